@@ -76,12 +76,13 @@ lab: ## try everything on real drivers, in a virtual machine (ARGS="tests/lab/te
 	$(SETUP) lab
 	@$(PYTHON) -m tests.lab $(ARGS)
 
-check: ## lint, format, types and import rules
+check: ## lint, format, types, import rules and the wording of prose
 	$(SETUP) test
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	@$(PYTHON) -m tests.prose
 
 trust: ## try every promise about other people's data as often as its mark asks (ARGS="--only T5,A1")
 	$(SETUP) test

@@ -1,4 +1,4 @@
-"""Arrays to be created: free drives, reasons against the others, and what each level makes of them. No I/O.
+"""Arrays to be created: free drives, reasons against the others, and the result of each level. No I/O.
 
 A physical volume of LVM counts as a drive with its free extents: volumes that others have on it stay.
 """
@@ -26,7 +26,7 @@ STRIPS = tuple(16 * 1024 << step for step in range(7))
 """Strip sizes in bytes that are offered, 16 KiB to 1 MiB. Each maker also has a default."""
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
-"""Levels that a RAID controller makes of spans."""
+"""Levels that a RAID controller builds from spans."""
 
 SYNC_RATE = 200e6
 """Default limit of md's resync in bytes per second on each member (Documentation/admin-guide/sysctl, dev.raid)."""
@@ -296,7 +296,7 @@ def is_name(name: str) -> bool:
 
 
 def spans_of(level: Level, drives: int, spans: int | None) -> int:
-    """Return the spans of a level over so many drives.
+    """Return the number of spans of a level over a number of drives.
 
     RAID 10 has pairs, RAID 50 and 60 have two spans unless `spans` is given, all others have 1. Raises
     InvalidValueError if the drives do not fit into the spans.
@@ -316,7 +316,7 @@ def spans_of(level: Level, drives: int, spans: int | None) -> int:
 
 
 def spans_that_fit(level: Level, drives: int) -> tuple[int, ...]:
-    """Return every possible number of spans for so many drives, lowest first; () for levels without spans."""
+    """Return every possible number of spans for a number of drives, lowest first; () for levels without spans."""
     return tuple(spans for spans in range(2, drives // 2 + 1) if level in SPANNED and _fits(level, drives, spans))
 
 

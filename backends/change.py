@@ -173,8 +173,8 @@ class Change:
         A re-created array is restored to its state before the whole set. `moved`: an earlier change of the set has
         changed this setting, so its undo restores the value before the set.
         """
-        anew = self.effect is Effect.RECREATED and self.before == shown.before
-        first = shown if anew or moved else self
+        is_recreation = self.effect is Effect.RECREATED and self.before == shown.before
+        first = shown if is_recreation or moved else self
         change = replace(self, above=shown.above, undo=first.undo, companions=first.companions)
         if not moved or self.before is None or self.before == shown.before:
             return change

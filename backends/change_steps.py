@@ -252,6 +252,19 @@ def require_companions(
             )
 
 
+def persistence_error(target: Target) -> BlockedError:
+    """Return the error if raidbench cannot write a file that sets values of the target at boot."""
+    return BlockedError(
+        f"{target} does not support persistent settings, or always stores them.",
+        hint=f"To see whether a setting is stored, plan a change: `raidbench set {target} KEY=VALUE --dry-run`.",
+    )
+
+
+def recreation_error(target: Target) -> BlockedError:
+    """Return the error for a deleted array that raidbench cannot re-create from its log."""
+    return BlockedError(f"{target} no longer exists and cannot be re-created from here.")
+
+
 def require_same_device(change: Change, present: Identity) -> None:
     """Raise AnotherDeviceError unless the device is the one that the change was planned for."""
     planned = change.identity

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from enum import StrEnum
@@ -212,10 +212,15 @@ def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | Non
     """Raise RefusedError if the device has content that was not shown at confirmation; None skips the check."""
     new = [] if shown is None else new_content(verdict.content, shown)
     if new:
-        raise RefusedError(
-            f"The content of {verdict.shown} changed after you confirmed it: {'; '.join(new)}.",
-            hint="Check the device and try again.",
-        )
+        raise content_changed_error(verdict.shown, new)
+
+
+def content_changed_error(device: str, new: Sequence[str]) -> RefusedError:
+    """Return the error for a device with content that was not shown at confirmation. `new`: from `new_content`."""
+    return RefusedError(
+        f"The content of {device} changed after you confirmed it: {'; '.join(new)}.",
+        hint="Check the device and try again.",
+    )
 
 
 async def judge_device(
@@ -347,8 +352,8 @@ def _require_same(now: DeviceFacts, meant: Identity) -> None:
     """Raise DeviceGoneError unless the device is the one that was chosen."""
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Scan the devices again.")
-    if not meant.same_device(now.identity):
+    if differences := meant.differences(now.identity):
         raise AnotherDeviceError(
-            f"{now.device} is no longer the device that you chose.",
+            f"{now.device} is now a different device: {differences}.",
             hint="Scan the devices again, then choose the device again.",
         )

@@ -118,7 +118,7 @@ def reasons_against(health: Health) -> tuple[str, ...]:
 
 
 def cautions(health: Health) -> tuple[str, ...]:
-    """Return what to know before an array is made of a drive, each a clause."""
+    """Return warnings about the use of a drive in a new array, each a clause."""
     conditions = (
         (health.media_errors, f"it has {health.media_errors} media errors"),
         ((health.wear_percent or 0) >= WORN, f"it has used {health.wear_percent or 0:g} % of its rated endurance"),

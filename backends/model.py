@@ -75,6 +75,10 @@ class Level(StrEnum):
     UNKNOWN = "unknown"
 
 
+IO_SUSPENDED = "suspended: all I/O waits"
+"""End of the reason of an array or device whose I/O the kernel holds back; no member needs to be missing."""
+
+
 class State(StrEnum):
     """State of an array or a drive."""
 

@@ -9,6 +9,7 @@ from functools import partial
 
 from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError
+from backends.units import number_in_unit
 from backends.values import dataclass
 
 NOT_UNDERSTOOD = "unknown"
@@ -199,42 +200,51 @@ class Reading:
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:
-    """Return the value in canonical form. Raises InvalidValueError that names the legal values."""
+    """Return the value in canonical form. Raises InvalidValueError that names the legal values.
+
+    Accepts the value, its label, and a number with the setting's unit: `262144`, `256 KiB` and `256k` are one value.
+    """
     if reading.choices:
         legal = [choice.value for choice in reading.choices]
-        if value in legal:
-            return value
         by_label = {choice.label.lower(): choice.value for choice in reading.choices}
-        if value.lower() in by_label:
-            return by_label[value.lower()]
+        for spelling in (value, by_label.get(value.lower()), str(number_in_unit(value, setting.unit))):
+            if spelling in legal:
+                return spelling
         raise InvalidValueError(
             f"{setting.key} cannot be {value!r} here.",
-            hint=suggestion_hint(value, legal, f"Valid values: {', '.join(legal)}."),
+            hint=suggestion_hint(value, legal, _legal_hint(setting, reading)),
         )
     span = reading.span
     if span is None:
         return value
-    try:
-        number = int(value)
-    except ValueError:
+    number = number_in_unit(value, span.unit or setting.unit)
+    if number is None:
         raise InvalidValueError(
-            f"{setting.key} must be a whole number, not {value!r}.", hint=f"{_span_text(span, steps=False)}."
-        ) from None
+            f"{setting.key} must be a whole number, not {value!r}.", hint=_legal_hint(setting, reading)
+        )
     if not span.minimum <= number <= span.maximum or (number - span.minimum) % span.step:
-        raise InvalidValueError(f"{setting.key} cannot be {number} here.", hint=f"{_span_text(span)}.")
+        raise InvalidValueError(f"{setting.key} cannot be {number} here.", hint=_legal_hint(setting, reading))
     return str(number)
 
 
-def _span_text(span: Span, *, steps: bool = True) -> str:
-    every = f" in steps of {span.step}" if steps and span.step != 1 else ""
-    return f"From {span.minimum} to {span.maximum} {span.unit}".rstrip() + every
+def _legal_hint(setting: Setting, reading: Reading) -> str:
+    text = legal_text(setting, reading)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
-def legal_text(reading: Reading) -> str:
-    """Return the legal values for use within a sentence: `from 4 to 74 requests`."""
+def legal_text(setting: Setting, reading: Reading) -> str:
+    """Return the legal values for use within a sentence: `valid values: from 4 to 74 requests`; "" if unknown."""
     if reading.choices:
-        return f"valid: {', '.join(choice.value for choice in reading.choices)}"
-    return "" if reading.span is None else f"f{_span_text(reading.span)[1:]}"
+        shown = (
+            choice.label if setting.unit and _WHOLE_NUMBER.fullmatch(choice.value) else choice.value
+            for choice in reading.choices
+        )
+        return f"valid values: {', '.join(shown)}"
+    span = reading.span
+    if span is None:
+        return ""
+    steps = f" in steps of {span.step}" if span.step != 1 else ""
+    return f"valid values: from {span.minimum} to {span.maximum} {span.unit}".rstrip() + steps
 
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)

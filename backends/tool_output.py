@@ -107,6 +107,11 @@ def truncation_error(subject: object, text: str) -> BlockedError:
     return BlockedError(f"Incomplete information about {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
 
 
+def failure_sentence(tool: str, text: str, how: str = "") -> str:
+    """Return the sentence about a tool that failed. `text`: its own message; `how`: ` (exit status 1)`, or ""."""
+    return f"{tool} reports: {text.rstrip('.')}{how}." if text else f"{tool} failed without a message{how}."
+
+
 def unusable_output_error(command: Command, done: Completed, text: str = "") -> ToolFailedError:
     """Return the error for unusable output, with the tool's own message: `text`, else its output."""
     died = done.returncode != 0 and done.stderr.strip()
@@ -114,7 +119,7 @@ def unusable_output_error(command: Command, done: Completed, text: str = "") -> 
     how = f" ({exit_text(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
     tool = clean(command.argv[0], 200)
     return ToolFailedError(
-        f"{tool} reports: {text.rstrip('.')}{how}." if text else f"{tool} failed without a message{how}.",
+        failure_sentence(tool, text, how),
         hint=manual_run_hint(command),
         evidence=evidence_of(command, done),
     )

@@ -136,7 +136,7 @@ def record(folder: Path, **fields: object) -> None:
 def test_what_a_newer_program_wrote_is_not_read_but_said(kept: FileFormat, tmp_path: Path) -> None:
     with pytest.raises(NewerError, match=SAYS) as told:
         READS[kept](tmp_path)
-    assert told.value.hint == f"Use raidbench {NEWER} or newer."
+    assert told.value.hint == f"Use raidbench {NEWER} or newer to read it."
 
 
 def test_each_format_is_tried() -> None:
@@ -285,7 +285,7 @@ def test_every_command_says_so_before_anything_is_tried(cli: Cli, newer: None) -
 
 @pytest.mark.long
 def test_doctor_says_so(cli: Cli, newer: None) -> None:  # noqa: F811
-    assert f"Use raidbench {NEWER} or newer." in cli("--no-helper", "doctor").out
+    assert f"Use raidbench {NEWER} or newer to read it." in cli("--no-helper", "doctor").out
 
 
 # -- what is only a memory ---------------------------------------------------------------------------------------------

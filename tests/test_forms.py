@@ -189,7 +189,7 @@ def test_under_sudo_it_leaves_a_helper_that_is_root(form: Form, tmp_path: Path) 
     state.mkdir()
     state.chmod(0o1777)
     done = form.run(state, "doctor", **user)
-    assert "a helper does what needs root" in done.stdout, done.stderr
+    assert "only the root helper runs as root" in done.stdout, done.stderr
 
 
 @each

@@ -163,13 +163,13 @@ def test_the_locked_uv_of_this_machine_comes_out_of_its_wheel(
 def test_another_uv_than_the_locked_one_is_not_taken(index: Index, got: Got, tmp_path: Path) -> None:
     in_json(index)
     done = got(UV_DEFAULT_INDEX=index.address, sha256="f" * 64)
-    assert (done.returncode, "is not what is locked" in done.stderr) == (1, True)
+    assert (done.returncode, "is not the locked file" in done.stderr) == (1, True)
     assert not (tmp_path / "uv").exists()
 
 
 def test_a_registry_that_does_not_have_it_is_a_sentence(index: Index, got: Got) -> None:
     done = got(UV_DEFAULT_INDEX=index.address)
-    assert (done.returncode, done.stderr) == (1, "set-up: uv could not be got: HTTP Error 404: Not Found\n")
+    assert (done.returncode, done.stderr) == (1, "set-up: cannot download uv: HTTP Error 404: Not Found\n")
 
 
 def test_a_name_and_password_go_to_the_registry_that_they_are_for(index: Index, got: Got) -> None:

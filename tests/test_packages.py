@@ -164,14 +164,14 @@ def old(checkout: Path, apt_cache: str) -> str:
 def test_an_old_python_is_told_of_the_one_file_by_its_name(checkout: Path) -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     said = old(checkout, "exit 100")
-    assert "needs Python 3.11 or newer and this machine has Python 3.9.2" in said
-    assert f"Use the one file, which needs no Python: raidbench-{version}-linux-{os.uname().machine}" in said
+    assert "needs Python 3.11 or newer; this host has Python 3.9.2" in said
+    assert f"Use the standalone binary, which needs no Python: raidbench-{version}-linux-{os.uname().machine}" in said
     assert "python3.11" not in said
 
 
 def test_a_newer_python_is_advised_where_there_is_one(checkout: Path) -> None:
     said = old(checkout, "exit 0")
-    assert said.index("Use the one file") < said.index("sudo apt-get install python3.11")
+    assert said.index("Use the standalone binary") < said.index("sudo apt-get install python3.11")
 
 
 def test_a_skipped_test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 
-class Command(click.Command):
+class CliCommand(click.Command):
     """A command whose help has a section of examples."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **attributes: Any) -> None:
@@ -28,7 +28,7 @@ class Command(click.Command):
             formatter.write_dl([record for _, record in option_records(self, ctx)])
 
 
-class GroupedCommand(Command):
+class GroupedCommand(CliCommand):
     """A command with so many options that its help shows them in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -63,10 +63,10 @@ _OPTION_GROUPS: Mapping[str, tuple[str, ...]] = {
 _OTHER_OPTIONS = "Other options"
 
 
-class Group(click.Group):
+class CliGroup(click.Group):
     """A command with subcommands. Their list shows each summary in full."""
 
-    command_class = Command
+    command_class = CliCommand
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options and the subcommands."""
@@ -78,7 +78,9 @@ class Group(click.Group):
             )
 
 
-def command(name: str, *examples: str, cls: type[Command] = Command) -> Callable[[Callable[..., Any]], Command]:
+def command(
+    name: str, *examples: str, cls: type[CliCommand] = CliCommand
+) -> Callable[[Callable[..., Any]], CliCommand]:
     """Return a decorator that makes a function a command with these examples."""
     return click.command(name, cls=cls, examples=examples)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from backends.settings import Setting
 
 
-@command("devices", "raidbench devices", "raidbench devices --columns name,health,size --wide")
+@command("devices", "raidbench devices", "raidbench devices --columns name,state,size --wide")
 @json_option
 @click.option(
     "--schema",
@@ -114,7 +114,9 @@ async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
     """Return the settings of every target (None if it could not be read), and a problem for each of those."""
-    readings, problems = await machine.read_devices(inventory)  # tells the backends, too, which settings exist
+    readings, problems = await machine.read_devices(
+        inventory
+    )  # the backends need this scan to know which settings exist
     settings_of: dict[str, list[json_schema.Json] | None] = {str(device.target): None for device in inventory.devices}
     settings_of |= {str(target): _settings(machine.settings(target), values) for target, values in readings.items()}
     return settings_of, problems

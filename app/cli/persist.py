@@ -23,6 +23,7 @@ from backends.text import clean, exact_rows
 from backends.values import dataclass
 
 if TYPE_CHECKING:
+    from app.core.changes.persistence import PlannedRule
     from app.core.workbench import Workbench
     from backends.protocol import PersistRule
 
@@ -64,32 +65,45 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
     values: Mapping[str, str] = (
         {} if options.remove else wanted or _values_in_force(target, bench.hardware.views_of(target))
     )
-    target = bench.keeping.keeper_of(target, values)
-    rule = await bench.keeping.plan_rule(target, values)
-    say_lines(rule_rows(rule))
-    say()
-    say(clean(rule.explanation, 1000))
+    rules = await bench.keeping.plan_rules(target, values)
+    for planned in rules:
+        say_lines(rule_rows(planned.rule))
+        say()
+        say(clean(planned.rule.explanation, 1000))
+    files = [{"target": str(planned.target), "path": planned.rule.path, "text": planned.rule.text} for planned in rules]
     fields = {
         "dry_run": options.dry_run,
-        "target": str(target),
+        "target": str(rules[0].target),
         "values": dict(values),
-        "file": {"path": rule.path, "text": rule.text},
-        "explanation": rule.explanation,
+        "file": {"path": rules[0].rule.path, "text": rules[0].rule.text},
+        "files": files,
+        "explanation": rules[0].rule.explanation,
     }
     if options.dry_run:
         if options.as_json:
             print_json(**fields)
         say("Dry run: nothing was written.")
         return DONE
-    confirm_harmless("Write the file", yes=options.yes)
+    confirm_harmless("Write the file" if len(rules) == 1 else f"Write the {len(rules)} files", yes=options.yes)
     await open_session(bench)
-    await bench.keeping.install_rule(target, rule, values)
+    for planned in rules:
+        await bench.keeping.install_rule(planned.target, planned.rule, planned.values)
     if options.as_json:
         print_json(**fields)
         return DONE
-    kept = ", ".join(f"{key}={text}" for key, text in values.items())
-    lines([f"{target}: {clean(kept, 400)} saved in {rule.path}" if kept else f"{target}: removed from {rule.path}"])
+    lines([_outcome_text(planned) for planned in rules])
     return DONE
+
+
+def _outcome_text(planned: PlannedRule) -> str:
+    """Return what became of the file, as a line."""
+    path = planned.rule.path
+    if planned.values:
+        values = ", ".join(f"{key}={text}" for key, text in planned.values.items())
+        return f"{planned.target}: {clean(values, 400)} saved in {path}"
+    if not planned.rule.changes:
+        return f"{planned.target}: no settings were persisted, nothing to remove"
+    return f"{planned.target}: removed from {path}"
 
 
 def rule_rows(rule: PersistRule) -> list[str]:

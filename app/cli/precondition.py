@@ -49,8 +49,8 @@ class _PreconditionOptions(AskingOptions):
 
 @command(
     "precondition",
-    "raidbench precondition /dev/nvme1n1 --dry-run",
-    "raidbench precondition /dev/nvme1n1 --profile randwrite-4k",
+    "raidbench precondition /dev/sdg --dry-run",
+    "raidbench precondition /dev/sdg --profile randwrite-4k",
     cls=GroupedCommand,
 )
 @click.argument("target")

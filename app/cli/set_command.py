@@ -86,7 +86,7 @@ async def _set(bench: Workbench, interruption: Interruption, wanted: dict[str, s
     changes = [*bench.hardware.required_changes(planned)]
     already = [change for change in planned if change not in changes]
     for change in already:
-        say(f"{clean(view.subject_text(change), 200)} is {clean(view.new_text(change), 200)} already.")
+        say(f"{clean(view.subject_text(change), 200)} is already {clean(view.new_text(change), 200)}.")
     if options.dry_run:
         return _show_plan(changes, already, options.as_json)
     if not changes:

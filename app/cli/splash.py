@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from app.cli.options import current, is_utf8
 from app.startup import raise_gc_threshold
 from app.tui.commands import footer_keys
-from app.tui.header_text import TALL, HeaderContent, HeaderSegment, header_line
+from app.tui.header_text import SCANNING_TEXT, TALL, HeaderContent, HeaderSegment, header_line
 from backends.text import clean
 
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
@@ -49,7 +49,7 @@ def frame(host: str, columns: int, rows: int) -> str:
         f"\x1b[{y + 1};1H{_styled(header_line(content, 'devices', columns, lines, y))}" for y in range(lines)
     )
     keys = "".join(f" \x1b[1m{key}\x1b[22m {label} " for key, label in footer_keys("devices", "devices-pane", columns))
-    return f"{header}\x1b[{lines + 2};2Hscanning hardware ...\x1b[{rows};1H{keys}"
+    return f"{header}\x1b[{lines + 2};2H{SCANNING_TEXT}\x1b[{rows};1H{keys}"
 
 
 def _styled(pieces: Iterable[HeaderSegment]) -> str:

@@ -58,7 +58,7 @@ class TomlLines:
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]
-"""Parser of a value. Raises ValueError with words that follow the key ("wants ..."), or an error with a complete
+"""Parser of a value. Raises ValueError with words that follow the key ("must be ..."), or an error with a complete
 sentence."""
 
 

@@ -19,7 +19,8 @@ from app.core.session.locks import HeldLock, hold_lock, lock_name
 from app.core.session.paths import Paths
 from app.privsep.request_schema import FIELDS, RequestDeniedError
 from backends.change import Change
-from backends.errors import BlockedError, RefusedError
+from backends.change_steps import persistence_error, recreation_error
+from backends.errors import RefusedError
 from backends.helper_interface import encode_error
 from backends.host import Command, ProcessTracking, custody
 from backends.model import Scope, Target
@@ -175,7 +176,7 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """Return the ids of all changes in a session, whoever made them."""
+        """Return the ids of all changes in a session, by all users."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
@@ -262,7 +263,7 @@ class HelperChanges:
         address = _target(target, scope)
         backend = self._machine.backend(address)
         if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{address} does not support persistent settings, or always stores them.")
+            raise persistence_error(address)
         rule = await backend.persist(address, values)
         if rule.digest != digest:
             raise RefusedError(
@@ -291,7 +292,7 @@ class HelperChanges:
         locks = self._locks_of(change)
         backend = self._machine.setter(change.target)
         if not isinstance(backend, Recreatable):
-            raise BlockedError(f"{change.target} no longer exists and cannot be re-created from here.")
+            raise recreation_error(change.target)
         self._applying.append(locks)
         try:
             await backend.apply(await backend.plan_remake(change))

@@ -1,7 +1,7 @@
-"""What the helper reads: closed tables of files and of programs with their permitted arguments.
+"""Files that the helper may read, and programs that it may run with their permitted arguments, as closed tables.
 
 Each vendor of this installation declares its programs (`ROOT_READS`). Nothing here changes a machine: the helper plans
-a change itself (`change_verbs`), whatever request it came with.
+each requested change itself (`change_verbs`).
 """
 
 from __future__ import annotations

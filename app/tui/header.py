@@ -17,7 +17,7 @@ from textual.strip import Strip
 
 from app.core.session.state import Session
 from app.tui.commands import SCREENS
-from app.tui.header_text import HeaderContent, HeaderSegment, header_line
+from app.tui.header_text import SCANNING, HeaderContent, HeaderSegment, header_line
 from backends.text import clean
 from widgets.cached_styles import StyleCachedWidget
 
@@ -156,7 +156,7 @@ def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[Header
     if at_work:
         yield HeaderSegment(at_work, "run", 1)
     if session.probing and app.opened:
-        yield HeaderSegment("scanning hardware", "quiet", 5)
+        yield HeaderSegment(SCANNING, "quiet", 5)
     if app.staged_count:
         yield HeaderSegment(f"{app.staged_count} staged", "staged", 2)
     if app.drifted.count:

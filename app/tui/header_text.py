@@ -17,6 +17,12 @@ from widgets.text_utils.text import shorten, width_of
 TALL = 30
 """Lines from which the bar of screens has its own line."""
 
+SCANNING = "scanning hardware"
+"""State while the hardware is read."""
+
+SCANNING_TEXT = f"{SCANNING} ..."
+"""Text in place of devices until the hardware has been read."""
+
 _BETWEEN = "  "
 _DOT = " · "
 

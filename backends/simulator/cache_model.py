@@ -214,8 +214,8 @@ def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float
     return write.together, read.together
 
 
-def write_out_rate(cache: CachedBy, region: int, *, beside: bool) -> float:
-    """Return the bytes written out per second. `beside`: True if a job uses the slow part, too.
+def write_out_rate(cache: CachedBy, region: int, *, shared: bool) -> float:
+    """Return the bytes written out per second. `shared`: True if a job uses the slow part, too.
 
     Writing out goes in order of position. The closer together the data are, the more sequential it is. That gain is an
     estimate.
@@ -226,4 +226,4 @@ def write_out_rate(cache: CachedBy, region: int, *, beside: bool) -> float:
     _, sequential = disk_demands(cache.slow, replace(small, sequential=True))
     spread = 1 - min(1.0, cache.dirty_bytes / region) if region else 1.0
     write_us = max(sequential.together, demand.together * SORTED * spread)
-    return size * 1e6 / write_us * (_DRAINED if beside else 1.0)
+    return size * 1e6 / write_us * (_DRAINED if shared else 1.0)

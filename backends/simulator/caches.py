@@ -94,7 +94,7 @@ class CacheCounts:
         self.dirty_bytes += dirtied * (1 - rewritten)
         if flow.drains:
             minimum = cache.low * cache.cache_bytes if cache.mode is CacheMode.WRITE_BACK else 0.0
-            self._write_out(write_out_rate(cache, region, beside=bool(reads)) * seconds, minimum)
+            self._write_out(write_out_rate(cache, region, shared=bool(reads)) * seconds, minimum)
         self.dirty_bytes = min(self.dirty_bytes, cache.cache_bytes)
         self.held_bytes = min(self.held_bytes + loaded, cache.cache_bytes)
         if cache.kind is CacheKind.WRITECACHE:
@@ -112,7 +112,7 @@ class CacheCounts:
         # smq writes out everything when idle, and nothing otherwise.
         high, low = (0.0, 0.0) if writes_all else (cache.high, cache.low)
         if self.dirty_bytes > high * cache.cache_bytes:
-            self._write_out(write_out_rate(cache, size_bytes, beside=False) * seconds, low * cache.cache_bytes)
+            self._write_out(write_out_rate(cache, size_bytes, shared=False) * seconds, low * cache.cache_bytes)
             if cache.kind is CacheKind.WRITECACHE:
                 self.held_bytes = self.dirty_bytes
 

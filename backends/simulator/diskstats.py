@@ -129,7 +129,7 @@ def _cache_shares(
     flow = cache_flow(cache, region, work)
     out = 0.0
     if flow.drains and not flow.full and expected.write is not None:
-        out = write_out_rate(cache, region, beside=expected.read is not None) / cache.block_bytes / expected.write.iops
+        out = write_out_rate(cache, region, shared=expected.read is not None) / cache.block_bytes / expected.write.iops
     both = [direction for direction in (expected.read, expected.write) if direction is not None]
     fast = min(top.queued, sum(direction.iops * direction.fast_share * direction.fast_us for direction in both) / 1e6)
     slow = replace(top, reads=1 - flow.fast_reads, writes=flow.slow_writes + out)

@@ -18,7 +18,7 @@ SECONDS = 60.0
 """Seconds after which the hung disk answers."""
 
 STATE = "hung"
-"""State of a host with a hung disk; `hung:sdn` selects another disk than the default."""
+"""State of a host with a hung disk; `hung:sdn` selects a disk, instead of the default one."""
 
 SLOW_STATE = "slow-disk"
 """State of a host with a slow disk, which accepts a disk name in the same way."""

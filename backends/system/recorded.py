@@ -147,7 +147,7 @@ class RecordingHost(ReadOnlyHost):
 
 
 _LARGEST = 256 * MEBIBYTE
-"""Bytes of a recorded machine."""
+"""Maximum size of a recorded machine in bytes."""
 
 
 def apart_of(folder: Path) -> str:

@@ -26,7 +26,7 @@ FOLDER = "streams"
 
 _INPUT_LIMIT = MEBIBYTE
 _LARGEST = 256 * MEBIBYTE
-"""Bytes of a recorded stream after decompression."""
+"""Maximum size of a recorded stream after decompression, in bytes."""
 
 
 Pace = Callable[[float], Awaitable[object]]

@@ -1,5 +1,5 @@
-"""What a vendor module is tested with: for tests here and of authors elsewhere.
+"""Test suites for vendor modules, in this project and elsewhere.
 
-Needs the extra `raidbench[testing]`. Nothing else in the program imports it (import-linter), so the program never needs
-pytest.
+They need the extra `raidbench[testing]`. The program itself never imports them (checked by import-linter), so it does
+not need pytest.
 """

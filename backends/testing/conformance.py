@@ -1,6 +1,6 @@
-"""What every backend must do, whatever it speaks to: subclass, give the fixtures, and pytest runs the rest.
+"""Conformance tests that every backend must pass: subclass them, define the fixtures, and run pytest.
 
-For vendors here and elsewhere.
+They are for vendor modules in this project and elsewhere.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ from backends.errors import (
 from backends.host import Command, Completed, Host
 from backends.model import Controller, Target
 from backends.protocol import Backend, InventoryBackend
-from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk
+from backends.settings import NOT_UNDERSTOOD, Availability, Reading, Risk, Setting
+from backends.units import text_in_unit
 
 
 def candidates(reading: Reading) -> list[str]:
-    """Some legal values: every choice, or ends and neighbours of the span; none where nothing leads back."""
+    """Return some legal values: all choices, or the ends of the span and their neighbours.
+
+    Empty if the present value is unknown, because a change could not be undone.
+    """
     if reading.now is None:
         return []
     if reading.span is None:
@@ -39,9 +43,18 @@ def candidates(reading: Reading) -> list[str]:
     return [str(value) for value in legal]
 
 
+def _shown_texts(setting: Setting, reading: Reading, value: str) -> set[str]:
+    """Return the spellings in which a legal value is shown to users, and those that they type for them."""
+    unit = (reading.span.unit if reading.span else "") or setting.unit
+    texts = {choice.label for choice in reading.choices if choice.value == value} | {text_in_unit(value, unit)}
+    return texts | {
+        text.replace(" ", "").replace("iB", "").lower() for text in texts if re.fullmatch(r"[0-9]+ [KMGT]iB", text)
+    }
+
+
 @pytest.mark.asyncio
 class FindsConformance:
-    """The rules of `InventoryBackend` as tests. Fixture wanted: `backend`, on a machine that has its things."""
+    """Tests of the rules of `InventoryBackend`. Needs the fixture `backend`, on a host with devices of that backend."""
 
     @pytest.fixture
     def backend(self) -> InventoryBackend:
@@ -50,28 +63,28 @@ class FindsConformance:
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
-        """What of its things is looked at; all where it is empty."""
+        """The devices to compare; if empty, all devices of the backend."""
         return ()
 
     async def test_finds_something(self, backend: InventoryBackend) -> None:
-        """There is something to try it on."""
+        """The backend finds at least one device."""
         inventory = await backend.inventory()
         assert inventory.drives or inventory.arrays or inventory.controllers
 
     async def test_two_probes_are_equal(self, backend: InventoryBackend, targets: tuple[Target, ...]) -> None:
-        """Looking twice finds the same; looking changes nothing."""
+        """Two scans find the same devices, so a scan changes nothing."""
         first, second = await backend.inventory(), await backend.inventory()
-        # on a real machine, others may come and go beside ours
+        # on a real host, other devices may appear and disappear meanwhile
         for target in targets or tuple(device.target for device in first.devices):
             assert first.find(str(target)) == second.find(str(target))
 
     async def test_addresses_are_unique(self, backend: InventoryBackend) -> None:
-        """An address names one thing."""
+        """Each address belongs to one device only."""
         addresses = [str(device.target) for device in (await backend.inventory()).devices]
         assert len(addresses) == len(set(addresses))
 
     async def test_health_of_drives_is_plausible(self, backend: InventoryBackend) -> None:
-        """Counts and wear are not negative, and temperatures are degrees Celsius."""
+        """Counts and wear are not negative, and temperatures are plausible in degrees Celsius."""
         for drive in (await backend.inventory()).drives:
             health = drive.health
             counts = (health.media_errors, health.other_errors, health.predictive_errors, health.wear_percent)
@@ -79,13 +92,13 @@ class FindsConformance:
             degrees = (health.temperature, health.temperature_limit)
             assert all(degree is None or -60 < degree < 200 for degree in degrees), drive.target
 
-    async def test_the_doctor_hears_whole_sentences(self, backend: InventoryBackend) -> None:
-        """Whatever is missing or wrong is told, and of what."""
+    async def test_each_diagnosis_names_its_place(self, backend: InventoryBackend) -> None:
+        """Each problem of `diagnose` has a place and a message."""
         assert all(problem.where and problem.message for problem in await backend.diagnose())
 
 
 class Conformance(FindsConformance):
-    """The rules of `Sets` besides. Fixtures wanted: `backend` and `targets`, which are changed and put back."""
+    """Tests of the rules of `Backend`. Needs the fixtures `backend` and `targets`, which are changed and restored."""
 
     @pytest.fixture
     def backend(self) -> Backend:
@@ -94,19 +107,19 @@ class Conformance(FindsConformance):
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
-        """What may be changed."""
+        """The devices whose settings may be changed."""
         raise NotImplementedError
 
     async def test_every_target_can_be_found_and_has_settings(
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
-        """Every target is in the inventory and has settings."""
+        """Each target is in the inventory and has settings."""
         inventory = await backend.inventory()
         assert targets
         assert all(inventory.find(str(target)) is not None and backend.settings(target) for target in targets)
 
     async def test_every_setting_declared_is_read(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        """What is declared is read, in that order."""
+        """All declared settings are read, in the order of their declaration."""
         for target in targets:
             declared = [setting.key for setting in backend.settings(target)]
             assert list(await backend.read(target)) == declared
@@ -114,12 +127,12 @@ class Conformance(FindsConformance):
     async def test_every_setting_and_choice_explains_itself(
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
-        """Every setting has a label and a help."""
+        """Each setting has a label and a help text."""
         for target in targets:
             assert all(setting.label and setting.help for setting in backend.settings(target))
 
     async def test_values_are_legal_values(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        """What is set now is among what may be set."""
+        """The present value of each setting is one of its legal values."""
         for target in targets:
             for key, reading in (await backend.read(target)).items():
                 if reading.now in (None, "unknown") or reading.availability != Availability():
@@ -132,7 +145,7 @@ class Conformance(FindsConformance):
     async def test_blocked_settings_say_why_and_refuse_a_plan(
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
-        """What cannot be changed says why, and is not planned; of a device in use the guard says it first."""
+        """A blocked setting has a reason and cannot be planned. For a device in use, the guard may refuse first."""
         for target in targets:
             for key, reading in (await backend.read(target)).items():
                 if not reading.availability.available:
@@ -141,7 +154,7 @@ class Conformance(FindsConformance):
                         await backend.plan(target, key, reading.now or "0")
 
     async def test_unknown_settings_and_values_are_refused(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        """Neither an unknown setting nor an unknown value is planned."""
+        """Unknown settings and unknown values cannot be planned."""
         for target in targets:
             with pytest.raises(NotFoundError):
                 await backend.plan(target, "no_such_setting", "1")
@@ -151,7 +164,7 @@ class Conformance(FindsConformance):
                         await backend.plan(target, key, "no such value")
 
     async def test_planning_changes_nothing(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        """A plan has steps, a way back, the value before and a lock, and changes nothing."""
+        """A plan has steps, undo steps, the present value and a lock. Planning changes nothing."""
         for target in targets:
             before = await backend.read(target)
             for key, reading in before.items():
@@ -163,10 +176,20 @@ class Conformance(FindsConformance):
                     assert change.lock
             assert await backend.read(target) == before
 
+    async def test_values_are_accepted_as_they_are_shown(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        """A label (`256 KiB`), a number with its unit (`30 %`) and a short size (`256k`) plan the same change."""
+        for target in targets:
+            settings = {setting.key: setting for setting in backend.settings(target)}
+            for key, reading in (await backend.read(target)).items():
+                for value in candidates(reading) if reading.availability.available else ():
+                    planned = (await backend.plan(target, key, value)).requested
+                    for text in _shown_texts(settings[key], reading, value):
+                        assert (await backend.plan(target, key, text)).requested == planned, (key, text)
+
     async def test_a_change_locks_what_a_run_on_the_device_locks(
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
-        """A change of what the kernel has as a disk waits for a job on that disk, and the job for it."""
+        """A change of a kernel disk shares a lock with a run on that disk, so each waits for the other."""
         by_target = {entry.target: entry for entry in (await backend.inventory()).devices}
         for target in targets:
             device = by_target.get(target)
@@ -181,7 +204,7 @@ class Conformance(FindsConformance):
     async def test_applying_changes_exactly_that_and_undo_restores(
         self, backend: Backend, targets: tuple[Target, ...]
     ) -> None:
-        """Applying brings the value, moves what the change said it may move, and the way back restores it all."""
+        """A change sets its value and moves only the settings that it declares. The undo restores all of them."""
         for target in targets:
             before = await backend.read(target)
             for key, reading in before.items():
@@ -198,10 +221,8 @@ class Conformance(FindsConformance):
                     await backend.apply(back)
                     assert await backend.read(target) == before, f"undo of {key}={value}"
 
-    async def test_what_is_there_already_comes_back_without_an_error(
-        self, backend: Backend, targets: tuple[Target, ...]
-    ) -> None:
-        """A way back to the present value has nothing to bring, whatever stands against a change."""
+    async def test_undo_to_the_present_value_is_no_error(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        """An undo to the present value changes nothing and succeeds, even if the setting is blocked."""
         for target in targets:
             for key, reading in (await backend.read(target)).items():
                 if reading.now is not None and reading.now != "unknown":
@@ -211,7 +232,7 @@ class Conformance(FindsConformance):
     async def test_undo_does_not_need_to_understand_the_present_value(
         self, backend: Backend, targets: tuple[Target, ...], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The recorded value comes back by the same steps where the tool has a strange word for the present one."""
+        """The undo has the same steps if the backend does not know the word that the tool reports at present."""
         host = getattr(backend, "_host", None)
         for target in targets:
             for key, reading in (await backend.read(target)).items():
@@ -234,8 +255,8 @@ class Conformance(FindsConformance):
                 await backend.inventory()
                 await backend.apply(honest)
 
-    async def test_a_forged_log_takes_no_step_of_its_own(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        """Whatever a log says, the way back has the backend's own steps and risk, or is refused."""
+    async def test_a_forged_log_adds_no_step(self, backend: Backend, targets: tuple[Target, ...]) -> None:
+        """The undo has the steps and the risk of the backend, independent of the log, or is refused."""
         for target in targets:
             before = await backend.read(target)
             for key, reading in before.items():
@@ -263,7 +284,7 @@ class Conformance(FindsConformance):
 
 
 def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
-    """Replace a word in all that a host answers by one that no tool has."""
+    """Replace a word in all output and files of a host by a word that no tool uses."""
     strange = re.compile(rf"(?<![\w./-]){re.escape(word)}(?![\w./-])") if word else re.compile("(?!)")
     run, read, read_many = host.run, host.read, host.read_many
 
@@ -283,7 +304,7 @@ def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
 
 
 async def _back_if_read(backend: Backend, change: Change) -> Change | None:
-    """Return the way back of a change; None where a further answer, with the strange word in it, is refused."""
+    """Return the undo of a change, or None if the backend refuses other output that contains the strange word."""
     try:
         return await backend.back(change.target, change.key, change.before or "", change.companions)
     except ToolFailedError:
@@ -294,16 +315,19 @@ async def is_alone_unknown(backend: Backend, target: Target, key: str, before: M
     """Return whether a setting reads as not understood, and all others as before."""
     try:
         now = await backend.read(target)
-    except (RaidbenchError, AssertionError):  # a strange word where the answer, or a simulated tool, bears none
+    except (
+        RaidbenchError,
+        AssertionError,
+    ):  # the backend or the simulated tool rejects the strange word at another place
         return False
     if set(now) != set(before):
         return False
-    apart = {other for other in before if now[other].now != before[other].now}
-    return now[key].now == NOT_UNDERSTOOD and apart == {key}
+    changed = {other for other in before if now[other].now != before[other].now}
+    return now[key].now == NOT_UNDERSTOOD and changed == {key}
 
 
 def forged_steps(change: Change) -> list[ChangeStep]:
-    """Steps of another file, program, verb or device than those that take a change back, and one that is only told."""
+    """Return steps that differ from the undo in file, program, verb or device, and one without an action."""
     first = change.undo[0]
     strange = [
         ChangeStep(path="/etc/passwd", text="root::0:0::/:/bin/sh"),
@@ -325,8 +349,8 @@ def forged_steps(change: Change) -> list[ChangeStep]:
 
 
 def forged_companions(change: Change) -> list[dict[str, str]]:
-    """Companions of a change with one that there is not, or with a value that none has."""
-    own = change.companions
-    wrong = [{**own, "no_such": "1"}, {**own, "../x": "1"}, {**own, "path": "/etc/passwd"}]
+    """Return the companions of a change with an unknown name added or an illegal value."""
+    companions = change.companions
+    wrong = [{**companions, "no_such": "1"}, {**companions, "../x": "1"}, {**companions, "path": "/etc/passwd"}]
     values = ("../x", "; rm -rf /", "/dev/sda", "")
-    return [*wrong, *({**own, name: text} for name in own for text in values)]
+    return [*wrong, *({**companions, name: text} for name in companions for text in values)]

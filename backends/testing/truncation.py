@@ -1,8 +1,8 @@
-"""Half an answer is no answer: what every backend must do with one, whatever tool was cut off.
+"""Tests with truncated output, which every backend must pass.
 
-Every answer of every tool that the backend asks is cut, one at a time, and files of the kernel are cut or cannot be
-read: no fact may be invented, every loss must be told, and nothing may be planned that would not be planned on the
-whole. For vendors here and elsewhere.
+The output of each tool command is truncated, one at a time, and kernel files are truncated or unreadable. A backend
+must then invent no facts, report each loss, and plan only changes that it also plans from the complete output. The
+tests are for vendor modules in this project and elsewhere.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from backends.testing.conformance import candidates
 from backends.values import dataclass
 
 Places = Callable[[str], Iterable[int]]
-"""Where a text is cut: after so many characters."""
+"""Function that returns the lengths to which a text is truncated, in characters."""
 
 UNKNOWN = (None, "", "unknown", ())
+"""Values that count as no fact."""
 
 
 def seeded(count: int, seed: int = 23) -> Places:
-    """`count` places anywhere, the same ones at every run; all of a text that has no more."""
+    """Return `count` random lengths, the same at each call; all lengths of a shorter text."""
 
     def places(text: str) -> Iterable[int]:
         every = range(len(text))
@@ -42,7 +43,7 @@ def seeded(count: int, seed: int = 23) -> Places:
 
 
 def every_line(text: str) -> Iterator[int]:
-    """Behind each line but the last, and in the middle of each."""
+    """Yield the lengths up to the middle of each line and up to the end of each line except the last."""
     at = 0
     for line in text.splitlines(keepends=True):
         yield at + len(line) // 2
@@ -52,9 +53,9 @@ def every_line(text: str) -> Iterator[int]:
 
 
 class TruncatingHost(HostWrapper):
-    """Notes what programs print and files hold; of one command line or file it passes on the beginning alone.
+    """Host wrapper that records output and files, and truncates those of one command line or file.
 
-    A file that is cut at None is there, and cannot be read.
+    `at`: the length that remains. None makes an existing file unreadable.
     """
 
     def __init__(self, inner: Host, spoiled: tuple[str, ...] | str = (), at: int | None = 0) -> None:
@@ -62,23 +63,23 @@ class TruncatingHost(HostWrapper):
         self._spoiled = spoiled
         self._at = at
         self.answers: dict[tuple[str, ...], str] = {}
-        """What each command line that changes nothing printed."""
+        """Output of each read-only command line."""
         self.files: dict[str, str] = {}
-        """What stood in each file that was read."""
+        """Contents of each file that was read."""
 
     async def run(self, command: Command) -> Completed:
-        """As the wrapped host, cut."""
+        """Run a command, and truncate its output if it is the chosen one."""
         done = await self._inner.run(command)
         if not command.mutates:
             self.answers.setdefault(command.argv, done.stdout)
         return replace(done, stdout=done.stdout[: self._at]) if command.argv == self._spoiled else done
 
     async def read(self, path: str) -> str | None:
-        """As the wrapped host, cut."""
+        """Return the contents of a file, truncated if it is the chosen one."""
         return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """As the wrapped host, cut."""
+        """Return the contents of several files, truncated for the chosen one."""
         texts = dict(await self._inner.read_many(paths))
         self.files |= texts
         if isinstance(self._spoiled, str) and (text := texts.pop(self._spoiled, None)) is not None:
@@ -88,18 +89,18 @@ class TruncatingHost(HostWrapper):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackendOutput:
-    """What a backend says of a machine."""
+    """The facts, problems and plans of a backend on one host."""
 
     facts: Mapping[str, object]
-    """Every fact by what it is of; what is unknown is not in it."""
+    """All facts by device and field, without unknown ones."""
     problems: frozenset[str]
-    """What it says is wrong, or what it raised."""
+    """Messages of reported problems and raised errors."""
     plans: Mapping[Target, Change | None]
-    """What it plans for a setting of each target; None where it plans nothing."""
+    """The planned change of a setting of each target; None if the plan was refused."""
 
 
-async def backend_output(backend: InventoryBackend, wishes: Mapping[Target, tuple[str, str]]) -> BackendOutput:
-    """All that a backend says. `wishes`: a key and a value by target, to be planned."""
+async def backend_output(backend: InventoryBackend, requests: Mapping[Target, tuple[str, str]]) -> BackendOutput:
+    """Return the facts, problems and plans of a backend. `requests`: key and value to plan, by target."""
     try:
         inventory = await backend.inventory()
     except RaidbenchError as error:
@@ -107,14 +108,16 @@ async def backend_output(backend: InventoryBackend, wishes: Mapping[Target, tupl
     facts = dict(_facts(inventory))
     problems = {problem.message for problem in inventory.problems}
     plans: dict[Target, Change | None] = {}
-    for target, (key, value) in wishes.items():
+    for target, (key, value) in requests.items():
         assert isinstance(backend, SettingsBackend)
         plans[target] = None
         try:
             for name, reading in (await backend.read(target)).items():
                 facts |= {f"{target} {name} is set": reading.now}
                 facts |= {f"{target} {name} in force": reading.effective or reading.now}
-                problems |= set(filter(None, (reading.availability.why_not,)))  # beside the setting it is told, too
+                problems |= set(
+                    filter(None, (reading.availability.why_not,))
+                )  # a reason shown with its setting also reports the loss
             plans[target] = await backend.plan(target, key, value)
         except RaidbenchError as error:
             problems.add(error.message)
@@ -154,19 +157,19 @@ def _item(path: str, item: Any) -> Iterator[tuple[str, object]]:
         case Task():
             yield from _of(f"{path} {item.kind}", item)
         case _:
-            yield f"{path} {item}", "told"
+            yield f"{path} {item}", "listed"
 
 
-async def wishes_of(backend: InventoryBackend, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
-    """For each target a setting that can be changed, and a value that it has not."""
-    wishes: dict[Target, tuple[str, str]] = {}
+async def requests_of(backend: InventoryBackend, targets: Sequence[Target]) -> dict[Target, tuple[str, str]]:
+    """Return, for each target, a setting that can be changed and a value that it does not have."""
+    requests: dict[Target, tuple[str, str]] = {}
     for target in targets:
         assert isinstance(backend, SettingsBackend)
         for key, reading in (await backend.read(target)).items():
             others = [value for value in candidates(reading) if value != reading.now]
             if reading.availability.available and others:
-                wishes.setdefault(target, (key, others[0]))
-    return wishes
+                requests.setdefault(target, (key, others[0]))
+    return requests
 
 
 async def truncation_violations(
@@ -177,54 +180,55 @@ async def truncation_violations(
     places: Places = every_line,
     files: Sequence[str] = (),
 ) -> list[str]:
-    """What a backend makes of half answers that is wrong, each a sentence; [] where it is right.
+    """Return a sentence for each violation of the rules for truncated output; empty if there is none.
 
-    `machine` makes the same machine again and again; of `targets` the settings are read and changes planned; `files`:
-    patterns of files that are answers, too: one of several lines is cut, each cannot be read.
+    `machine`: creates the same host at each call. `make`: creates the backend on a host. `targets`: the devices whose
+    settings are read and planned. `places`: the lengths to try. `files`: patterns of files that count as output. Each
+    file is tried as unreadable, and files of several lines also truncated.
     """
-    wishes = await wishes_of(make(machine()), targets)
+    requests = await requests_of(make(machine()), targets)
     host = TruncatingHost(machine())
-    whole = await backend_output(make(host), wishes)
+    complete = await backend_output(make(host), requests)
     wrong = []
     for spoiled, at, text in _cuts(host, places, files):
-        half = await backend_output(make(TruncatingHost(machine(), spoiled, at)), wishes)
-        wrong += [f"{text}: {name}" for name in _violations(whole, half)]
+        truncated = await backend_output(make(TruncatingHost(machine(), spoiled, at)), requests)
+        wrong += [f"{text}: {name}" for name in _violations(complete, truncated)]
     return wrong
 
 
 def _cuts(
     host: TruncatingHost, places: Places, files: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...] | str, int | None, str]]:
-    """What is spoiled, where, and both in words."""
+    """Yield the command line or file to truncate, its remaining length, and a description of both."""
     read = {path: text for path, text in host.files.items() if any(fnmatch.fnmatchcase(path, file) for file in files)}
     texts: list[tuple[tuple[str, ...] | str, str]] = [*host.answers.items()]
     texts += [(path, text) for path, text in read.items() if "\n" in text]
     for spoiled, text in texts:
         name = spoiled if isinstance(spoiled, str) else " ".join(spoiled)
         for at in places(text):
-            yield spoiled, at, f"{name} cut at {at} behind {text[max(0, at - 40) : at]!r}"
+            yield spoiled, at, f"{name} truncated at {at} after {text[max(0, at - 40) : at]!r}"
     for path in read:
         yield path, None, f"{path} cannot be read"
 
 
-def _violations(whole: BackendOutput, half: BackendOutput) -> Iterator[str]:
-    for key, value in half.facts.items():
-        if whole.facts.get(key) != value:
-            yield f"{key} is {value!r}, not {whole.facts.get(key)!r}"
-    lost = [key for key in whole.facts if key not in half.facts]
-    if lost and not half.problems - whole.problems:
-        yield f"nobody tells that {lost[0]} and {len(lost) - 1} more are lost"
-    for target, change in half.plans.items():
-        if change is not None and change != whole.plans[target]:
+def _violations(complete: BackendOutput, truncated: BackendOutput) -> Iterator[str]:
+    for key, value in truncated.facts.items():
+        if complete.facts.get(key) != value:
+            yield f"{key} is {value!r}, not {complete.facts.get(key)!r}"
+    lost = [key for key in complete.facts if key not in truncated.facts]
+    if lost and not truncated.problems - complete.problems:
+        yield f"no problem reports that {lost[0]} and {len(lost) - 1} more facts are lost"
+    for target, change in truncated.plans.items():
+        if change is not None and change != complete.plans[target]:
             yield f"{target} is planned as {change.writes}"
 
 
 @pytest.mark.asyncio
 class TruncatedOutputTests:
-    """The rule as a test. Fixtures wanted: `machine` and `make`; `targets` where something can be set.
+    """The rules for truncated output as a test. Needs the fixtures `machine` and `make`; `targets` if it has settings.
 
-    Twelve cuts of each answer are tried; a subclass that tries every line sets `places`; one whose vendor reads files
-    that are answers, too, names them in `files`, as patterns.
+    Each output is truncated at twelve places. To try every line, set `places` to `every_line`. If the backend also
+    reads files as output, set `files` to their patterns.
     """
 
     places: Places = staticmethod(seeded(12))
@@ -232,22 +236,22 @@ class TruncatedOutputTests:
 
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:
-        """Makes a machine that has the backend's things, the same one each time."""
+        """Function that creates a host with devices of the backend, the same at each call."""
         raise NotImplementedError
 
     @pytest.fixture
     def make(self) -> Callable[[Host], InventoryBackend]:
-        """Makes the backend on a host."""
+        """Function that creates the backend on a host."""
         raise NotImplementedError
 
     @pytest.fixture
     def targets(self) -> tuple[Target, ...]:
-        """What of its things has settings that are looked at."""
+        """The devices whose settings are read and planned."""
         return ()
 
-    async def test_half_an_answer_invents_nothing_and_tells_every_loss(
+    async def test_truncated_output_invents_no_fact_and_hides_no_loss(
         self, machine: Callable[[], Host], make: Callable[[Host], InventoryBackend], targets: tuple[Target, ...]
     ) -> None:
-        """Whatever answer is cut wherever."""
+        """For each output and each place of truncation."""
         wrong = await truncation_violations(machine, make, targets=targets, places=self.places, files=self.files)
         assert not wrong, "\n".join(wrong[:20])

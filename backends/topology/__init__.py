@@ -1,4 +1,4 @@
-"""Identity of block devices, what they are built on, and what uses them."""
+"""Identity of block devices, the layers below them, and their uses."""
 
 from backends.topology.mounts import Mount, parse_mountinfo, parse_swaps
 from backends.topology.scan import scan_topology

@@ -21,7 +21,7 @@ TABLE = ("table",)
 _LINE_mapped = re.compile(r"(\S{1,300}): (\d{1,18}) (\d{1,18}) ([a-z0-9-]{1,32})(?: (.{0,8000}))?")
 _DEVICE = re.compile(r"\d{1,8}:\d{1,8}")
 _MOST = 4
-"""Devices that a sentence names."""
+"""Maximum number of devices in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

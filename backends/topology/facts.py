@@ -76,7 +76,7 @@ class DeviceFacts:
     others: tuple[Identity, ...] = ()
     """All other disks of the machine: a name of this one must not match another."""
     footing: Footing = field(default_factory=dict)
-    """What it and all lower layers are built on, from the kernel."""
+    """Layers that it and all lower layers are built on, from the kernel."""
     apart: bool = False
     """Whether `others` are proven to be other disks; otherwise one may be this disk under another name."""
 

@@ -15,7 +15,7 @@ from backends.topology.tree import Node, Tree, number
 from backends.values import dataclass
 
 _FOREVER = 1 << 64
-"""Beyond the last sector of any device."""
+"""Sector number beyond the end of any device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

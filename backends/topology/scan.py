@@ -185,7 +185,7 @@ async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
-    """Return, by kernel name, the loop and zram devices on it or on a file on it, each with a text."""
+    """Return, by kernel name of a device, loop and zram devices with data on it or in its files, as texts."""
     texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():
         device = tree.nodes[name].device

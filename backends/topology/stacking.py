@@ -43,7 +43,7 @@ _ROLES = (
 """Role of a part by its endings and layer; the first match applies."""
 
 _MOST = 4
-"""Volumes that a sentence names."""
+"""Maximum number of volumes in a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -353,7 +353,7 @@ class MemberSignature:
 
 
 HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
-"""Kinds of use that name what is built on a device."""
+"""Kinds of use that name the devices built on a device."""
 
 SET = MemberSignature(verb="is", phrase="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Signature of a member of an array or container, or of a multipath path."""

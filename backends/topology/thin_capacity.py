@@ -19,15 +19,15 @@ class AllocatedRange:
     layer: str
     """Kernel name of the device that allocated the space."""
     place: str
-    """Where from, as text."""
+    """The storage as text, as in `ThinCapacity.place`."""
     part: str
     """See `ThinCapacity.part`."""
     within: int
-    """The run wrote to the first so many bytes of the device."""
+    """Length of the area that the run wrote to, from the start of the device."""
     written: int
-    """Bytes of these that are allocated since then."""
+    """Bytes of that area that are allocated after the run."""
     held: int
-    """All bytes that the layer had allocated then: if it has fewer now, some were freed or shared."""
+    """All bytes that the layer had allocated after the run. If it has fewer now, some were freed or shared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +35,8 @@ class WriteRange:
     """Part of a device that will be written."""
 
     size: int | None = None
-    """The first so many bytes; None for the whole device."""
-    lying: tuple[AllocatedRange, ...] = ()
+    """Length in bytes, from the start of the device; None for the whole device."""
+    allocated: tuple[AllocatedRange, ...] = ()
     """Space that earlier runs allocated there."""
 
 
@@ -67,24 +67,24 @@ class ThinCapacity:
     unit: int = 1
     """Bytes of one allocation unit."""
     takes: int = 1
-    """Bytes of the storage that such a unit needs."""
+    """Bytes of the storage that one unit needs, including its metadata."""
     capacity: int = 0
     """Bytes of the device that is written."""
     held: int = 0
     """Bytes of the device that are already allocated and need nothing when they are written again."""
     beside: tuple[str, ...] = ()
-    """Other users that cannot write either once it is full."""
+    """Other users of the storage, whose writes fail as well if it is full."""
 
     def need(self, area: WriteRange) -> int:
-        """Return the most bytes that writing to the area allocates."""
+        """Return the maximum number of bytes that writes to the area allocate."""
         return -(-self._unallocated(area) // self.unit) * self.takes
 
     def limited_to(self, area: WriteRange) -> ThinCapacity:
-        """Return the same storage for an area only, so that several such writes can be added up."""
+        """Return the storage with the unallocated bytes of an area as capacity, to add up several writes."""
         return replace(self, capacity=self._unallocated(area), held=0)
 
     def allocated_since(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
-        """Return the space that was allocated in the area since `before`, the same storage earlier."""
+        """Return the space that was allocated in the area since `before`, an earlier reading of the same storage."""
         within = self.capacity if area.size is None else area.size
         already = self._allocated_before(area)
         written = min(within, already + max(0, self.held - before.held))
@@ -100,7 +100,7 @@ class ThinCapacity:
     def _allocated_before(self, area: WriteRange) -> int:
         """Return the bytes of the area that an earlier run has allocated."""
         key = (self.layer, self.place, self.part)
-        earlier = (entry for entry in area.lying if (entry.layer, entry.place, entry.part) == key)
+        earlier = (entry for entry in area.allocated if (entry.layer, entry.place, entry.part) == key)
         size = self.capacity if area.size is None else area.size
         return max(
             (entry.written for entry in earlier if 0 < entry.held <= self.held and entry.within <= size), default=0

@@ -64,7 +64,7 @@ async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) 
 
 
 async def capacities_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-    """Return that storage for a device by number, or for a file at `path` by the number of its filesystem."""
+    """Return the storage from which a device allocates. For a file at `path`, `devno` is that of its filesystem."""
     picture = await scan_topology(host)
     return await capacities_of(host, picture, nodes_on(picture, devno, path))
 

@@ -190,7 +190,7 @@ class Topology:
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def unreported_reasons(self, name: str) -> list[str]:
-        """Return what is not known about a device, each a sentence without its full stop.
+        """Return the unknown facts about a device, each a sentence without its full stop.
 
         These are ranges and disks that device-mapper and DRBD do not report, and files that cannot be identified if the
         data are in a file.

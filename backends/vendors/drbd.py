@@ -14,7 +14,7 @@ from dataclasses import replace
 from backends.errors import RaidbenchError
 from backends.host import STALL, Command
 from backends.json_text import document, rows, whole_number, word
-from backends.model import Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
+from backends.model import IO_SUSPENDED, Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
 from backends.text import clean
 from backends.topology import Node, Topology, node_path, scan_topology
@@ -96,7 +96,7 @@ class ReplicaState:
     def state(self) -> tuple[State, str]:
         """Return the state of the device and the reason if it is not optimal."""
         if self.suspended or not self.quorum:
-            return State.FAILED, "all I/O is suspended" if self.suspended else "too few hosts are connected (no quorum)"
+            return State.FAILED, IO_SUSPENDED if self.suspended else "too few hosts are connected (no quorum)"
         if self.disk in ("Failed", "Detaching"):
             return State.FAILED, "the local disk has failed"
         if self.disk == "Diskless" and not self.diskless:

@@ -117,7 +117,7 @@ def racks(tmp_path: Path, installed: Path) -> Racks:
     return Racks(tmp_path, installed)
 
 
-SET = "Settings, on trial where seconds are named"
+SET = "Set settings, on trial if raidbench_trial is set"
 
 
 def test_check_mode_changes_nothing_and_says_what_would_be_set(racks: Racks) -> None:
@@ -170,7 +170,7 @@ def test_the_play_that_comes_along_stops_after_the_canary(racks: Racks, monkeypa
     assert (fine.status, [fine.stats[host]["changed"] for host in HOSTS]) == (0, [1, 0, 0])  # one machine, thrice
 
 
-FITS = "Every wave fits its trial"
+FITS = "Check that each wave fits into its trial"
 
 
 @pytest.mark.parametrize(
@@ -188,12 +188,12 @@ def test_waves_that_cannot_fit_their_trial_are_refused_before_any_host_is_touche
     play = "- import_playbook: raidbench.storage.roll\n"
     played = racks.play(play, "-f", "1", raidbench_targets=[DISKS], raidbench_host_seconds=250, **told)
     assert (played.status != 0, list(played.tasks["one"])) == (True, [FITS])
-    sentence = f"Nothing was set: {wave} hosts in one wave, 1 at a time, take {needed} s"
+    sentence = f"a wave of {wave} hosts, 1 at a time, takes {needed} s"
     assert sentence in played.of("one", FITS)["msg"]
     assert [host for host in HOSTS if (racks.folder / host).exists()] == []
 
 
-KEEPS = "Keep what is on trial"
+KEEPS = "Keep the trial"
 
 
 def test_waves_that_fit_are_let_through_and_what_passes_the_gate_is_kept_on_all_simulated_hosts(racks: Racks) -> None:

@@ -185,7 +185,7 @@ class DestroyingConformance:
     async def test_what_lies_there_only_since_it_was_planned_is_not_destroyed(self, change: Destroying) -> None:
         planned = await change.plan()
         _member("ext4")(change)
-        with pytest.raises(RefusedError, match=f"Something lies on /dev/{change.node} that was not there when"):
+        with pytest.raises(RefusedError, match=f"The content of /dev/{change.node} changed after you confirmed it"):
             await change.backend.apply(planned)
         assert not change.sets()
 

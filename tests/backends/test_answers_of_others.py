@@ -26,9 +26,9 @@ def test_what_is_believed_is_the_truth(tmp_path: Path, seed: int) -> None:
         (("slot 3",), ""),
         ((), "it does not name slot 3"),
         (("slot 2",), "it names slot 2 instead of slot 3"),
-        (("slot 3", "slot 2"), "it names slot 2 beside slot 3"),
+        (("slot 3", "slot 2"), "it names slot 2 in addition to slot 3"),
         (("slot 3", "slot 3"), "it names slot 3 2 times"),
-        (("1", "2", "4", "5", "slot 3"), "it names 1, 2, 4 and 1 more beside slot 3"),
+        (("1", "2", "4", "5", "slot 3"), "it names 1, 2, 4 and 1 more in addition to slot 3"),
     ],
 )
 def test_an_answer_names_what_was_asked_for_once(named: tuple[str, ...], reason: str) -> None:

@@ -117,7 +117,7 @@ def test_another_device_under_the_same_name_is_refused(tmp_path: Path) -> None:
 
     with (
         exchanged(tmp_path / "disk", tmp_path / "disk", planned) as (_, change),
-        pytest.raises(DeviceGoneError, match="another device now: disk sequence number"),
+        pytest.raises(DeviceGoneError, match="is now a different device: disk sequence number"),
     ):
         asyncio.run(backend.apply(change))
 

@@ -69,7 +69,7 @@ async def test_a_program_that_only_reads_does_not(tmp_path: Path, lock: int) -> 
 
 async def test_one_that_is_missing_is_a_sentence_all_the_same(lock: int) -> None:
     custody.set(ProcessTracking(lock=lock, begins=lambda pid, name: None))
-    with pytest.raises(Exception, match="is not there"):
+    with pytest.raises(Exception, match="/no/such/program is not installed"):
         await LocalHost().run(Command(argv=("/no/such/program",), mutates=True))
 
 

@@ -30,7 +30,7 @@ def host_of(name: str) -> SimulatedHost:
 @each_machine
 async def test_it_lists_what_there_is(name: str) -> None:
     found = await MachineBackends.of(host_of(name)).probe()
-    assert [problem for problem in found.problems if not problem.message.startswith("The card reports")] == []
+    assert [problem for problem in found.problems if not problem.message.startswith("The controller reports")] == []
     assert found.arrays
     assert found.drives
 

@@ -179,7 +179,7 @@ async def test_its_queue_is_the_kernels_disk() -> None:
             "the copy of bob is Inconsistent",
         ),
         ({"peer_disk_state": "Diskless", "peer_client": True}, State.OPTIMAL, ""),
-        ({"suspended": True}, State.FAILED, "all I/O is suspended"),
+        ({"suspended": True}, State.FAILED, "suspended: all I/O waits"),
         ({"quorum": False}, State.FAILED, "too few hosts are connected (no quorum)"),
     ],
 )
@@ -209,7 +209,7 @@ def test_the_older_generation_tells_its_states_in_proc() -> None:
     assert found[0].tasks == (Task(kind="resync", progress=0.234),)
     assert found[2].state == (State.DEGRADED, "the other host is StandAlone")
     assert not found[0].suspended
-    assert parse_proc(PROC_8.replace("C r-----", "C s-----"))[0].state == (State.FAILED, "all I/O is suspended")
+    assert parse_proc(PROC_8.replace("C r-----", "C s-----"))[0].state == (State.FAILED, "suspended: all I/O waits")
     assert parse_proc("version: 9.2.8 (api:2/proto:86-122)\n") == {}
 
 

@@ -473,7 +473,7 @@ async def test_another_device_than_the_one_that_was_chosen_is_not_even_read(devi
     facts, _ = await judge_device(LocalHost(), device.device, Intent.READ)
     assert facts.identity is not None
     chosen = replace(facts.identity, diskseq="1")
-    with pytest.raises(AnotherDeviceError, match="no longer the device that you chose"):
+    with pytest.raises(AnotherDeviceError, match="is now a different device: disk sequence number was 1, is"):
         async with claim_device(LocalHost(), device.device, Intent.READ, None, chosen):
             raise AssertionError("it must not be held")
 

@@ -146,7 +146,7 @@ def test_smcli_two_disk_systems_in_one_answer_are_refused() -> None:
     other = PROFILE.format(second="slow").replace("DS4700_A", "DS4700_B")
     found = parse_profile(PROFILE.format(second="slow") + other)
     assert found is not None
-    assert found.misnamed == "it names DS4700_B beside DS4700_A"
+    assert found.misnamed == "it names DS4700_B in addition to DS4700_A"
 
 
 @pytest.mark.parametrize(

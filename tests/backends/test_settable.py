@@ -92,5 +92,5 @@ async def test_a_step_that_is_not_its_own_is_not_taken(acme: Acme, step: ChangeS
 
 
 async def test_a_companion_that_nobody_declared_does_not_come_back(acme: Acme) -> None:
-    with pytest.raises(RefusedError, match="comes back"):
+    with pytest.raises(RefusedError, match="saved=on cannot be restored together with speed"):
         await acme.back(TARGET, "speed", "fast", {"saved": "on"})

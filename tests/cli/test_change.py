@@ -31,7 +31,7 @@ def test_a_dry_run_shows_the_way_back(cli: Cli, machine: str) -> None:
 
 def test_the_review_says_what_else_a_new_scheduler_may_change(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "scheduler=none", "--dry-run")
-    assert "Side effects:\n  I/O scheduler may also change nr_requests, wbt_lat_usec." in outcome.out
+    assert "Side effects:\n  Changing I/O scheduler may also change: nr_requests, wbt_lat_usec." in outcome.out
 
 
 def test_a_dry_run_makes_no_session(cli: Cli, machine: str, state: Path) -> None:
@@ -223,6 +223,17 @@ def test_persist_takes_what_the_session_changed(cli: Cli, machine: str) -> None:
 
 def test_persist_with_nothing_changed_asks_for_values(cli: Cli, machine: str) -> None:
     assert "TARGET KEY=VALUE" in cli("--machine", machine, "persist", "sda").err
+
+
+def test_persist_writes_a_file_for_each_view_of_a_disk_and_removes_from_each(cli: Cli) -> None:
+    kept = cli("--demo", "linux", "persist", "sda", "read_ahead_kb=512", "drive_cache=off", "--yes", "--json")
+    assert kept.status == 0
+    files = json.loads(kept.out)["files"]
+    assert [file["target"] for file in files] == ["block:sda", "scsi:sda"]
+    removed = cli("--demo", "linux", "persist", "sda", "--remove", "--yes")
+    assert removed.out.splitlines() == [f"{file['target']}: removed from {file['path']}" for file in reversed(files)]
+    again = cli("--demo", "linux", "persist", "sda", "--remove", "--yes")
+    assert "no settings were persisted" in again.out
 
 
 def test_persist_is_recorded(cli: Cli, machine: str) -> None:

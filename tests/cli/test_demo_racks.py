@@ -183,6 +183,6 @@ def test_a_run_without_the_battery_says_why_in_the_terminal_the_json_and_the_rep
     reason = REASONS[address if ":" in address else f"smartarray:{address}"]
     done = cli(*HPE, "--demo-state", "battery-failed", *words)
     assert done.status == 0, done.err
-    assert re.search(f"write-through is in force: .*{reason}", f"{done.out}{done.err}")
+    assert re.search(f"but the effective value is write-through: .*{reason}", f"{done.out}{done.err}")
     for form in ("md", "html", "json"):
         assert reason in cli(*HPE, "report", "--format", form).out, form

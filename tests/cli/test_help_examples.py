@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
 import pytest
 
+from app.cli.main import cli
 from tests.cli.test_help import ALL
 
 pytestmark = pytest.mark.exhaustive
@@ -25,6 +28,7 @@ ADDED = {"bench": ("--runtime=1", "--ramp=0"), "curve": ("--dry-run",), "sweep":
 """Options that make an example shorter."""
 
 PREPARED = (
+    "set sda nomerges=1 --yes",
     "bench md:md0 --runtime 1 --ramp 0",
     "bench md:md0 --runtime 1 --ramp 0",
     "bench md:md0 --runtime 1 --ramp 0",
@@ -32,20 +36,46 @@ PREPARED = (
     "baseline save before-update",
     "set sda read_ahead_kb=256 --yes",
     "set sda read_ahead_kb=512 --yes",
-    "set sda nr_requests=16 --yes --trial 600",
 )
 """What the examples presuppose."""
 
+TRIAL = "set sda nr_requests=16 --yes --trial 600"
+"""What they presuppose too; its watchdog stays with its folder."""
+
+PLAN = """
+title = "Two queue depths"
+[targets]
+array = "md:md0"
+[measure]
+target = "array"
+repeats = 3
+[job]
+rw = "randread"
+bs = "4k"
+runtime = "30s"
+ramp = "0s"
+[[axis]]
+job = "iodepth"
+values = [1, 2]
+"""
+"""A sweep of three minutes, which is 18 s at ten times the speed."""
+
+FOLLOWED = "attach"
+"""The command that shows such a sweep or stops it."""
+
 WORKED = (0, 4, 5, 6)
 """Done; undecided or already known; findings; some of the simulated hosts are missing."""
+
+PLUGIN = "--nagios"
+"""Ends with 1 for a warning and with 2 for a fault, as monitoring expects; with 3 it did not work."""
 
 GROUP = "@"
 """Begins a group of hosts, which needs a configuration of ClusterShell that a simulated host does not have."""
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with runs, an experiment, a baseline, changes and a trial."""
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with runs, an experiment, a baseline, changes and an array."""
     folder = tmp_path_factory.mktemp("examples")
     for line in PREPARED:
         done = raidbench(folder, *shlex.split(line))
@@ -58,10 +88,20 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def raidbench(folder: Path, *argv: str, host: str = "linux") -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def session(prepared: Path, tmp_path: Path) -> Path:
+    """Return a copy of that folder with a trial, so that no page sees the results of another."""
+    folder = tmp_path / "session"
+    shutil.copytree(prepared, folder)
+    done = raidbench(folder, *shlex.split(TRIAL))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def raidbench(folder: Path, *argv: str, host: str = "linux", speed: int = 1000) -> subprocess.CompletedProcess[str]:
     several = argv[0] == "hosts" or "--hosts" in argv
-    speed = () if several else ("--demo-speed=1000",)
-    demo = () if "--machine" in argv else (f"--demo={host}", *speed)
+    faster = () if several else (f"--demo-speed={speed}",)
+    demo = () if "--machine" in argv else (f"--demo={host}", *faster)
     return subprocess.run(
         [sys.executable, "-m", "app", *demo, *argv],
         cwd=folder,
@@ -91,6 +131,15 @@ def page_commands(page: Path) -> list[tuple[str, str]]:
     ]
 
 
+def swept(folder: Path) -> Path:
+    """Return a folder of its own in which a sweep runs in the background: it would become the last session."""
+    folder.mkdir(exist_ok=True)
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    begun = raidbench(folder, "sweep", "plan.toml", "--yes", "--detach", speed=10)
+    assert begun.returncode == 0, begun.stderr
+    return folder
+
+
 def failures(folder: Path, commands: Iterable[tuple[str, str]]) -> dict[str, tuple[int, str]]:
     """Return the command lines that neither work nor ask for a confirmation on their simulated host."""
     failed = {}
@@ -99,9 +148,13 @@ def failures(folder: Path, commands: Iterable[tuple[str, str]]) -> dict[str, tup
         if any(word.startswith(GROUP) for word in argv):
             continue
         host = named or OTHER_HOSTS.get(argv[0], "linux")
-        done = raidbench(folder, *argv, *ADDED.get(argv[0], ()), host=host)
+        place = swept(folder / "swept") if argv[0] == FOLLOWED else folder
+        done = raidbench(place, *argv, *ADDED.get(argv[0], ()), host=host)
+        if argv[0] == FOLLOWED:
+            raidbench(place, FOLLOWED, "--stop")
         asks = done.returncode == 3 and ("--yes" in done.stderr or "--confirm" in done.stderr)
-        if done.returncode not in WORKED and not asks:
+        worked = (0, 1, 2) if PLUGIN in argv else WORKED
+        if done.returncode not in worked and not asks:
             failed[line] = (done.returncode, done.stderr[-300:])
     return failed
 
@@ -116,6 +169,33 @@ PAGES = tuple(page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_of_a_page_works_or_asks_for_a_confirmation(session: Path, page: Path) -> None:
     assert failures(session, page_commands(page)) == {}
+
+
+FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?raidbench (?!\[|.*\[OPTIONS\])([^#|>\n]*)", re.MULTILINE)
+"""A command line of a block, up to a comment, a pipe or a redirection; a synopsis is none."""
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_every_command_of_a_page_has_options_and_arguments_that_exist(page: Path) -> None:
+    refused = {}
+    for block in FENCED.findall(page.read_text(encoding="utf-8").replace("\\\n", "")):
+        for line in COMMAND.findall(block):
+            try:
+                parse(cli, "raidbench", shlex.split(line))
+            except click.ClickException as error:
+                refused[line] = error.format_message()
+    assert refused == {}
+
+
+def parse(command: click.Command, name: str, argv: list[str], parent: click.Context | None = None) -> None:
+    """Parse a command line, with its subcommands, and run nothing. Raises click.ClickException if it is wrong."""
+    with command.make_context(name, argv, parent=parent) as context:
+        rest = [*context._protected_args, *context.args]
+        if isinstance(command, click.Group) and rest:
+            found, inner, words = command.resolve_command(context, rest)
+            assert inner is not None
+            parse(inner, found or "", words, context)
 
 
 def test_the_readme_has_commands() -> None:

@@ -127,7 +127,7 @@ def test_a_session_of_one_rack_is_not_acted_on_by_another(cli: Cli, demo_change:
 async def test_what_records_refuses_a_session_of_another_machine(simulated_session: Path, tmp_path: Path) -> None:
     """Whoever opens it: the command line has asked before."""
     before = (simulated_session / LOG).read_bytes()
-    with pytest.raises(StorageError, match="is of the simulated or recorded machine"):
+    with pytest.raises(StorageError, match="belongs to the simulated or recorded machine"):
         await Workbench(FakeHost({}), paths=Paths.at(tmp_path / "other")).open(simulated_session)
     assert (simulated_session / LOG).read_bytes() == before
 

@@ -120,7 +120,7 @@ def test_a_full_filesystem_is_refused_until_there_is_room(
         monkeypatch.setenv("RAIDBENCH_STATE_DIR", str(point / "state"))
         filler = point / "filler"
         fill(filler)
-        assert_refused(set_value(cli, disk), disk, point / "state", "Free space")
+        assert_refused(set_value(cli, disk), disk, point / "state", "Free disk space or inodes on the filesystem of")
         assert_no_defect(cli, disk)
         filler.unlink()
         assert_works(cli, disk, point / "state")

@@ -72,7 +72,7 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
         (f'[santricity."a/b"]\n{FOUR}', "santricity needs a name of letters, digits, - and _ only."),
         (
             f'[santricity.lab]\n{FOUR}fingerprint = "ab"',
-            "santricity has an invalid fingerprint in lab: it wants the SHA-256 of a certificate (64 hexadec",
+            "santricity has an invalid fingerprint in lab: it must be the SHA-256 of a certificate (64 hexadec",
         ),
         (
             f'[santricity.lab]\n{FOUR}ca_file = "ca.pem"',
@@ -81,7 +81,7 @@ def test_a_password_goes_unencrypted_to_this_machine_only(url: str) -> None:
         *(
             (
                 f"[santricity.lab]\n{FOUR}".replace("https://array1:8443/", url),
-                f"santricity has an invalid url in lab: it wants {said}",
+                f"santricity has an invalid url in lab: it must be {said}",
             )
             for url, said in (
                 ("http://array1", "a URL that begins with https://"),

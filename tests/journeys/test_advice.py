@@ -40,7 +40,7 @@ async def choose(pilot: Pilot[int], **fields: str) -> None:
 
 async def test_a_job_is_judged_before_it_runs(bench: Pilot[int]) -> None:
     await choose(bench, direct="no", ioengine="psync")
-    await until(bench, lambda: "memory is measured" in line(bench))
+    await until(bench, lambda: "is buffered" in line(bench))
 
 
 async def test_there_is_no_line_where_nothing_is_to_be_said(bench: Pilot[int]) -> None:

@@ -41,7 +41,7 @@ async def metered(node: str) -> AsyncIterator[MemberSampler]:
 
 
 async def told(meter: MemberSampler) -> CacheStats:
-    (found,) = await meter.caches.whole()
+    (found,) = await meter.caches.total()
     return found
 
 
@@ -58,7 +58,7 @@ async def test_dm_cache_counts_what_it_served(blank: Blank, table: Results, stat
         async with metered(node) as meter:
             await asyncio.to_thread(read, node, "--rw=randread", "--size=1m", "--runtime=3")
             await meter.take()
-            members, again = await meter.whole(), await told(meter)
+            members, again = await meter.total(), await told(meter)
         async with metered(node) as meter:
             await asyncio.to_thread(read, node, "--rw=read", "--offset=8m", "--size=16m", "--runtime=1")
             once = await told(meter)

@@ -50,7 +50,7 @@ async def beside_fio(made: Made, *words: str) -> tuple[tuple[MemberStats, ...], 
     await meter.begin()
     told = json.loads(await asyncio.to_thread(run, *argv, *words))
     await meter.take()
-    return await meter.whole(), {disk["name"]: disk for disk in told["disk_util"]}
+    return await meter.total(), {disk["name"]: disk for disk in told["disk_util"]}
 
 
 def differs(members: tuple[MemberStats, ...], fio: dict[str, dict[str, Any]], depth: int = 0) -> float:

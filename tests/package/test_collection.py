@@ -46,5 +46,5 @@ def test_the_same_sources_make_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_line_of_galaxy_yml_that_is_not_understood_is_no_silence() -> None:
-    with pytest.raises(ValueError, match="another form"):
+    with pytest.raises(ValueError, match="cannot parse a line"):
         collection._about("namespace: x\n   odd\n")

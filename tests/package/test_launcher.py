@@ -169,7 +169,7 @@ def mounted(options: str, base: Path, *words: str) -> subprocess.CompletedProces
 def test_a_file_system_mounted_noexec_is_named(program: Path, tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     done = mounted("noexec", tmp_path / "base", str(program))
-    assert f"{tmp_path}/base lies on a file system mounted noexec" in done.stderr
+    assert f"{tmp_path}/base is on a filesystem mounted noexec" in done.stderr
     assert (done.stdout, "RAIDBENCH_UNPACK_DIR" in done.stderr) == ("left: \n", True)
 
 
@@ -178,7 +178,7 @@ def test_a_file_system_mounted_noexec_is_named(program: Path, tmp_path: Path) ->
 def test_a_full_disk_is_a_sentence_and_leaves_nothing(program: Path, tmp_path: Path) -> None:
     (tmp_path / "base").mkdir()
     done = mounted("size=256k", tmp_path / "base", str(program))
-    assert f"there is not enough room in {tmp_path}/base" in done.stderr
+    assert f"there is not enough free space in {tmp_path}/base" in done.stderr
     assert (done.stdout, "94 MB" in done.stderr) == ("left: \n", True)
 
 

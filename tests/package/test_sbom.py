@@ -51,7 +51,7 @@ def test_a_wheel_tells_its_licence_in_one_of_three_ways(row: str, expected: str 
 
 def test_a_wheel_without_a_known_licence_ends_the_build(tmp_path: Path) -> None:
     wheel(tmp_path, "strange", "License: mine")
-    with pytest.raises(ValueError, match=r"strange .* tells no licence"):
+    with pytest.raises(ValueError, match=r"strange .* declares no known licence"):
         sbom.wheels(tmp_path, LOCK)
 
 
@@ -78,7 +78,7 @@ def test_every_package_that_the_product_needs_is_told_with_its_licence() -> None
 
 def test_the_portable_python_tells_what_is_linked_into_it() -> None:
     """The questions are asked of any Python that has these modules; only 3.14 has zstd."""
-    for name, (_, _, question) in sbom.WITHIN.items():
+    for name, (_, _, question) in sbom.LINKED.items():
         if name != "Zstandard":
             told: list[str] = []
             exec(question, {"print": told.append})

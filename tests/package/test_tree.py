@@ -88,7 +88,7 @@ def test_modes_are_those_of_no_umask(tmp_path: Path) -> None:
     for name, mode in (("bin/program", 0o700), ("bin/text", 0o600)):
         (tmp_path / name).touch()
         (tmp_path / name).chmod(mode)
-    tree.settle_modes(tmp_path)
+    tree.set_modes(tmp_path)
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("bin", "bin/program", "bin/text")]
     assert modes == [0o755, 0o755, 0o644]
 
@@ -126,8 +126,8 @@ def test_without_go_it_is_said_what_is_missing_and_what_can_be_built(tmp_path: P
     done = subprocess.run(
         (sys.executable, "-c", code), env={"PATH": str(tmp_path)}, cwd=ROOT, capture_output=True, text=True
     )
-    assert "Go 1.24 or newer cannot be found" in done.stderr
-    assert "`make build` makes the wheel" in done.stderr
+    assert "Go 1.24 or newer is needed" in done.stderr
+    assert "`make build` builds the wheel" in done.stderr
 
 
 def test_an_old_go_is_named_with_the_version_that_is_needed(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_a_folder_of_somebody_else_or_below_one_is_refused(archive: Path, tmp_pa
 @needs("unshare", "mount")
 @pytest.mark.parametrize(
     ("options", "sentence"),
-    [("noexec", "lies on a file system mounted noexec"), ("size=8k", "there is not enough room")],
+    [("noexec", "is on a filesystem mounted noexec"), ("size=8k", "there is not enough free space")],
 )
 def test_a_place_that_does_not_do_is_named_and_nothing_is_left(
     archive: Path, tmp_path: Path, options: str, sentence: str
@@ -122,5 +122,6 @@ def test_an_older_python_is_told_what_is_needed(archive: Path) -> None:
     told = source.replace("sys.version_info", "(3, 9)")
     done = subprocess.run((sys.executable, "-c", told), capture_output=True, text=True)
     assert done.stderr == (
-        "raidbench.pyz needs Python 3.11 or newer; this is 3.9. The one file raidbench-...-linux-... needs none.\n"
+        "raidbench.pyz needs Python 3.11 or newer; this is 3.9. "
+        "The standalone binary raidbench-...-linux-... needs no Python.\n"
     )

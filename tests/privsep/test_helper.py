@@ -145,7 +145,7 @@ async def test_a_device_whose_file_does_not_fit_is_lent_to_nobody(root: Helper, 
 async def test_another_device_than_the_one_meant_is_refused(root: Helper, device: Loop) -> None:
     identity = (await root.side.ask("facts", device=device.device, writing=False))["facts"]["identity"]
 
-    with pytest.raises(Exception, match="another device now"):
+    with pytest.raises(Exception, match="is now a different device: disk sequence number was 1, is"):
         await root.side.fetch("hold", **holding(device, meant={**identity, "diskseq": "1"}))
 
 
@@ -161,7 +161,7 @@ async def test_a_conversation_for_reading_holds_nothing_for_writing(
 ) -> None:
     root = stack.enter_context(helper(tmp_path / "reading", read_only=True))
 
-    with pytest.raises(RefusedError, match="reading only"):
+    with pytest.raises(RefusedError, match="this connection is read-only"):
         await root.side.fetch("hold", **holding(device))
 
 

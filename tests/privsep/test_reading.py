@@ -247,7 +247,7 @@ def test_a_module_in_the_place_of_a_vendor_is_refused(tmp_path: Path, monkeypatc
     monkeypatch.setattr(backends.vendors, "areca", sys.modules["backends.vendors.areca"])
     monkeypatch.delitem(sys.modules, "backends.vendors.areca")
     try:
-        with pytest.raises(ImportError, match="areca is read from"):
+        with pytest.raises(ImportError, match="areca was loaded from"):
             read_policy._load_shapes()
     finally:
         sys.modules.pop("backends.vendors.areca", None)

@@ -1,1 +1,1 @@
-"""What is shipped, made from this checkout: `make package`."""
+"""Builders of the release files from this checkout (`make package`)."""

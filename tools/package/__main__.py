@@ -1,4 +1,4 @@
-"""`make package`: everything that is shipped, into dist/. The same sources make the same bytes."""
+"""Build all release files into dist/ (`make package`). The same sources produce the same bytes."""
 
 from __future__ import annotations
 
@@ -18,22 +18,20 @@ SUMS = "SHA256SUMS"
 
 
 def main() -> int:
-    """Build; the exit status."""
+    """Build the files. Return the exit status."""
     parser = argparse.ArgumentParser(prog="make package", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where the files go")
-    parser.add_argument(
-        "--work", type=Path, default=ROOT / "build" / "package", help="a folder to build in, emptied first"
-    )
-    parser.add_argument("--quick", action="store_true", help="pack less tightly: to try it, not to ship it")
-    asked = parser.parse_args()
-    if asked.quick:
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the release files")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "package", help="build folder, emptied first")
+    parser.add_argument("--quick", action="store_true", help="compress less, for tests only")
+    options = parser.parse_args()
+    if options.quick:
         onefile.LEVELS.update(zstd=3, zip=1)
         system.COMPRESSION.update(deb="gzip", rpm="gzip")
     try:
         golang.go()
-        files = build(asked.out.absolute(), asked.work.absolute(), epoch())
+        files = build(options.out.absolute(), options.work.absolute(), epoch())
     except golang.GoMissingError as error:
-        print(f"{error} `make build` makes the wheel, which needs Python 3.11 on the machine.", file=sys.stderr)
+        print(f"{error} `make build` builds the wheel, which needs Python 3.11 on the host.", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:
         print(f"{' '.join(map(str, error.cmd[:4]))} failed:\n{error.stderr or ''}", file=sys.stderr)
@@ -44,16 +42,19 @@ def main() -> int:
 
 
 def epoch() -> int:
-    """The moment that everything is dated by, in seconds: SOURCE_DATE_EPOCH, or that of the commit."""
-    if given := os.environ.get("SOURCE_DATE_EPOCH"):
-        return int(given)
+    """Return the date of all files, in seconds since 1970: SOURCE_DATE_EPOCH, or the date of the commit."""
+    if seconds := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(seconds)
     argv = ("git", "log", "-1", "--format=%ct")
-    told = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    return int(told or 315532800)  # 1980, before which no zip knows a date
+    commit_date = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    return int(commit_date or 315532800)  # 1980: zip has no earlier dates
 
 
 def build(out: Path, work: Path, moment: int) -> list[Path]:
-    """Every file that is shipped. Raises GoMissingError, CalledProcessError, ValueError."""
+    """Build and return all release files.
+
+    Raises GoMissingError if no Go is usable, CalledProcessError if a program fails, ValueError for unsuitable content.
+    """
     shutil.rmtree(work, ignore_errors=True)
     for folder in (work, out):
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,34 +63,34 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
     here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
     python = trees[here] / INTERPRETER
-    for machine, place in sorted(trees.items(), key=lambda one: one[0] is not here):
+    for machine, folder in sorted(trees.items(), key=lambda item: item[0] is not here):
         say(f"the tree for {machine.name}")
-        tree.make(machine, module, requirements, None if machine is here else python, place)
-    made = []
-    for machine, place in trees.items():
+        tree.make(machine, module, requirements, None if machine is here else python, folder)
+    files = []
+    for machine, folder in trees.items():
         file = out / f"raidbench-{VERSION}-linux-{machine.name}"
         say(file.name)
-        onefile.make(place, machine.go, python, moment, work, file)
-        made.append(file)
+        onefile.make(folder, machine.go, python, moment, work, file)
+        files.append(file)
     say("raidbench.pyz")
-    made.append(out / "raidbench.pyz")
-    pyz.make({machine.name: place / SITE for machine, place in trees.items()}, python, moment, work, made[-1])
+    files.append(out / "raidbench.pyz")
+    pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[-1])
     say(collection.file_name())
-    made.append(out / collection.file_name())
-    collection.make(made[-1], moment)
+    files.append(out / collection.file_name())
+    collection.make(files[-1], moment)
     bill = out / "sbom.json"
-    bill.write_text(_bill(trees[here], requirements, made[0], work, moment))
-    made += _packages(trees, bill, out, work, moment)
-    made.append(bill)
-    (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(made)))
-    return [*made, out / SUMS]
+    bill.write_text(_bill(trees[here], requirements, files[0], work, moment))
+    files += _packages(trees, bill, out, work, moment)
+    files.append(bill)
+    (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(files)))
+    return [*files, out / SUMS]
 
 
-def _bill(place: Path, requirements: Path, launcher: Path, work: Path, moment: int) -> str:
+def _bill(folder: Path, requirements: Path, launcher: Path, work: Path, moment: int) -> str:
     info = golang.run("version", "-m", str(launcher), folder=work)
     components = [
-        *sbom.wheels(place / SITE, requirements.read_text()),
-        *sbom.python(place / INTERPRETER),
+        *sbom.wheels(folder / SITE, requirements.read_text()),
+        *sbom.python(folder / INTERPRETER),
         *sbom.launcher(info),
     ]
     return json.dumps(sbom.document(components, moment), indent=2) + "\n"
@@ -98,27 +99,27 @@ def _bill(place: Path, requirements: Path, launcher: Path, work: Path, moment: i
 def _packages(trees: dict[tree.Machine, Path], bill: Path, out: Path, work: Path, moment: int) -> list[Path]:
     say("nfpm, which writes the packages")
     nfpm = system.build_nfpm(work)
-    folder = system.lay_out(work, bill, moment)
-    made = []
-    for machine, place in trees.items():
-        told = work / f"nfpm-{machine.go}.json"
-        told.write_text(json.dumps(system.configuration(place, folder, machine.go, moment), indent=1))
+    folder = system.write_files(work, bill, moment)
+    files = []
+    for machine, root in trees.items():
+        settings = work / f"nfpm-{machine.go}.json"
+        settings.write_text(json.dumps(system.configuration(root, folder, machine.go, moment), indent=1))
         names = {"deb": f"raidbench_{VERSION}_{machine.go}.deb", "rpm": f"raidbench-{VERSION}.{machine.name}.rpm"}
         for kind, name in names.items():
             say(name)
-            argv = (nfpm, "package", "-f", told, "-p", kind, "-t", out / name)
+            argv = (nfpm, "package", "-f", settings, "-p", kind, "-t", out / name)
             subprocess.run(argv, check=True, capture_output=True, text=True)
-            made.append(out / name)
-    return made
+            files.append(out / name)
+    return files
 
 
 def _sum(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def say(what: str) -> None:
-    """What is being made, for whoever waits."""
-    print(f"package: {what} ...", file=sys.stderr, flush=True)
+def say(step: str) -> None:
+    """Print the current build step."""
+    print(f"package: {step} ...", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The Ansible collection of tools/ansible as `ansible-galaxy collection install` takes it; same files, same bytes.
+"""Builder of the Ansible collection in tools/ansible. The same files produce the same bytes.
 
-`ansible-galaxy collection build` makes the same, but with the time of the build in it, and needs ansible-core.
+`ansible-galaxy collection build` would include the time of the build, and needs ansible-core.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from tools.package.tree import ROOT, VERSION
 SOURCE = ROOT / "tools" / "ansible"
 NAMESPACE, NAME = "raidbench", "storage"
 FORMAT = 1
-"""Of MANIFEST.json and FILES.json (Ansible, Collection structure)."""
+"""Format of MANIFEST.json and FILES.json (Ansible, Collection structure)."""
 
 
 def file_name() -> str:
-    """What the file is called, by which Ansible knows it."""
+    """Return the file name, from which Ansible takes namespace, name and version."""
     return f"{NAMESPACE}-{NAME}-{VERSION}.tar.gz"
 
 
 def make(file: Path, moment: int) -> None:
-    """Write the collection, dated `moment` (seconds)."""
+    """Write the collection, dated `moment` (seconds since 1970)."""
     paths = [path for path in sorted(SOURCE.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     texts = {path.relative_to(SOURCE).as_posix(): path.read_bytes() for path in paths}
     texts["LICENSE"] = (ROOT / "LICENSE").read_bytes()
     about = _about(texts.pop("galaxy.yml").decode())
     folders = sorted({parent.as_posix() for name in texts for parent in Path(name).parents if parent.as_posix() != "."})
-    entries = [_entry(one, None) for one in (".", *folders)] + [_entry(one, texts[one]) for one in sorted(texts)]
+    entries = [_entry(name, None) for name in (".", *folders)] + [_entry(name, texts[name]) for name in sorted(texts)]
     files = _json({"files": entries, "format": FORMAT})
     manifest = {"collection_info": about, "file_manifest_file": _entry("FILES.json", files), "format": FORMAT}
     packed = io.BytesIO()
@@ -48,19 +48,22 @@ def make(file: Path, moment: int) -> None:
 
 
 def _about(text: str) -> dict[str, Any]:
-    """galaxy.yml, whose few forms are read without a parser of YAML, with our version."""
-    found: dict[str, Any] = {}
+    """Return the contents of galaxy.yml with the version of raidbench.
+
+    Parses the few kinds of lines in that file without a YAML library. Raises ValueError for other lines.
+    """
+    galaxy: dict[str, Any] = {}
     key = ""
     for line in text.splitlines():
         if item := re.fullmatch(r"  - (.+)", line):
-            found[key].append(item[1])
+            galaxy[key].append(item[1])
         elif pair := re.fullmatch(r"(\w+):(?: (.+))?", line):
             key = pair[1]
-            found[key] = [] if pair[2] is None else {} if pair[2] == "{}" else pair[2]
+            galaxy[key] = [] if pair[2] is None else {} if pair[2] == "{}" else pair[2]
         elif line.strip() and not line.startswith("#"):
-            raise ValueError(f"galaxy.yml has a line of another form: {line!r}")
+            raise ValueError(f"cannot parse a line of galaxy.yml: {line!r}")
     empty = dict.fromkeys(("repository", "documentation", "homepage", "issues", "license_file"))
-    return {**empty, **found, "version": VERSION}
+    return {**empty, **galaxy, "version": VERSION}
 
 
 def _entry(name: str, data: bytes | None) -> dict[str, Any]:

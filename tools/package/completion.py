@@ -1,4 +1,4 @@
-"""Completion for bash, zsh and fish as files: what the program prints for an eval."""
+"""Completion files for bash, zsh and fish, the same scripts that the program prints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.cli.completion_scripts import script
 
 
 def write(folder: Path) -> None:
-    """Put them into `folder` as raidbench.bash, raidbench.zsh, raidbench.fish."""
+    """Write raidbench.bash, raidbench.zsh and raidbench.fish to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     for shell in SHELLS:
         (folder / f"raidbench.{shell}").write_text(script(shell), "ascii")

@@ -1,4 +1,4 @@
-"""What a program asks of the machine it runs on, read off its ELF file (elf(5))."""
+"""Requirements of a program on its host, from its ELF file (elf(5))."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ import struct
 from pathlib import Path
 
 MACHINES = {62: "x86_64", 183: "aarch64"}
-"""e_machine of the ones that we build for."""
+"""Supported machines by e_machine."""
 
 _VERNEED = 0x6FFFFFFE
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 
 
 def is_elf(path: Path) -> bool:
-    """Whether a file is one."""
+    """Return whether a file is an ELF file."""
     with path.open("rb") as file:
         return file.read(4) == b"\x7fELF"
 
 
 def machine(path: Path) -> str:
-    """`x86_64` or `aarch64`. Raises KeyError for another."""
+    """Return the machine of a program, `x86_64` or `aarch64`. Raises KeyError for another."""
     return MACHINES[struct.unpack_from("<H", path.read_bytes(), 18)[0]]
 
 
 def is_static(path: Path) -> bool:
-    """Whether it needs no loader: no PT_INTERP among its program headers."""
+    """Return whether a program needs no loader, that is, has no PT_INTERP program header."""
     data = path.read_bytes()
     start, size, count = _headers(data, 32, 54)
     return all(struct.unpack_from("<I", data, start + number * size)[0] != 3 for number in range(count))
 
 
 def glibc(path: Path) -> tuple[int, ...] | None:
-    """The newest glibc that it asks for, (2, 17); None where it asks for none."""
+    """Return the newest glibc version that a program needs, such as (2, 17), or None if it needs none."""
     data = path.read_bytes()
     start, size, count = _headers(data, 40, 58)
     sections = [_SECTION.unpack_from(data, start + number * size) for number in range(count)]
@@ -41,29 +41,29 @@ def glibc(path: Path) -> tuple[int, ...] | None:
         if section[1] == _VERNEED:
             names = sections[section[6]]
             versions += _needed(data[section[4] : section[4] + section[5]], section[7], data[names[4] :])
-    found = [tuple(map(int, version[1].split("."))) for name in versions if (version := re.match(_GLIBC, name))]
-    return max(found, default=None)
+    needed = [tuple(map(int, version[1].split("."))) for name in versions if (version := re.match(_GLIBC, name))]
+    return max(needed, default=None)
 
 
 _GLIBC = r"GLIBC_(\d+(?:\.\d+)+)$"
 
 
 def _headers(data: bytes, offset: int, sizes: int) -> tuple[int, int, int]:
-    """Where a table of headers begins, the size of one, how many there are."""
+    """Return the offset of a header table, the size of a header and their number."""
     (start,) = struct.unpack_from("<Q", data, offset)
     size, count = struct.unpack_from("<HH", data, sizes)
     return start, size, count
 
 
 def _needed(table: bytes, files: int, names: bytes) -> list[str]:
-    """The names of versions in .gnu.version_r: for each file a list of what it must have."""
-    found, at = [], 0
+    """Return the version names in .gnu.version_r, which has a list of needed versions for each of `files` files."""
+    versions, at = [], 0
     for _ in range(files):
         _, count, _, first, following = struct.unpack_from("<HHIII", table, at)
         entry = at + first
         for _ in range(count):
             _, _, _, name, step = struct.unpack_from("<IHHII", table, entry)
-            found.append(names[name : names.index(b"\0", name)].decode())
+            versions.append(names[name : names.index(b"\0", name)].decode())
             entry += step
         at += following
-    return found
+    return versions

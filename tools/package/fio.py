@@ -1,7 +1,7 @@
-"""`make package-fio`: a static fio for hosts whose own is missing or too old, with its sources, into dist/.
+"""Build a static fio with its sources into dist/, for hosts whose fio is missing or too old (`make package-fio`).
 
-Made of the source package of this machine's distribution, which apt has checked the signature of, by this machine's
-compiler: so another machine makes other bytes, and it is no part of what `make package` builds. For Debian and its kin.
+The sources are the source package of this host's distribution, whose signature apt has checked. The result depends on
+the compiler of this host, so `make package` does not build it. Needs Debian or a derivative.
 """
 
 from __future__ import annotations
@@ -19,45 +19,44 @@ from pathlib import Path
 from tools.package.tree import ROOT
 
 NEEDED = {"apt-get": "apt", "dpkg-source": "dpkg-dev", "gcc": "gcc", "make": "make", "strip": "binutils"}
-"""Programs, and the Debian packages they come in."""
+"""Debian packages by the program that is needed from them."""
 
 HEADERS = {"libaio.h": "libaio-dev", "zlib.h": "zlib1g-dev", "stdio.h": "libc6-dev"}
-"""Headers whose libraries are linked in, and the Debian packages they come in."""
+"""Debian packages by the header that is needed from them. Their libraries are linked into fio."""
 
 CONFIGURE = (
     "--build-static",
-    "--disable-native",  # else it knows this processor only
-    *(f"--disable-{what}" for what in ("numa", "rdma", "rados", "rbd", "http", "gfapi", "pmem", "tcmalloc", "libzbc")),
-    *(f"--disable-{what}" for what in ("xnvme", "dfs", "libnfs")),
+    "--disable-native",  # otherwise it runs only on CPUs of this kind
+    *(f"--disable-{name}" for name in ("numa", "rdma", "rados", "rbd", "http", "gfapi", "pmem", "tcmalloc", "libzbc")),
+    *(f"--disable-{name}" for name in ("xnvme", "dfs", "libnfs")),
 )
-"""What has to do with a file, a block device or libaio and io_uring stays."""
+"""Options of ./configure. They keep only the support for files, block devices, libaio and io_uring."""
 
 _SOURCES = Path("/etc/apt")
-_TOLD = """\
+_BUILD = """\
 fio {version} for Linux on {machine}, linked statically. Copy `fio` to /usr/local/bin.
 
-It is under the GNU General Public License, version 2: COPYING and MORAL-LICENSE. fio-{version}-source.tar, which goes
-with it wherever it goes, has the sources that it was made of, and libaio's (LGPL 2.1); glibc (LGPL 2.1) and zlib are
-linked in.
+It is licensed under the GNU General Public License, version 2: see COPYING and MORAL-LICENSE. Always distribute it with
+fio-{version}-source.tar, which has its sources and those of libaio (LGPL 2.1). glibc (LGPL 2.1) and zlib are linked in.
 
-Made by: {compiler}, {libc}
+Built with: {compiler}, {libc}
     ./configure {configure}
     make fio
 """
 
 
 class FioBuildError(Exception):
-    """It cannot be built here; a sentence with what to do."""
+    """Error with the reason why fio cannot be built on this host, and a next step."""
 
 
 def main() -> int:
-    """Build; the exit status."""
+    """Build the archives. Return the exit status."""
     parser = argparse.ArgumentParser(prog="make package-fio", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where the files go")
-    parser.add_argument("--work", type=Path, default=ROOT / "build" / "fio", help="a folder to build in, emptied first")
-    asked = parser.parse_args()
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the archives")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "fio", help="build folder, emptied first")
+    options = parser.parse_args()
     try:
-        files = build(asked.out.absolute(), asked.work.absolute())
+        files = build(options.out.absolute(), options.work.absolute())
     except (FioBuildError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
@@ -67,9 +66,14 @@ def main() -> int:
 
 
 def build(out: Path, work: Path) -> tuple[Path, Path]:
-    """The archive with fio and its licence, and the one with its sources. Raises FioBuildError, OSError."""
+    """Build and return the archive with fio and its licence, and the archive with its sources.
+
+    Raises FioBuildError if the build is not possible or fails, OSError if a file cannot be written.
+    """
     if lacking := sorted(set(missing())):
-        raise FioBuildError(f"To build fio here: apt-get install {' '.join(lacking)}")
+        raise FioBuildError(
+            f"Packages are missing to build fio. Install them with: apt-get install {' '.join(lacking)}"
+        )
     shutil.rmtree(work, ignore_errors=True)
     sources = work / "sources"
     sources.mkdir(parents=True)
@@ -85,27 +89,27 @@ def build(out: Path, work: Path) -> tuple[Path, Path]:
     _run("make", f"-j{os.cpu_count() or 1}", "fio", folder=tree)
     _run("strip", "fio", folder=tree)
     if _run("./fio", "--version", folder=tree).strip() != f"fio-{version}":
-        raise FioBuildError("What was built does not call itself fio " + version)
+        raise FioBuildError(f"The built program does not report the version {version}.")
     name = f"fio-{version}-linux-{platform.machine()}"
-    (tree / "BUILD").write_text(_told(version, tree))
+    (tree / "BUILD").write_text(_build_text(version, tree))
     packed = out / f"{name}.tar.gz"
-    kept = out / f"fio-{version}-source.tar"
-    _pack(packed, "w:gz", {f"{name}/{one}": tree / one for one in ("fio", "COPYING", "MORAL-LICENSE", "BUILD")})
-    _pack(kept, "w", {file.name: file for file in sorted(sources.iterdir())})
-    return packed, kept
+    source_archive = out / f"fio-{version}-source.tar"
+    _pack(packed, "w:gz", {f"{name}/{file}": tree / file for file in ("fio", "COPYING", "MORAL-LICENSE", "BUILD")})
+    _pack(source_archive, "w", {file.name: file for file in sorted(sources.iterdir())})
+    return packed, source_archive
 
 
 def missing() -> Iterator[str]:
-    """Debian's packages that are needed to build it and are not there."""
+    """Yield the Debian packages that are needed for the build and not installed."""
     yield from (package for program, package in NEEDED.items() if shutil.which(program) is None)
     for header, package in HEADERS.items():
-        words = ("gcc", "-E", "-include", header, "-x", "c", os.devnull)
-        if shutil.which("gcc") and subprocess.run(words, capture_output=True).returncode:
+        argv = ("gcc", "-E", "-include", header, "-x", "c", os.devnull)
+        if shutil.which("gcc") and subprocess.run(argv, capture_output=True).returncode:
             yield package
 
 
 def with_source_packages(text: str, *, deb822: bool) -> str:
-    """A list of sources of apt, asking for source packages instead; the addresses are the machine's own."""
+    """Return a sources list of apt with source packages instead of binary ones, at the same addresses."""
     rows = text.splitlines()
     if deb822:
         return "\n".join("Types: deb-src" if row.lower().startswith("types:") else row for row in rows) + "\n"
@@ -113,7 +117,7 @@ def with_source_packages(text: str, *, deb822: bool) -> str:
 
 
 def _with_sources(work: Path) -> tuple[str, ...]:
-    """apt-get with lists of its own, so that nothing of the machine's apt is changed."""
+    """Return the start of an apt-get command with lists below `work`, so that apt of this host is not changed."""
     for folder in ("parts", "lists/partial", "cache/archives/partial"):
         (work / folder).mkdir(parents=True)
     for file in (*_SOURCES.glob("sources.list"), *_SOURCES.glob("sources.list.d/*")):
@@ -125,7 +129,7 @@ def _with_sources(work: Path) -> tuple[str, ...]:
         "Dir::Etc::sourceparts": work / "parts",
         "Dir::State::lists": work / "lists",
         "Dir::Cache": work / "cache",
-        "APT::Sandbox::User": "",  # the folder may be closed to others
+        "APT::Sandbox::User": "",  # the user _apt may not be able to read the folder
     }
     return ("apt-get", "-q", *(word for key, value in places.items() for word in ("-o", f"{key}={value}")))
 
@@ -140,8 +144,8 @@ def _run(*argv: str, folder: Path) -> str:
     return done.stdout
 
 
-def _told(version: str, tree: Path) -> str:
-    return _TOLD.format(
+def _build_text(version: str, tree: Path) -> str:
+    return _BUILD.format(
         version=version,
         machine=platform.machine(),
         compiler=_run("gcc", "--version", folder=tree).splitlines()[0],
@@ -151,14 +155,14 @@ def _told(version: str, tree: Path) -> str:
 
 
 def _pack(file: Path, mode: str, entries: dict[str, Path]) -> None:
-    def nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    def without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = 0
         entry.uname = entry.gname = ""
         return entry
 
     with tarfile.open(file, mode) as archive:  # type: ignore[call-overload]
         for name, path in entries.items():
-            archive.add(path, name, filter=nobodys)
+            archive.add(path, name, filter=without_owner)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What comes through Go: the compiler, the pinned modules, and the portable Python that lies in one of them."""
+"""The Go compiler, the pinned Go modules, and the portable Python in one of them."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pathlib import Path
 from typing import Any
 
 OLDEST = (1, 24)
-"""Since then a module can pin a tool."""
+"""First version of Go whose modules can pin a tool."""
 
 _PLACES = ("/usr/local/go/bin", "/usr/lib/go/bin", str(Path(__file__).parents[2] / ".bootstrap/golang/go/bin"))
 _FOLDER = 1 << 31
-"""Go's bit of a folder in a mode (io/fs.ModeDir)."""
+"""The bit for folders in the modes of Go (io/fs.ModeDir)."""
 
 
 class GoMissingError(Exception):
-    """There is no Go here that could build; a sentence with what to do."""
+    """Error for a missing or too old Go, with a next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """A Go module by its name, version and the sum of its content as go.sum writes it."""
+    """A Go module: its name, its version and its checksum in the format of go.sum."""
 
     name: str
     version: str
@@ -45,40 +45,43 @@ PYTHON_VERSION = PYTHON.version.split("-")[1]
 
 
 def go() -> str:
-    """The path of a Go that is new enough. Raises GoMissingError."""
+    """Return the path of a Go that is new enough. Raises GoMissingError if there is none."""
     places = (os.environ.get("PATH", ""), *_PLACES)
     too_old = ""
-    for found in filter(None, (shutil.which("go", path=place) for place in places)):
-        told = subprocess.run((found, "env", "GOVERSION"), capture_output=True, text=True, env=_environment({}))
-        version = re.match(r"go(\d+)\.(\d+)", told.stdout)
+    for program in filter(None, (shutil.which("go", path=place) for place in places)):
+        done = subprocess.run((program, "env", "GOVERSION"), capture_output=True, text=True, env=_environment({}))
+        version = re.match(r"go(\d+)\.(\d+)", done.stdout)
         if version is not None and tuple(map(int, version.groups())) >= OLDEST:
-            return found
-        too_old = too_old or f"{found} is {told.stdout.strip() or 'broken'}; Go {_oldest()} or newer is needed."
+            return program
+        too_old = too_old or f"{program} is {done.stdout.strip() or 'broken'}; Go {_oldest()} or newer is needed."
     raise GoMissingError(
         too_old
-        or f"Go {_oldest()} or newer cannot be found: the launcher and the packages are built with it. "
-        "`tools/bootstrap package` gets it from the package registry."
+        or f"Go {_oldest()} or newer is needed to build the launcher and the packages, and was not found. "
+        "Run `tools/bootstrap package` to download it from the package registry."
     )
 
 
-def run(*words: str, folder: Path, **environment: str) -> str:
-    """What Go prints. Raises subprocess.CalledProcessError, whose stderr says what it lacked."""
-    done = subprocess.run((go(), *words), cwd=folder, env=_environment(environment), capture_output=True, text=True)
+def run(*args: str, folder: Path, **environment: str) -> str:
+    """Return the output of a Go command. Raises subprocess.CalledProcessError, with its stderr, if it fails."""
+    done = subprocess.run((go(), *args), cwd=folder, env=_environment(environment), capture_output=True, text=True)
     if done.returncode:
-        raise subprocess.CalledProcessError(done.returncode, ("go", *words), done.stdout, done.stderr)
+        raise subprocess.CalledProcessError(done.returncode, ("go", *args), done.stdout, done.stderr)
     return done.stdout
 
 
 def download(module: Module, folder: Path) -> Path:
-    """Where the module lies unpacked. Raises ValueError where its content is not the pinned one."""
-    told = json.loads(run("mod", "download", "-json", f"{module.name}@{module.version}", folder=folder))
-    if told["Sum"] != module.content:
-        raise ValueError(f"{module.name} {module.version} is {told['Sum']}, not the pinned {module.content}.")
-    return Path(told["Dir"])
+    """Download a module and return its unpacked folder. Raises ValueError if its checksum is not the pinned one."""
+    answer = json.loads(run("mod", "download", "-json", f"{module.name}@{module.version}", folder=folder))
+    if answer["Sum"] != module.content:
+        raise ValueError(f"{module.name} {module.version} is {answer['Sum']}, not the pinned {module.content}.")
+    return Path(answer["Dir"])
 
 
 def put_python(module: Path, architecture: str, wanted: Callable[[str], bool], folder: Path) -> None:
-    """Lay the portable Python for an architecture (Go's name) out in `folder`, without the names not `wanted`."""
+    """Write the portable Python to `folder`, except files that are not `wanted`.
+
+    `architecture`: the Go name of the architecture.
+    """
     packed = module / "python" / "internal" / "data" / f"linux-{architecture}"
     for entry in json.loads((packed / "files.json").read_text())["files"]:
         if not entry["perm"] & _FOLDER and wanted(entry["name"]):
@@ -91,13 +94,13 @@ def _put(entry: Mapping[str, Any], packed: Path, folder: Path) -> None:
     if entry.get("symlink"):
         path.symlink_to(entry["symlink"])
         return
-    plain, pressed = packed / entry["name"], packed / f"{entry['name']}.gz"
-    path.write_bytes(gzip.decompress(pressed.read_bytes()) if pressed.exists() else plain.read_bytes())
+    plain, compressed = packed / entry["name"], packed / f"{entry['name']}.gz"
+    path.write_bytes(gzip.decompress(compressed.read_bytes()) if compressed.exists() else plain.read_bytes())
     path.chmod(0o755 if entry["perm"] & 0o111 else 0o644)
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """No other compiler than this one is fetched, and nothing of this checkout's history is stamped in."""
+    """Return the environment for Go: it downloads no other compiler and includes no version control information."""
     return {
         **os.environ,
         "GOTOOLCHAIN": "local",

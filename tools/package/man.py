@@ -1,4 +1,4 @@
-"""The manual pages, out of the command tree and the declarations of the configuration."""
+"""Manual pages, generated from the command tree and the fields of the configuration."""
 
 from __future__ import annotations
 
@@ -26,39 +26,45 @@ STATUS = (
     ("130", "Interrupted."),
 )
 VARIABLES = (
-    ("RAIDBENCH_STATE_DIR", "One folder for sessions, journal, locks and configuration."),
-    ("RAIDBENCH_UNPACK_DIR", "Where the one-file program unpacks itself, instead of /var/cache/raidbench or ~/.cache."),
-    ("NO_COLOR", "No colours."),
+    ("RAIDBENCH_STATE_DIR", "Folder for sessions, journal, locks and configuration."),
+    (
+        "RAIDBENCH_UNPACK_DIR",
+        "Folder where the standalone binary unpacks itself, instead of /var/cache/raidbench or ~/.cache.",
+    ),
+    ("NO_COLOR", "If set, show no colours."),
 )
 FILES = (
-    ("~/.local/state/raidbench/sessions", "What was measured and changed, one folder a session."),
-    ("/var/lib/raidbench/journal", "The journal of changes made as root: the way back of each of them."),
+    ("~/.local/state/raidbench/sessions", "Results and changes, one folder for each session."),
+    ("/var/lib/raidbench/journal", "The journal of changes made as root, with the steps that undo each of them."),
     (
         "~/.config/raidbench/config.toml",
-        "The configuration, raidbench.toml(5); of root also /etc/raidbench/config.toml.",
+        "The configuration, see raidbench.toml(5). For root also /etc/raidbench/config.toml.",
     ),
 )
 
 
 def pages(date: str, version: str) -> dict[str, str]:
-    """Every page by its place below share/man: `man1/raidbench.1`; `date` is 2026-11-23."""
+    """Return all pages by their path below share/man, such as `man1/raidbench.1`. `date`: such as 2026-11-23."""
     top = context()
-    made = {"man1/raidbench.1": _top(top, date, version), "man5/raidbench.toml.5": _configuration(date, version)}
+    pages_by_path = {
+        "man1/raidbench.1": _top(top, date, version),
+        "man5/raidbench.toml.5": _configuration(date, version),
+    }
     for name in COMMANDS:
         command = cli.get_command(top, name)
         assert command is not None
         called = click.Context(command, info_name=name, parent=top)
-        made[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name].help, date, version)
-    return made
+        pages_by_path[f"man1/raidbench-{name}.1"] = _command(called, COMMANDS[name].help, date, version)
+    return pages_by_path
 
 
 def context() -> click.Context:
-    """That of the whole program."""
+    """Return the click context of the program."""
     return click.Context(cli, info_name="raidbench", **cli.context_settings)
 
 
 def options(context: click.Context) -> Iterator[tuple[str, str]]:
-    """The options of a command as its `--help` shows them, in its order."""
+    """Yield the options of a command with their help texts, in the order of `--help`."""
     for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
         if record is not None:
@@ -83,18 +89,18 @@ def _top(context: click.Context, date: str, version: str) -> str:
     )
 
 
-def _command(context: click.Context, told: str, date: str, version: str) -> str:
+def _command(context: click.Context, summary: str, date: str, version: str) -> str:
     name = f"raidbench-{context.info_name}"
     parts = list(_parts(context))
     return _page(
         [
             roff.title(name, 1, date, version),
-            *_name(name, told),
+            *_name(name, summary),
             *_synopsis(parts or [context]),
             roff.heading("DESCRIPTION"),
-            *roff.paragraphs(inspect.cleandoc(context.command.help or told)),
+            *roff.paragraphs(inspect.cleandoc(context.command.help or summary)),
             *_options(context),
-            *(line for one in parts for line in _part(one)),
+            *(line for part in parts for line in _part(part)),
             *_common(),
             *_see("raidbench(1)", "raidbench.toml(5)"),
         ]
@@ -102,7 +108,7 @@ def _command(context: click.Context, told: str, date: str, version: str) -> str:
 
 
 def _parts(context: click.Context) -> Iterator[click.Context]:
-    """The commands of a command: those of `baseline`."""
+    """Yield the contexts of the subcommands of a command, such as those of `baseline`."""
     if isinstance(context.command, click.Group):
         for name in context.command.list_commands(context):
             command = context.command.get_command(context, name)
@@ -118,20 +124,20 @@ def _part(context: click.Context) -> list[str]:
     ]
 
 
-def _name(name: str, told: str) -> list[str]:
-    return [roff.heading("NAME"), f"{roff.escape(name)} \\- {roff.escape(_clause(told))}"]
+def _name(name: str, summary: str) -> list[str]:
+    return [roff.heading("NAME"), f"{roff.escape(name)} \\- {roff.escape(_clause(summary))}"]
 
 
-def _clause(told: str) -> str:
-    """A sentence as apropos(1) lists it."""
-    return told.strip().split("\n")[0].removesuffix(".")
+def _clause(text: str) -> str:
+    """Return the first line without its full stop, as apropos(1) lists it."""
+    return text.strip().split("\n")[0].removesuffix(".")
 
 
 def _synopsis(contexts: list[click.Context]) -> list[str]:
     rows = [roff.heading("SYNOPSIS")]
     for context in contexts:
-        words = " ".join(context.command.collect_usage_pieces(context))
-        rows += [f"\\fB{roff.escape(context.command_path)}\\fR {roff.escape(words)}", ".br"]
+        usage = " ".join(context.command.collect_usage_pieces(context))
+        rows += [f"\\fB{roff.escape(context.command_path)}\\fR {roff.escape(usage)}", ".br"]
     return rows[:-1]
 
 
@@ -140,8 +146,8 @@ def _options(context: click.Context) -> list[str]:
 
 
 def _common() -> list[str]:
-    told = (("EXIT STATUS", STATUS), ("ENVIRONMENT", VARIABLES), ("FILES", FILES))
-    return [line for name, rows in told for line in (roff.heading(name), *roff.entries(rows))]
+    sections = (("EXIT STATUS", STATUS), ("ENVIRONMENT", VARIABLES), ("FILES", FILES))
+    return [line for name, rows in sections for line in (roff.heading(name), *roff.entries(rows))]
 
 
 def _see(*names: str) -> list[str]:
@@ -149,17 +155,17 @@ def _see(*names: str) -> list[str]:
 
 
 def _configuration(date: str, version: str) -> str:
-    told = field_docs()
-    rows = [(_key(name, default), f"{told[name]} {legal(name)}") for name, default in defaults().items()]
+    docs = field_docs()
+    rows = [(_key(name, default), f"{docs[name]} {legal(name)}") for name, default in defaults().items()]
     return _page(
         [
             roff.title("raidbench.toml", 5, date, version),
             *_name("raidbench.toml", "the configuration of raidbench"),
             roff.heading("DESCRIPTION"),
             *roff.paragraphs(
-                "A file in TOML, config.toml in the folder below; every key may be left out. A key that is not known "
-                "or a value that is not legal is refused with its line and with what is legal there. Keys with their "
-                "defaults, where they have one:"
+                "A TOML file, config.toml in the folder below. Every key is optional. An unknown key or an illegal "
+                "value is refused with its line and with the legal values. The keys, with their defaults if they have "
+                "one:"
             ),
             *roff.entries(rows),
             roff.heading("FILES"),
@@ -170,24 +176,24 @@ def _configuration(date: str, version: str) -> str:
 
 
 def defaults() -> dict[str, Any]:
-    """The default of every key of the configuration."""
+    """Return the default of each key of the configuration."""
     plain = config.Config()
-    return {one.name: getattr(plain, one.name) for one in fields(config.Config)}
+    return {field.name: getattr(plain, field.name) for field in fields(config.Config)}
 
 
 def field_docs() -> dict[str, str]:
-    """What stands below each field of the configuration in its source: nothing keeps that at run time."""
+    """Return the docstring of each configuration field from the source, because Python drops them at run time."""
     (body,) = ast.parse(inspect.cleandoc(inspect.getsource(config.Config))).body
     assert isinstance(body, ast.ClassDef)
-    told: dict[str, str] = {}
+    docs: dict[str, str] = {}
     for field, text in zip(body.body, body.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
-            told[field.target.id] = str(ast.literal_eval(text.value))
-    return told
+            docs[field.target.id] = str(ast.literal_eval(text.value))
+    return docs
 
 
 def legal(key: str) -> str:
-    """What a key takes, in the words with which another value is refused."""
+    """Return a sentence with the legal values of a key, from the error message for an illegal value."""
     for wrong in ("?", object()):
         try:
             config.KEYS[key](wrong)
@@ -204,7 +210,7 @@ def _key(name: str, default: object) -> str:
 
 def _shown(value: object) -> str:
     if isinstance(value, str | bool | int | tuple):
-        return json.dumps(value)  # the same in TOML
+        return json.dumps(value)  # the same syntax in TOML
     return "{}"
 
 
@@ -213,7 +219,7 @@ def _page(lines: list[str]) -> str:
 
 
 def write(folder: Path, date: str, version: str) -> None:
-    """Put every page below `folder`, which is a share/man."""
-    for place, text in pages(date, version).items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(text, "ascii")
+    """Write all pages below `folder`, which is a share/man."""
+    for path, text in pages(date, version).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, "ascii")

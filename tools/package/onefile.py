@@ -1,4 +1,4 @@
-"""The one file: a launcher that needs nothing, with a tree packed inside it."""
+"""Builder of the standalone binary: a static launcher that contains the packed tree."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from tools.package.tree import INTERPRETER
 
 SOURCES = Path(__file__).parent / "launcher"
 
-
 LEVELS = {"zstd": 19, "zip": 9}
-"""How hard it is packed: zstd at 15 takes a quarter of the time for a tenth more."""
+"""Compression levels. zstd at 15 would take a quarter of the time and produce a file larger by a tenth."""
 
 
 def pack(kind: str, folder: Path, file: Path, python: Path, epoch: int) -> None:
-    """Pack a folder as `zstd` or `zip` with the portable Python, so that the same folder makes the same bytes."""
+    """Pack a folder as `zstd` or `zip` with the portable Python. The same folder produces the same bytes."""
     script = Path(__file__).parent / "archive.py"
     subprocess.run((python, "-I", "-B", script, kind, folder, file, str(epoch), str(LEVELS[kind])), check=True)
 
 
 def make(tree: Path, architecture: str, python: Path, epoch: int, work: Path, file: Path) -> None:
-    """The program of one architecture (Go's name) out of its tree. Raises GoMissingError, CalledProcessError."""
+    """Build the standalone binary of one architecture (by its Go name) from its tree.
+
+    Raises GoMissingError if no Go is usable, CalledProcessError if a program fails.
+    """
     folder = work / f"launcher-{architecture}"
     shutil.copytree(SOURCES, folder)
     pack("zstd", tree, folder / "payload.tar.zst", python, epoch)
@@ -33,7 +35,7 @@ def make(tree: Path, architecture: str, python: Path, epoch: int, work: Path, fi
 
 
 def build(folder: Path, architecture: str, unpacked: int, file: Path) -> None:
-    """The launcher in `folder`, beside whose sources its payload lies, which takes `unpacked` bytes."""
+    """Build the launcher from the sources and the payload in `folder`. `unpacked`: bytes of the unpacked payload."""
     digest = hashlib.sha256((folder / "payload.tar.zst").read_bytes()).hexdigest()
     values = {"digest": digest, "interpreter": INTERPRETER, "unpacked": str(unpacked)}
     flags = " ".join(("-s -w -buildid=", *(f"-X main.{name}={value}" for name, value in values.items())))

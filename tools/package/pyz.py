@@ -1,4 +1,4 @@
-"""raidbench.pyz: one archive for every machine that has a Python of its own, new enough."""
+"""Builder of raidbench.pyz, one archive for all hosts that have a recent Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WITHIN = Path(__file__).parent / "zipapp"
 
 
 def make(sites: Mapping[str, Path], python: Path, epoch: int, work: Path, file: Path) -> None:
-    """The archive out of the site-packages of each machine, by its name: what they share lies in it once."""
+    """Build the archive from the site-packages of each machine, by its name. Equal files are packed once."""
     folder = work / "pyz"
     first, *others = sites.values()
     for path in _files(first):
@@ -37,15 +37,15 @@ def _files(site: Path) -> set[Path]:
     return {path.relative_to(site) for path in site.rglob("*") if path.is_file() and path.suffix != ".pyc"}
 
 
-def _copy(source: Path, place: Path) -> None:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, place)
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _digest(folder: Path) -> str:
-    """Of every file and its name."""
-    whole = hashlib.sha256()
+    """Return the digest of all files and their names."""
+    digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            whole.update(f"{path.relative_to(folder)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return whole.hexdigest()
+            digest.update(f"{path.relative_to(folder)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""What the one file and the packages are made of, in CycloneDX 1.5: names, versions, licences, sums."""
+"""Software bill of materials of the release files in CycloneDX 1.5: names, versions, licences and checksums."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tools.package.tree import PROJECT, VERSION
 
 Component = dict[str, Any]
 
-WITHIN = {
+LINKED = {
     "OpenSSL": ("openssl", "Apache-2.0", "import ssl; print(ssl.OPENSSL_VERSION.split()[1])"),
     "SQLite": ("sqlite", "blessing", "import sqlite3; print(sqlite3.sqlite_version)"),
     "zlib": ("zlib", "Zlib", "import zlib; print(zlib.ZLIB_RUNTIME_VERSION.split('.zlib')[0])"),
@@ -26,9 +26,9 @@ WITHIN = {
     "mpdecimal": ("mpdecimal", "BSD-2-Clause", "import _decimal; print(_decimal.__libmpdec_version__)"),
     "ncurses": ("ncurses", "X11", "import curses; print('%d.%d.%d' % curses.ncurses_version)"),
 }
-"""What is linked into the portable Python and tells its version: name in purls, licence, how it is asked."""
+"""Libraries in the portable Python that report a version: name in purls, licence, code to print the version."""
 
-SILENT = {
+WITHOUT_VERSION = {
     "bzip2": "bzip2-1.0.6",
     "XZ Utils": "0BSD",
     "libffi": "MIT",
@@ -36,7 +36,7 @@ SILENT = {
     "libuuid": "BSD-3-Clause",
     "HACL*": "MIT",
 }
-"""What is linked into it and does not: licence by name."""
+"""Licences of linked libraries that report no version."""
 
 CLASSIFIED = {
     "License :: OSI Approved :: MIT License": "MIT",
@@ -45,79 +45,80 @@ CLASSIFIED = {
     "License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)": "LGPL-2.1-or-later",
     "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
 }
-"""SPDX names of the classifiers that older wheels tell their licence by."""
+"""SPDX names by classifier, for older wheels that declare their licence so."""
 
 
 def licence(metadata: str) -> str | None:
-    """The SPDX expression of a wheel's licence by its METADATA; None where it tells none that is known."""
-    told = HeaderParser().parsestr(metadata)
-    if expression := told["License-Expression"]:
+    """Return the SPDX expression of the licence in the METADATA of a wheel, or None if it has no known licence."""
+    headers = HeaderParser().parsestr(metadata)
+    if expression := headers["License-Expression"]:
         return str(expression)
-    for classifier in told.get_all("Classifier", []):
+    for classifier in headers.get_all("Classifier", []):
         if classifier in CLASSIFIED:
             return CLASSIFIED[classifier]
-    named = str(told["License"] or "")
-    return named if named in CLASSIFIED.values() else None
+    name = str(headers["License"] or "")
+    return name if name in CLASSIFIED.values() else None
 
 
 def sums(requirements: str) -> dict[str, list[str]]:
-    """SHA-256 of the locked files of each package, by its name."""
-    found: dict[str, list[str]] = {}
+    """Return the SHA-256 sums of the locked files of each package, by its name."""
+    sums_by_name: dict[str, list[str]] = {}
     name = ""
     for row in requirements.splitlines():
         if start := re.match(r"([A-Za-z0-9._-]+)==", row):
             name = start[1].lower()
-        found.setdefault(name, []).extend(re.findall(r"--hash=sha256:([0-9a-f]{64})", row))
-    return found
+        sums_by_name.setdefault(name, []).extend(re.findall(r"--hash=sha256:([0-9a-f]{64})", row))
+    return sums_by_name
 
 
 def wheels(site: Path, requirements: str) -> list[Component]:
-    """The Python packages of a tree. Raises ValueError where one tells no licence."""
-    locked, made = sums(requirements), []
+    """Return the Python packages of a tree. Raises ValueError if one declares no known licence."""
+    locked = sums(requirements)
+    packages: list[Component] = []
     for folder in sorted(site.glob("*.dist-info")):
         metadata = (folder / "METADATA").read_text("utf-8")
-        told = HeaderParser().parsestr(metadata)
-        name, version, terms = told["Name"], told["Version"], licence(metadata)
+        headers = HeaderParser().parsestr(metadata)
+        name, version, terms = headers["Name"], headers["Version"], licence(metadata)
         if terms is None:
-            raise ValueError(f"{name} {version} tells no licence that is known: see {folder.name}/METADATA.")
+            raise ValueError(f"{name} {version} declares no known licence: see {folder.name}/METADATA.")
         purl = f"pkg:pypi/{re.sub('[-_.]+', '-', name).lower()}@{version}"
-        found = [{"alg": "SHA-256", "content": one} for one in locked.get(name.lower(), [])]
-        more = {"externalReferences": [{"type": "distribution", "url": purl, "hashes": found}]} if found else {}
+        hashes = [{"alg": "SHA-256", "content": digest} for digest in locked.get(name.lower(), [])]
+        more = {"externalReferences": [{"type": "distribution", "url": purl, "hashes": hashes}]} if hashes else {}
         if name != PROJECT["project"]["name"]:
-            made.append(_component("library", name, version, terms, purl) | more)
-    return made
+            packages.append(_component("library", name, version, terms, purl) | more)
+    return packages
 
 
 def python(interpreter: Path) -> list[Component]:
-    """The portable Python and what is linked into it, by what it says itself."""
-    made = [
+    """Return the portable Python and the libraries linked into it. Runs the interpreter to get their versions."""
+    components = [
         _component(
             "platform", "CPython", golang.PYTHON_VERSION, "PSF-2.0", f"pkg:generic/python@{golang.PYTHON_VERSION}"
         ),
         _module(golang.PYTHON.name, golang.PYTHON.version, "Apache-2.0"),
     ]
-    for name, (short, terms, question) in WITHIN.items():
-        argv = (interpreter, "-I", "-B", "-c", question)
+    for name, (short, terms, code) in LINKED.items():
+        argv = (interpreter, "-I", "-B", "-c", code)
         version = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
-        made.append(_component("library", name, version, terms, f"pkg:generic/{short}@{version}"))
-    return made + [_component("library", name, None, terms, None) for name, terms in SILENT.items()]
+        components.append(_component("library", name, version, terms, f"pkg:generic/{short}@{version}"))
+    return components + [_component("library", name, None, terms, None) for name, terms in WITHOUT_VERSION.items()]
 
 
 def launcher(build_info: str) -> list[Component]:
-    """The Go modules in the launcher, by what `go version -m` says of it."""
-    found = re.findall(r"^\tdep\t(\S+)\t(\S+)", build_info, re.MULTILINE)
+    """Return the Go modules in the launcher. `build_info`: the output of `go version -m`."""
+    modules = re.findall(r"^\tdep\t(\S+)\t(\S+)", build_info, re.MULTILINE)
     compiler = re.search(r": go(\S+)", build_info)
-    made = [_module(name, version, "BSD-3-Clause AND Apache-2.0 AND MIT") for name, version in found]
+    components = [_module(name, version, "BSD-3-Clause AND Apache-2.0 AND MIT") for name, version in modules]
     if compiler:
-        made.append(
+        components.append(
             _component("library", "Go standard library", compiler[1], "BSD-3-Clause", f"pkg:golang/std@{compiler[1]}")
         )
-    return made
+    return components
 
 
 def document(components: Iterable[Component], epoch: int) -> Mapping[str, Any]:
-    """The whole: the same components make the same document."""
-    listed = sorted(components, key=lambda one: (one["name"].lower(), one.get("version", "")))
+    """Return the complete document. The same components produce the same document."""
+    listed = sorted(components, key=lambda component: (component["name"].lower(), component.get("version", "")))
     project = PROJECT["project"]
     product = _component(
         "application", project["name"], VERSION, project["license"], f"pkg:generic/raidbench@{VERSION}"
@@ -134,16 +135,16 @@ def document(components: Iterable[Component], epoch: int) -> Mapping[str, Any]:
 
 
 def _component(kind: str, name: str, version: str | None, terms: str, purl: str | None) -> Component:
-    named = [{"expression": terms}] if re.search(" (AND|OR|WITH) ", terms) else [{"license": {"id": terms}}]
-    made = {
+    licences = [{"expression": terms}] if re.search(" (AND|OR|WITH) ", terms) else [{"license": {"id": terms}}]
+    component = {
         "type": kind,
         "bom-ref": purl or f"within:{name}",
         "name": name,
         "version": version,
-        "licenses": named,
+        "licenses": licences,
         "purl": purl,
     }
-    return {key: value for key, value in made.items() if value is not None}
+    return {key: value for key, value in component.items() if value is not None}
 
 
 def _module(name: str, version: str, terms: str) -> Component:

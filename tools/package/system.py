@@ -1,4 +1,4 @@
-"""The .deb and the .rpm: the same tree below /usr/lib/raidbench, with manual pages, completion and a unit."""
+"""Contents of the .deb and .rpm: the tree below /usr/lib/raidbench, manual pages, completion and a systemd unit."""
 
 from __future__ import annotations
 
@@ -15,58 +15,58 @@ from tools.package import completion, golang, man
 from tools.package.tree import GLIBC, INTERPRETER, PROJECT, ROOT, VERSION
 
 PREFIX = f"/usr/lib/raidbench/{VERSION}"
-"""A folder of its own for every version: one that runs never meets the modules of another."""
+"""Each version has a separate folder, so a running version never loads modules of another."""
 
 _OLDEST = ".".join(map(str, GLIBC))
 _SOURCES = Path(__file__).parent / "hooks"
 _TOOL = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
 _RECOMMENDED = ("fio",)
-"""Comes along by default: nothing is measured without. It brings no daemon and changes no setting."""
+"""Packages that are installed by default. Runs need fio; it has no daemon and changes no setting."""
 
 _SUGGESTED = ("smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
-"""Only named: a server is not to get a daemon, or another udev, because of a workbench."""
+"""Packages that are only suggested, because some install a daemon or udev rules."""
 
 COMPRESSION = {"deb": "xz", "rpm": "xz"}
-"""What dpkg of Debian 11 and rpm of RHEL 8 can read; it takes minutes."""
+"""Compression that dpkg of Debian 11 and rpm of RHEL 8 support. Takes minutes."""
 
 HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "deb": {
-        "preremove": ("guard.sh", 'refuse_while_running\n[ "$1" != remove ] || tell_what_a_crash_left\n'),
+        "preremove": ("guard.sh", 'refuse_while_running\n[ "$1" != remove ] || report_crashed_changes\n'),
         "postinstall": ("after.sh", "prepare\n"),
-        "postremove": ("after.sh", '[ "$1" != remove ] || name_what_stays\n'),
+        "postremove": ("after.sh", '[ "$1" != remove ] || report_kept_files\n'),
     },
     "rpm": {
         "preinstall": ("guard.sh", '[ "$1" -lt 2 ] || refuse_while_running\n'),
         "preremove": (
             "guard.sh",
-            'if [ "$1" -eq 0 ]; then\n    refuse_while_running\n    tell_what_a_crash_left\nfi\n',
+            'if [ "$1" -eq 0 ]; then\n    refuse_while_running\n    report_crashed_changes\nfi\n',
         ),
         "postinstall": ("after.sh", "prepare\n"),
-        "postremove": ("after.sh", '[ "$1" -gt 0 ] || name_what_stays\n'),
+        "postremove": ("after.sh", '[ "$1" -gt 0 ] || report_kept_files\n'),
     },
 }
-"""What runs before and after, by the kind of package: its functions, and which of them when."""
+"""Package scripts by kind of package and step: the file with the functions, and the calls."""
 
 
 def unit() -> str:
-    """The unit of the packages: says at boot what a crash left, and puts nothing back."""
+    """Return the systemd unit of the packages, which lists changes of a crash at boot and restores nothing."""
     return systemd_units.unit_text(
         ("/usr/bin/raidbench", "recover", "--list"),
         Journal(ROOTS_STATE / "journal").file,
         {},
-        first_line="Changes nothing. `raidbench recover --install-unit` puts one in its place that takes trials back.",
-        description="Tell which storage settings a crash left",
+        first_line="Changes nothing. `raidbench recover --install-unit` replaces this unit by one that reverts trials.",
+        description="List storage settings that a crash left changed",
     )
 
 
 def hook(kind: str, name: str) -> str:
-    """The script of a package."""
+    """Return a package script."""
     functions, call = HOOKS[kind][name]
     return (_SOURCES / functions).read_text() + "\n" + call
 
 
-def lay_out(work: Path, sbom: Path, epoch: int) -> Path:
-    """Write what goes into the packages beside the tree into a folder; the folder."""
+def write_files(work: Path, sbom: Path, epoch: int) -> Path:
+    """Write the files of the packages that are not in the tree. Return their folder."""
     folder = work / "system"
     folder.mkdir()
     man.write(folder / "man", _date(epoch), VERSION)
@@ -85,7 +85,7 @@ def lay_out(work: Path, sbom: Path, epoch: int) -> Path:
 
 
 def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
-    """What lies where, as nfpm reads it."""
+    """Return the contents of the packages in the format of nfpm."""
     units = "/usr/lib/systemd/system"
     plain = {
         "raidbench.bash": "/usr/share/bash-completion/completions/raidbench",
@@ -113,15 +113,15 @@ def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
             "type": "symlink",
         },
         *(
-            {"dst": f"/usr/{own}/raidbench", "type": "dir", "file_info": {"mode": 0o755}}
-            for own in ("lib", "share/doc")
+            {"dst": f"/usr/{parent}/raidbench", "type": "dir", "file_info": {"mode": 0o755}}
+            for parent in ("lib", "share/doc")
         ),
         {"dst": "/var/lib/raidbench", "type": "dir", "file_info": {"mode": 0o700}},
     ]
 
 
 def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> dict[str, Any]:
-    """All that nfpm is told."""
+    """Return the configuration of nfpm."""
     project = PROJECT["project"]
     return {
         "name": project["name"],
@@ -149,7 +149,10 @@ def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> di
 
 
 def build_nfpm(work: Path) -> Path:
-    """The program that writes packages, pinned by its go.sum. Raises GoMissingError, CalledProcessError."""
+    """Build nfpm, which writes the packages and is pinned by its go.sum, and return its path.
+
+    Raises GoMissingError if no Go is usable, CalledProcessError if the build fails.
+    """
     golang.run("build", "-o", str(work / "nfpm"), _TOOL, folder=Path(__file__).parent / "nfpm")
     return work / "nfpm"
 

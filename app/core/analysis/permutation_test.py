@@ -130,7 +130,7 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
-    """Return, for each member, the chance that the baseline's own scatter puts it this far from the others."""
+    """Return, for each member, the probability that the scatter of the baseline alone explains its distance."""
     columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []

@@ -121,7 +121,7 @@ def silent_side(sides: ComparisonSides) -> str:
 
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
-    """Return the complete runs by what was measured, in order."""
+    """Return the complete runs by their condition, in order."""
     groups: dict[Condition, tuple[RunRecord, ...]] = {}
     for run in runs:
         if run.figures.status is RunStatus.OK:
@@ -276,7 +276,7 @@ def _runs_after(
 
 
 class Replicates:
-    """Runs of one list, by what was measured."""
+    """Runs of one list, grouped by their condition."""
 
     def __init__(self, runs: Sequence[RunRecord]) -> None:
         self._groups: dict[Condition, tuple[RunRecord, ...]] = repeats(runs)

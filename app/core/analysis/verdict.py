@@ -240,7 +240,7 @@ FEWEST_NAMED_SLOW = 2
 """Least number of slow runs to report, because a single run is always on one side."""
 
 FEWEST_SLOW = 3
-"""Number of slow runs on one side from which on "no difference" is not possible."""
+"""Number of slow runs on one side that rules out "no difference"."""
 
 
 def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool = True) -> SlowRuns | None:

@@ -41,7 +41,7 @@ class BackgroundEventWatch:
         self._at, self._last_sample_at = 0.0, 0.0
 
     async def open(self) -> None:
-        """Read the initial state, before the job starts: what is true from the beginning is no event."""
+        """Read the initial state before the job starts. Conditions that hold from the start are no events."""
         self._before = await self._host.read_many(list(self._paths))
         self._paths = {path: of for path, of in self._paths.items() if path in self._before}
 

@@ -156,7 +156,7 @@ def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] 
         )
     if after.sequence != before.sequence:
         return (
-            f"The device was replaced: {name} is now the name of a different device",
+            f"The device was replaced: {name} is now a different device",
             "Scan the hardware again and select the device again.",
         )
     if after.broken:

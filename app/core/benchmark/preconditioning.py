@@ -27,7 +27,7 @@ LOOPS = 2
 """How often the device is filled."""
 
 WORKLOAD = "randwrite-4k"
-"""Default workload: the one whose results benefit most from a fresh drive."""
+"""Default workload: its results improve most on a fresh drive."""
 
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:

@@ -126,17 +126,19 @@ async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_
     """Return fields of the disks' controllers and PCI functions. The function of an NVMe drive is the drive itself."""
     addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
     owners = {device.controller for disk in disks for device in disk.devices}
-    cards = [card for card in inventory.controllers if card.target in owners]
+    controllers = [item for item in inventory.controllers if item.target in owners]
     return {
-        "controller": _joined([card.model for card in cards]),
-        "controller_serial": _joined([card.serial for card in cards]),
-        "controller_firmware": _joined([card.firmware for card in cards]),
-        "tool": _joined([next((fact.value for fact in card.facts if fact.label == "Tool"), None) for card in cards]),
-        **await _slot_fields(host, addresses, cards),
+        "controller": _joined([item.model for item in controllers]),
+        "controller_serial": _joined([item.serial for item in controllers]),
+        "controller_firmware": _joined([item.firmware for item in controllers]),
+        "tool": _joined(
+            [next((fact.value for fact in item.facts if fact.label == "Tool"), None) for item in controllers]
+        ),
+        **await _slot_fields(host, addresses, controllers),
     }
 
 
-async def _slot_fields(host: Host, addresses: Sequence[str], cards: Sequence[Controller]) -> dict[str, str]:
+async def _slot_fields(host: Host, addresses: Sequence[str], controllers: Sequence[Controller]) -> dict[str, str]:
     """Return fields of the PCI slots; without a PCI function, the driver that the controller's tool reported."""
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
@@ -147,7 +149,9 @@ async def _slot_fields(host: Host, addresses: Sequence[str], cards: Sequence[Con
     nodes = [node_of(slot) for slot in attributes]
     return {
         "pci": _joined(addresses),
-        "driver": _joined([await _driver(host, address) for address in addresses] or [card.driver for card in cards]),
+        "driver": _joined(
+            [await _driver(host, address) for address in addresses] or [item.driver for item in controllers]
+        ),
         "numa_node": _joined([None if node is None else str(node) for node in nodes]),
         "pcie_link": _joined([f"{link.speed} x{link.width}" if link.speed and link.width else None for link in links]),
         "pcie_link_max": _joined([link.best if link.max_speed and link.max_width else None for link in links]),

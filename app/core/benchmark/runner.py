@@ -155,7 +155,7 @@ class BenchmarkRunner:
         area = (
             WHOLE
             if request.fills
-            else WriteRange(size=job.reach, lying=self._ranges.on(await self._gate.device_number(asked.where)))
+            else WriteRange(size=job.reach, allocated=self._ranges.on(await self._gate.device_number(asked.where)))
         )
         judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's reasons come before fio's requirements
@@ -181,7 +181,7 @@ class BenchmarkRunner:
             size=plan.size,
             logical_block_size=block,
         )
-        area = WriteRange(size=plan.size, lying=self._ranges.on(str(plan.path)))
+        area = WriteRange(size=plan.size, allocated=self._ranges.on(str(plan.path)))
         site = ResolvedTarget(asked=asked, target=target, scratch=plan, device=device, area=area)
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
@@ -373,8 +373,8 @@ class BenchmarkRunner:
         if ready.request.steady is not None:
             lengths[Phase.SETTLING] = float(ready.request.steady.cap_s)
         figures = await monitor.follow(running, lengths)
-        below_now = await sampler.whole(figures.seconds)
-        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await sampler.caches.whole())
+        below_now = await sampler.total(figures.seconds)
+        figures = replace(figures, filled_bytes=filled, members=below_now, caches=await sampler.caches.total())
         if event_watch is not None:
             figures = with_background_events(figures, await event_watch.end())
         figures = await detector.explain(figures, sampler.members, ramp=float(ready.job.ramp), idle_s=ready.job.idle_s)

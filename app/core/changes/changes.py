@@ -118,7 +118,7 @@ class SessionChanges:
         return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
-        """Return the plan that re-creates what a change of the journal deleted, and the label of its members.
+        """Return the plan that re-creates the array that a change of the journal deleted, and the label of its members.
 
         Raises BlockedError if nothing can re-create it, RefusedError, DeviceGoneError.
         """
@@ -126,7 +126,7 @@ class SessionChanges:
         return change, device_label_of_parts(change.target, left.change.members)
 
     async def remake(self, left: UnresolvedChange, confirm: str) -> ChangeEnded:
-        """Re-create what a change of the journal deleted, as `ChangeExecutor.remake` does."""
+        """Re-create the array that a change of the journal deleted; see `ChangeExecutor.remake`."""
         plate = device_label_of_parts(left.change.target, left.change.members)
         return await self._changer().remake(left, confirm=confirm, plate=plate)
 
@@ -332,11 +332,11 @@ class SessionChanges:
         return await backend.remains(change)
 
     async def recover(self, intent: UnresolvedChange) -> str:
-        """Restore what a crash left, as `ChangeExecutor.recover` does."""
+        """Restore a change that a crash left unresolved; see `ChangeExecutor.recover`."""
         return await self._changer().recover(intent)
 
     def keep(self, intent: UnresolvedChange) -> None:
-        """Leave what a crash left as it is, and do not ask again.
+        """Leave an unresolved change of a crash as it is, and do not ask again.
 
         Raises HeldError while a program still makes the change, so that its state is not known; StorageError.
         """

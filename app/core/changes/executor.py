@@ -40,7 +40,7 @@ from app.core.session.json_codec import unstructure
 from app.core.session.locks import HeldLock, LockPlace, hold_lock
 from app.core.session.state import ChangeRecord
 from backends.change import Change
-from backends.change_steps import LOOK_AGAIN
+from backends.change_steps import LOOK_AGAIN, recreation_error
 from backends.device_label import DeviceLabel
 from backends.errors import (
     BlockedError,
@@ -166,7 +166,7 @@ class ChangeExecutor:
         """Make several changes in order; stop after the first that is not verified.
 
         A change may move another's old value (a new scheduler resets nr_requests). So later changes of the same target
-        are planned again, and refused if they would execute other steps than those shown. Steps that also contain the
+        are planned again, and refused if their steps differ from those shown. Steps that also contain the
         value of a setting changed earlier in the set (two fields of one register) may differ by that value. A change
         whose value is already correct is done: nothing is set or recorded (`ChangeEnded.was_set`).
 
@@ -581,8 +581,7 @@ class ChangeExecutor:
         change = left.change
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
-            error = BlockedError(f"{change.target} no longer exists and cannot be re-created from here.")
-            raise await self.with_recovery_hint(change, error)
+            raise await self.with_recovery_hint(change, recreation_error(change.target))
         return await backend.plan_remake(change)
 
     @contextlib.asynccontextmanager
@@ -651,7 +650,7 @@ class ChangeExecutor:
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
-        """Restore what a crash left unresolved; return `restored`, or `conflict` if nothing was touched.
+        """Restore a change that a crash left unresolved; return `restored`, or `conflict` if nothing was touched.
 
         Raises RaidbenchError if the device is gone or refuses, HeldError while it is locked, and RefusedError if the
         undo destroys data, because the user has not confirmed that. Raises StorageError if it is restored, but that
@@ -663,7 +662,7 @@ class ChangeExecutor:
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
-        """Restore what a crash left, as `recover` does, without recording it in the journal."""
+        """Restore an unresolved change like `recover`, without recording it in the journal."""
         change = left.change
         if change.before is None:
             return "conflict"

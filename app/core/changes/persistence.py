@@ -8,10 +8,22 @@ from collections.abc import Mapping, Sequence
 from app.core.session.events import RulePersisted
 from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
+from backends.change_steps import persistence_error
 from backends.errors import BlockedError
 from backends.host import Command
 from backends.model import Target
 from backends.protocol import CanPersist, PersistRule
+from backends.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRule:
+    """A file that persists settings of one view of a target."""
+
+    target: Target
+    rule: PersistRule
+    values: Mapping[str, str]
+    """The values by key; empty if the target's lines are removed."""
 
 
 class SettingPersister:
@@ -21,33 +33,47 @@ class SettingPersister:
         self._record, self._hardware = record, hardware
 
     async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the file that would persist `values`; an empty mapping removes the target's lines.
+        """Return the file that would persist `values`, which one view of the target has.
 
         Raises BlockedError if the target's settings cannot be persisted this way.
         """
-        keeper = self.keeper_of(target, values)
-        backend = self._hardware.machine.backend(keeper)
-        if not isinstance(backend, CanPersist):
-            raise BlockedError(f"{keeper} does not support persistent settings, or always stores them.")
-        return await backend.persist(keeper, values)
-
-    def keeper_of(self, target: Target, values: Mapping[str, str]) -> Target:
-        """Return the view of the target that has all of the values; for no values the first that can persist any.
-
-        Raises BlockedError if different views have them.
-        """
-        homes = tuple(dict.fromkeys(self._hardware.owner_of_setting(target, key) for key in values))
+        homes = self._by_home(target, values)
         if len(homes) > 1:
             raise BlockedError(
                 f"Settings of {' and '.join(map(str, homes))} are stored in different places.",
                 hint="Make the settings of each one persistent separately.",
             )
-        able = (
+        return await self._plan(next(iter(homes), target), values)
+
+    async def plan_rules(self, target: Target, values: Mapping[str, str]) -> list[PlannedRule]:
+        """Return the files that would persist `values`, one for each view of the target that has some of them.
+
+        An empty mapping removes the lines of all views: one rule for each file that has some, or an unchanged file if
+        none has. Raises BlockedError if the target's settings cannot be persisted this way.
+        """
+        if values:
+            homes = self._by_home(target, values).items()
+            return [PlannedRule(home, await self._plan(home, part), part) for home, part in homes]
+        able = [
             view
             for view in self._hardware.views_of(target)
             if isinstance(self._hardware.machine.backend(view), CanPersist)
-        )
-        return homes[0] if homes else next(able, target)
+        ]
+        rules = [PlannedRule(view, await self._plan(view, {}), {}) for view in able or [target]]
+        return [planned for planned in rules if planned.rule.changes] or rules[:1]
+
+    async def _plan(self, view: Target, values: Mapping[str, str]) -> PersistRule:
+        backend = self._hardware.machine.backend(view)
+        if not isinstance(backend, CanPersist):
+            raise persistence_error(view)
+        return await backend.persist(view, values)
+
+    def _by_home(self, target: Target, values: Mapping[str, str]) -> dict[Target, dict[str, str]]:
+        """Return the values by the view of the target that has them."""
+        homes: dict[Target, dict[str, str]] = {}
+        for key, value in values.items():
+            homes.setdefault(self._hardware.owner_of_setting(target, key), {})[key] = value
+        return homes
 
     async def install_rule(self, target: Target, rule: PersistRule, values: Mapping[str, str]) -> None:
         """Write the file and activate it.

@@ -39,8 +39,12 @@ _PACKAGES = ("app.core.session", "app.core.changes", "backends")
 
 _NOT_LOADED = (
     "app.core.changes.watchdog",  # runs as __main__
-    "backends.testing",  # needs packages that an installation lacks
-    *("backends.simulator", "backends.system.recorded", "backends.system.streams"),  # other hosts than this machine
+    "backends.testing",  # needs packages that are not installed
+    *(
+        "backends.simulator",
+        "backends.system.recorded",
+        "backends.system.streams",
+    ),  # only for simulated and recorded hosts
 )
 """Modules, and packages with their content, that no deadline needs."""
 

@@ -11,7 +11,8 @@ from app.core.fio import job_values as values
 from app.core.fio.extra import format_extra, parse_extra
 from app.core.fio.job_values import Arrival, DedupeMode, Engine, Pattern, SyncMode
 from app.core.fio.sizes import parse_size
-from app.core.session.unit_labels import text_in_unit, within_sentence
+from app.core.session.unit_labels import within_sentence
+from backends.units import text_in_unit
 from backends.values import dataclass
 
 

@@ -328,7 +328,7 @@ class Job:
 
     @property
     def has_rate(self) -> bool:
-        """Return whether the rate of all I/Os in all sections is limited, so that latency is what the job is about."""
+        """Return whether the rate of all I/Os in all sections is limited, so that the job measures latency."""
         return all(part.whole_rate_iops is not None or part.whole_rate is not None for part in self.parts)
 
     @property

@@ -25,6 +25,7 @@ _MICROSECONDS = {
     "h": 3600 * 10**6,
     "d": 86400 * 10**6,
 }
+_FRACTION = re.compile(r"[0-9]*\.[0-9]+[a-z]*", re.IGNORECASE)
 _LARGEST = (1 << 63) - 1
 SECOND = 10**6
 """Microseconds in a second."""
@@ -35,7 +36,7 @@ def read_number(text: str) -> int:
     match = _NUMBER.fullmatch(text)
     shown = clean(text, 40)
     if match is None:
-        if re.fullmatch(r"[0-9]*\.[0-9]+[a-z]*", text.strip(), re.IGNORECASE):
+        if _FRACTION.fullmatch(text.strip()):
             raise InvalidValueError(f"'{shown}' has a fraction, and fio would ignore both the fraction and the unit")
         raise InvalidValueError(f"'{shown}' is not a whole number that fio understands")
     if (match[3] or "").lower() == "ib":
@@ -49,12 +50,9 @@ def read_number(text: str) -> int:
 
 def read_size(text: str) -> int:
     """Return a size in bytes. Raises InvalidValueError if fio would not read the text as a size."""
-    try:
-        return read_number(text)
-    except InvalidValueError as error:
-        if "whole number" in error.message:
-            raise InvalidValueError(f"'{clean(text, 40)}' is not a size that fio understands: use 4k, 1M, 2G") from None
-        raise
+    if not (_NUMBER.fullmatch(text) or _FRACTION.fullmatch(text.strip())):
+        raise InvalidValueError(f"'{clean(text, 40)}' is not a size that fio understands: use 4k, 1M, 2G")
+    return read_number(text)
 
 
 def read_microseconds(text: str, *, bare: str) -> int:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from app.core.presentation.risk_text import effect_text, kept_text, outcome_cell, risk_cell
 from app.core.presentation.setting import NOT_REPORTED
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
-from app.core.session.unit_labels import text_in_unit, value_text, within_sentence
+from app.core.session.unit_labels import value_text, within_sentence
 from backends.settings import UNCONFIRMED, Risk, is_understood
+from backends.units import text_in_unit
 from widgets.text_utils import units
 
 if TYPE_CHECKING:

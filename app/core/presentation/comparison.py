@@ -161,7 +161,7 @@ class AbProgress:
     planned: int
     """Maximum number of runs."""
     left: float | None
-    """Maximum remaining time in seconds, if the experiment is decided at its last look; None before the first run."""
+    """Maximum remaining time in seconds, if only the last planned analysis decides; None before the first run."""
 
     @property
     def left_text(self) -> str:

@@ -308,7 +308,7 @@ def experiment_end_text(event: ExperimentEnded) -> str:
 def interim_text(session: Session, experiment_id: str) -> str:
     """Return the headline of a running experiment as an interval, never a verdict.
 
-    After a look that does not decide, say so. Return "" before the first interval, and where a verdict is due.
+    It says so if an interim analysis did not decide. "" before the first interval, and if a verdict is due.
     """
     sides = pairs_of(session, experiment_id)
     if not sides.a:

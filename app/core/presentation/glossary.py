@@ -75,7 +75,7 @@ _HARDWARE = (
         "",
     ),
     ("flush", "Writing the data that only a write-back cache has to the device behind it.", ""),
-    ("backing device", "The slow disk of a bcache device. It has all data except the dirty data in the cache.", ""),
+    ("backing device", "The slow disk of a bcache device. It has all data except dirty data.", ""),
     ("cache set", "A cache device as bcache uses it. It serves one or several backing devices.", ""),
     (
         "dirty",
@@ -99,15 +99,15 @@ _SETTINGS = (
     ("setting", "A property of a device that can be changed, with its legal values.", ""),
     ("configured", "The value that a setting was set to.", DEVICES),
     (
-        "in force",
-        "What the device does now: a setting may be configured as write-back and in force as write-through.",
+        "effective",
+        "The value that a device uses now: perhaps write-through although write-back is configured. Also: in force.",
         DEVICES,
     ),
     ("inherit", "To have no own value: a ZFS dataset then uses its parent's value, or the default.", ""),
     ("write-through", "A write is complete when the drives have the data.", DEVICES),
     (
         "write-back",
-        "A write is complete when the controller's cache has the data. Without a battery, a power loss loses it.",
+        "A write is complete when the cache has the data. Without a battery, a power loss loses it.",
         DEVICES,
     ),
     ("read-ahead", "Reading more data than requested, in case it is needed next.", DEVICES),
@@ -123,7 +123,7 @@ _SETTINGS = (
     ),
     (
         "effect",
-        "When a change is effective: at once, after a reset or reboot, or after a reshape or re-creation.",
+        "When a change is effective: at once, or after a reset, reboot, reshape or re-creation.",
         "",
     ),
     ("reshape", "Rearranging an array's data for a new layout while the array stays in use. This takes hours.", ""),
@@ -146,7 +146,7 @@ _MEASURING = (
     ("steady state", "Five rounds that range over at most 20 % and drift by at most 10 % (SNIA).", BENCH),
     (
         "preconditioning",
-        "Writing a whole device before it is measured, so that it no longer behaves like a new one.",
+        "Writing a whole device before a measurement, so that it no longer behaves like a new one.",
         BENCH,
     ),
     ("run", "One execution of fio, with its results and the settings in force.", RUNS),
@@ -163,7 +163,7 @@ _MEASURING = (
         "Requests in flight equal IOPS times mean latency. It shows whether a queue depth was reached.",
         "",
     ),
-    ("open loop", "A load with a fixed rate, independent of the response of the device. fio: rate_iops.", ""),
+    ("open loop", "Requests at a fixed rate, whether earlier ones are complete or not. fio: rate_iops.", SWEEP),
     ("Poisson arrivals", "Requests at random, independent times, as from many users.", ""),
     ("stall", "A time in which no I/O completes.", BENCH),
     ("advice", "Conditions that make a measurement unreliable, with what to do about them.", BENCH),
@@ -173,7 +173,7 @@ _MEASURING = (
     ("experiment", "A setting measured in pairs and then restored. Command: ab.", RUNS),
     (
         "provenance",
-        "Everything a run depends on apart from job and settings: machine, slot, firmware, drives, queues.",
+        "The environment of a run apart from job and settings: machine, slot, firmware, drives, queues.",
         "",
     ),
     (
@@ -188,27 +188,26 @@ _MEASURING = (
     ),
     (
         "in turn",
-        "Runs of both sides measured alternately, in random order, so that a drift affects both sides equally.",
+        "Runs of both sides alternate in random order, so that a drift affects both equally.",
         RUNS,
     ),
     (
         "sweep",
-        "Many configurations measured with many workloads in a balanced order. All settings are restored.",
+        "Many configurations measured with many workloads. All settings are restored.",
         SWEEP,
     ),
     ("cell", "One configuration with one workload in a sweep.", SWEEP),
     ("saturation", "The queue depth above which more depth only adds latency.", SWEEP),
-    ("open load", "Requests at a set rate and at random times, whether earlier requests are complete or not.", SWEEP),
     (
         "knee",
         "The load with the best ratio of IOPS to latency. Above it, 1 % more load costs more than 1 % latency.",
         SWEEP,
     ),
-    ("session", "Everything that was changed and measured, recorded on disk.", LOG),
+    ("session", "All changes and results, recorded on disk.", LOG),
     ("archive", "A session as one file with checksums, which another machine can report and compare.", ""),
-    ("journal", "A record on disk of each change and its undo, written before the change is made.", LOG),
+    ("journal", "A record on disk of each change and its undo, written before the change.", LOG),
     ("recover", "To restore what a crash interrupted.", LOG),
-    ("simulated", "Measured on a simulated host (--demo). Nothing on real hardware is read or changed.", ""),
+    ("simulated", "Measured on a simulated host (--demo), without real hardware.", ""),
 )
 
 

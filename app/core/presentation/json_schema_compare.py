@@ -16,7 +16,7 @@ from app.core.session.state import ExperimentRecord, Session
 
 
 def looks(planned: Iterable[InterimAnalysis]) -> list[Json]:
-    """Return the looks at which an experiment may be decided, with the level of each."""
+    """Return the interim analyses that may decide an experiment, with their numbers of pairs and levels."""
     return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from app.core.presentation.risk_text import effect_text, risk_cell
 from app.core.presentation.table import Cell, Column, Row, StatusSymbol, Table, Tone
-from app.core.session.unit_labels import text_in_unit
 from backends import sizes
 from backends.model import Scope
 from backends.settings import NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, worst
+from backends.units import text_in_unit
 from backends.values import dataclass
 
 NOT_REPORTED = "not reported"

@@ -169,7 +169,7 @@ def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
 
 
 def outliers_text(outliers: Sequence[OutlierPair]) -> str:
-    """Return the outliers among pairs, `pair 12 (-30.0 %) lies far from the others`."""
+    """Return the outliers among pairs, `pair 12 (-30.0 %) is far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in outliers]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} are far from the others"

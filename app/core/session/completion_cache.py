@@ -27,7 +27,7 @@ def completion_cache_path(state: Path) -> Path:
 
 
 def load_completion_cache(file: Path) -> Mapping[str, Any]:
-    """Return `things` and `settings` as `save_completion_cache` wrote them; empty without a cache of this boot.
+    """Return the addresses and settings that `save_completion_cache` wrote; empty without a cache of this boot.
 
     Never raises.
     """

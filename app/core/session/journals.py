@@ -133,7 +133,7 @@ def other_journals(locks: Path, journal: Journal) -> tuple[Journal, ...]:
 
 
 def trials_elsewhere(locks: Path, journal: Journal) -> tuple[UnresolvedChange, ...]:
-    """Return the undecided trials of this boot in other journals than this one. Never raises."""
+    """Return the undecided trials of this boot in all other journals. Never raises."""
     return tuple(trial for other in other_journals(locks, journal) for trial in other.trials())
 
 

@@ -80,7 +80,7 @@ class _AbOptions(AskingOptions):
 @command(
     "ab",
     "raidbench ab md:md0 read_ahead_kb=4096",
-    "raidbench ab sda scheduler=none --profile randread-4k --pairs 6",
+    "raidbench ab sda scheduler=mq-deadline --profile randread-4k --pairs 6",
     "raidbench ab --null md:md0",
     cls=GroupedCommand,
 )

@@ -282,7 +282,7 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
 
 
 def _help(name: str, plan: AbPlan) -> str:
-    """Return what a plan is good for, with the noise of this target if it is known."""
+    """Return the purpose of a plan and, if the noise of this target is known, the difference that it detects."""
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
     look, percent = plan.sights[-1]

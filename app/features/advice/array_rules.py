@@ -36,13 +36,15 @@ _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual dis
 
 def unwritten_flash(facts: RunFacts) -> Advice | None:
     """Return advice if the run reads blocks that were never written: the flash is not read for them."""
-    front = facts.front  # a flash cache says nothing about the device behind it
+    upstream = facts.upstream_cache  # a flash cache says nothing about the device behind it
     if not facts.job.reads or facts.written is True:
         return None
     if facts.written is False:
         subject = f"{'Parts of ' if facts.scratch else ''}{facts.name} were never written"
         subject = subject if facts.scratch else f"{facts.name} was created again and has not been written since"
-    elif facts.media in _FLASH and not facts.content and not facts.scratch and (front is None or front.kind == ARC):
+    elif (
+        facts.media in _FLASH and not facts.content and not facts.scratch and (upstream is None or upstream.kind == ARC)
+    ):
         subject = f"{facts.name} may never have been written"
     else:
         return None
@@ -57,15 +59,15 @@ def unwritten_flash(facts: RunFacts) -> Advice | None:
 
 def cache_larger_than_area(facts: RunFacts) -> Advice | None:
     """Return advice if a cache holds all or a large part of the measured area."""
-    area, front = facts.area_bytes, facts.front
-    cache = facts.cache_bytes if front is None else front.size_bytes
+    area, upstream = facts.area_bytes, facts.upstream_cache
+    cache = facts.cache_bytes if upstream is None else upstream.size_bytes
     if not area or not cache or area >= CACHE_FACTOR * cache:
         return None
-    if not (facts.job.direct and _is_cached(facts) if front is None else is_served_by_cache(facts)):
+    if not (facts.job.direct and _is_cached(facts) if upstream is None else is_served_by_cache(facts)):
         return None
     part = "all of it" if area <= cache else f"{units.fraction(cache / area)} of it"
-    text = "the controller's cache" if front is None else front.words
-    memory = front is not None and front.kind == ARC
+    text = "the controller's cache" if upstream is None else upstream.name_text
+    memory = upstream is not None and upstream.kind == ARC
     tail = " Before OpenZFS 2.3, direct I/O does not bypass it." if memory and facts.job.direct else ""
     less = ", limit zfs_arc_max" if memory else ""
     return Advice(
@@ -156,13 +158,13 @@ def _mixed_sizes_text(costs: list[StripeCost], share: float) -> str:
 def depth_beyond_device(facts: RunFacts) -> Advice | None:
     """Return advice if the job keeps more I/Os in flight than the device accepts."""
     queue = facts.job.queue
-    if facts.takes is None or queue <= facts.takes or not facts.job.direct:
+    if facts.queue_limit is None or queue <= facts.queue_limit or not facts.job.direct:
         return None
     return Advice(
         key="depth-beyond-device",
-        message=f"The job keeps {queue} I/Os in flight, but the device accepts {facts.takes} at a time"
-        f" ({facts.takes_why}). The others wait in the kernel, which adds to the latency.",
-        do=f"Reduce queue depth times jobs to {facts.takes}, or raise the queue depth of the device.",
+        message=f"The job keeps {queue} I/Os in flight, but the device accepts {facts.queue_limit} at a time"
+        f" ({facts.queue_limit_source}). The others wait in the kernel, which adds to the latency.",
+        do=f"Reduce queue depth times jobs to {facts.queue_limit}, or raise the queue depth of the device.",
     )
 
 

@@ -32,11 +32,11 @@ def effective_setting(facts: RunFacts, key: str) -> str | None:
 
 def is_served_by_cache(facts: RunFacts) -> bool:
     """Return whether the cache in front of the device serves this job, as far as its settings are known."""
-    front, job = facts.front, facts.job
-    if front is None or (front.passed_by and job.direct):
+    upstream, job = facts.upstream_cache, facts.job
+    if upstream is None or (upstream.is_bypassed and job.direct):
         return False
     mode = effective_setting(facts, "cache_mode")
-    match front.kind:
+    match upstream.kind:
         case "arc":
             return job.reads and effective_setting(facts, "primarycache") in (None, "all")
         case "writecache":
@@ -50,7 +50,8 @@ def is_served_by_cache(facts: RunFacts) -> bool:
 def is_bypassed(facts: RunFacts) -> bool:
     """Return whether bcache bypasses its cache: sequential I/O, or blocks of its cutoff (check_should_bypass)."""
     cutoff = effective_setting(facts, "sequential_cutoff")
-    if facts.front is None or facts.front.kind != BCACHE or cutoff is None or not cutoff.isdigit() or cutoff == "0":
+    upstream = facts.upstream_cache
+    if upstream is None or upstream.kind != BCACHE or cutoff is None or not cutoff.isdigit() or cutoff == "0":
         return False
     return facts.job.sequential or min(facts.job.block_sizes) >= int(cutoff)
 
@@ -70,17 +71,17 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
 
 def cache_cold(facts: RunFacts) -> Advice | None:
     """Return advice if a cache served fewer reads than it could hold."""
-    front, done, area = facts.front, facts.measured, facts.area_bytes
-    if front is None or front.kind not in (ARC, DM_CACHE, BCACHE) or not front.size_bytes or not area:
+    upstream, done, area = facts.upstream_cache, facts.measured, facts.area_bytes
+    if upstream is None or upstream.kind not in (ARC, DM_CACHE, BCACHE) or not upstream.size_bytes or not area:
         return None
     if done is None or not done.ended or not facts.job.reads or not is_served_by_cache(facts):
         return None
     shares = [cache.share_of_reads for cache in done.caches if cache.share_of_reads is not None]
-    could = min(1.0, front.size_bytes / area)
+    could = min(1.0, upstream.size_bytes / area)
     if not shares or max(shares) >= WARM * could:
         return None
-    slowly = " several times" if front.kind == DM_CACHE else ""
-    name = front.words[:1].upper() + front.words[1:]
+    slowly = " several times" if upstream.kind == DM_CACHE else ""
+    name = upstream.name_text[:1].upper() + upstream.name_text[1:]
     return Advice(
         key="cache-cold",
         message=f"{name} was still warming up: it served {units.fraction(max(shares))} of the reads, although"
@@ -91,12 +92,18 @@ def cache_cold(facts: RunFacts) -> Advice | None:
 
 def writecache_fills(facts: RunFacts) -> Advice | None:
     """Return advice if a writecache started to write back during the run."""
-    front, done, area = facts.front, facts.measured, facts.area_bytes
-    if front is None or front.kind != WRITECACHE or not front.size_bytes or done is None or not facts.job.writes_data:
+    upstream, done, area = facts.upstream_cache, facts.measured, facts.area_bytes
+    if (
+        upstream is None
+        or upstream.kind != WRITECACHE
+        or not upstream.size_bytes
+        or done is None
+        or not facts.job.writes_data
+    ):
         return None
     text = effective_setting(facts, "high_watermark") or ""
     high = int(text) if text.isdigit() else HIGH_WATERMARK
-    room = front.size_bytes * high // 100
+    room = upstream.size_bytes * high // 100
     written = done.written_bytes + (0 if facts.job.reads else done.ramp_bytes)
     if min(written, area or written) <= room:
         return None

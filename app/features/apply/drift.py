@@ -109,7 +109,7 @@ class DriftScan:
         self._values: dict[Target, dict[str, str]] = {}
         self._from: dict[tuple[Target, str], tuple[str, int]] = {}
         self._confirms: dict[Target, tuple[str, ...]] = {}
-        self._doubtful: list[tuple[Target, str]] = []
+        self._doubtful: list[tuple[Target, Setting]] = []
         self._read: dict[Target, Mapping[str, Reading]] = {}
 
     async def look(self) -> DesiredState:
@@ -128,8 +128,8 @@ class DriftScan:
                 await self._compare_setting(table, things, key, value, "expect")
         changes = await self._plan() if self._plans else ()
         if not self._plans:  # without a plan, a value is blocked unless it is legal now
-            for home, key in self._doubtful:
-                self._block(home, key, f"{legal_text(self._read[home][key])} at present")
+            for home, setting in self._doubtful:
+                self._block(home, setting.key, f"{legal_text(setting, self._read[home][setting.key])} at present")
         return DesiredState(
             drifts=tuple(self._drifts),
             values=self._values,
@@ -222,7 +222,7 @@ class DriftScan:
                     return (await self._bench.hardware.plan_to_show(home, {setting.key: value}))[0].requested
             if not may_be_value(setting, reading, value):
                 raise
-            self._doubtful.append((home, setting.key))
+            self._doubtful.append((home, setting))
             return value
 
     def _block(self, home: Target, key: str, why: str) -> None:

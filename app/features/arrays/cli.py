@@ -9,7 +9,7 @@ import click
 
 from app.cli import confirm
 from app.cli.async_runner import Interruption
-from app.cli.command import Group
+from app.cli.command import CliGroup
 from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, REFUSED
 from app.cli.options import gather_options, policies_of
@@ -50,7 +50,7 @@ class _CreateOptions:
     as_json: bool
 
 
-@click.group("array", cls=Group)
+@click.group("array", cls=CliGroup)
 def array_command() -> None:
     """List, create and delete arrays."""
 

@@ -8,7 +8,19 @@ from app.core.benchmark.conditions.facts import TASKS
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_limit, fact_number
 from backends.health import HealthFault, faults_of, health_at, warmest
-from backends.model import BROKEN, GONE, UNRECOVERABLE, Array, Controller, Drive, Health, Level, State, Target
+from backends.model import (
+    BROKEN,
+    GONE,
+    IO_SUSPENDED,
+    UNRECOVERABLE,
+    Array,
+    Controller,
+    Drive,
+    Health,
+    Level,
+    State,
+    Target,
+)
 from backends.raid import PARITY
 
 _SLOW_WHEN_FULL = "writes become slow, and fail at 100 %"
@@ -46,9 +58,6 @@ _COST: Mapping[Level, tuple[str, str]] = {
 }
 """Cost of a broken array that still serves data, and its fix, by level."""
 
-_SUSPENDED = "suspended"
-"""Part of the reason if the device-mapper device of an array is suspended: then no member is missing."""
-
 
 @rule(FAULT, "array-degraded", "an array is degraded or failed", "the array's tool")
 def array_state(snapshot: SystemSnapshot) -> RuleOutput:
@@ -57,7 +66,7 @@ def array_state(snapshot: SystemSnapshot) -> RuleOutput:
         if array.state in BROKEN:
             is_gone = array.state in GONE
             why = f": {array.why}" if array.why else ""
-            cost, fix = ("", _TOOL) if _SUSPENDED in array.why else _COST.get(array.level, ("", _TOOL))
+            cost, fix = ("", _TOOL) if IO_SUSPENDED in array.why else _COST.get(array.level, ("", _TOOL))
             cost, fix = ("", _TOOL if fix == _REPLACE else fix) if is_gone else (cost, fix)
             yield Finding(
                 where=str(array.target),

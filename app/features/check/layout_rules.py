@@ -137,7 +137,7 @@ def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, i
     "xfs(5), sunit and swidth; ext4(5), stripe",
 )
 def other_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield filesystems that were made for another stripe than the array has."""
+    """Yield filesystems whose stripe geometry differs from that of the array."""
     for mount in snapshot.mounts:
         match = _filesystem_stripe(snapshot, mount)
         if match is None or not match[2]:

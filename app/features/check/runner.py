@@ -64,7 +64,7 @@ def require_known_rules(ids: Iterable[str]) -> frozenset[str]:
     for name in sorted(wanted - RULES.keys()):
         raise InvalidValueError(
             f"Unknown rule {clean(name, 60)!r}.",
-            hint=suggestion_hint(name, RULES, "docs/check.md lists them."),
+            hint=suggestion_hint(name, RULES, "docs/check-rules.md lists them."),
         )
     return wanted
 

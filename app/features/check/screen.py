@@ -24,7 +24,7 @@ class CheckFindings(CheckTracker):
         self._snapshot: SystemSnapshot | None = None
         self._cached: tuple[Inventory, CheckResult | None, tuple[AttentionItem, ...]] = (Inventory(), None, ())
         self.checked: CheckResult | None = None
-        """What the last check found; None before there was one."""
+        """Result of the last check; None before the first."""
 
     @property
     def state(self) -> object:

@@ -10,7 +10,7 @@ from app.cli.async_runner import Interruption
 from app.cli.bench import measure_runs
 from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
-from app.cli.command import Group
+from app.cli.command import CliGroup
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
 from app.cli.options import PERCENT, current, gather_options
@@ -38,7 +38,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 
-@click.group("baseline", cls=Group)
+@click.group("baseline", cls=CliGroup)
 def baseline_command() -> None:
     """Save runs as a baseline and measure against it later."""
 

@@ -111,7 +111,7 @@ class _Families:
 
 
 def write(file: Path, text: str) -> None:
-    """Replace a metrics file of ours atomically, readable for all users.
+    """Replace a metrics file of raidbench atomically, readable for all users.
 
     A concurrent reader sees either the old text or the new one. Raises RefusedError if the existing file is not ours,
     StorageError if it cannot be written.

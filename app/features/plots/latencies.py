@@ -33,7 +33,9 @@ def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
     series = [Latencies(name=part.name, bins=_bins(completed_runs(part.runs), side)) for part in parts_to_draw(subject)]
     drawn = tuple(latencies for latencies in series if latencies.bins)
     if not drawn:
-        raise NoPlotDataError(f"{subject.runs[0].run.id} has no latency histogram: an earlier version measured it.")
+        raise NoPlotDataError(
+            f"{subject.runs[0].run.id} has no latency histogram: an earlier version of raidbench measured it."
+        )
     if all(len(latencies.bins) == 1 for latencies in drawn) and len({latencies.bins[0][0] for latencies in drawn}) == 1:
         raise NoPlotDataError(f"Nothing to draw: all I/Os took {units.latency(drawn[0].bins[0][0])}.")
     return drawn, f" of the {side}s" if both else ""

@@ -146,7 +146,7 @@ def select_runs_to_plot(runs: Sequence[PlacedRun], baseline: PlacedRun | None = 
 
 
 def select_sides(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
-    """Return a selection of two compared sides. The repeats of each are pooled, and its name says what differs."""
+    """Return a selection of two compared sides. The repeats of each are pooled, and its name is the difference."""
     sides = [
         tuple(PlacedRun(run=run, folder=folder) for run in side)
         for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
@@ -268,7 +268,7 @@ def select_target(
 
 
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return what a job asks for, without load and duration."""
+    """Return the fields of a job without load and duration."""
     return tuple(sorted((key, text) for key, text in job.items() if key not in (*LOAD, "runtime", "ramp")))
 
 

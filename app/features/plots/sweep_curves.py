@@ -30,7 +30,7 @@ def curve(request: PlotRequest) -> PlotContent:
     subject, options = request.subject, request.options
     results = subject.results
     if results is None:
-        raise NoPlotDataError("A curve needs a sweep; these are individual runs.", "Press 4 for Sweep.")
+        raise NoPlotDataError("A curve needs a sweep; the selection is not a sweep.", "Press 4 for Sweep.")
     if results.load_curves:
         return _load_curve(subject, results.load_curves[0], options)
     field = numeric_field(results.cells)

@@ -32,7 +32,7 @@ DRIFT = "drift"
 """Rule id of differences from a file in the saved findings."""
 
 IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
-"""A device counts as idle if it is busy for at most this share of so many seconds."""
+"""A device counts as idle if it is busy for at most `IDLE_SHARE` of the last `IDLE_SECONDS`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ class AdviceScreen(OverlayScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("i", "dismiss", show=False, id="advice.close")]
     TITLE = "Advice (esc closes)"
-    LAST_LINE: ClassVar[str] = "reasons and sources: docs/advice.md"
+    LAST_LINE: ClassVar[str] = "reasons: docs/advice.md"
 
     def __init__(self, advice: tuple[Advice, ...]) -> None:
         super().__init__()

@@ -53,10 +53,10 @@ class FactsPane(VerticalScroll):
         """Compose the facts."""
         yield self._details
 
-    def show(self, facts: tuple[Facts, ...], *, anew: bool) -> None:
-        """Show facts. `anew`: they belong to another device, so scroll to the top."""
+    def show(self, facts: tuple[Facts, ...], *, is_new: bool) -> None:
+        """Show facts. `is_new`: they belong to another device, so scroll to the top."""
         self._details.groups = render.groups(facts)
-        if anew:
+        if is_new:
             self.scroll_home(animate=False)
 
 

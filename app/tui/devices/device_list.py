@@ -23,6 +23,7 @@ from app.core.presentation.device_table import (
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
+from app.tui.header_text import SCANNING_TEXT
 from backends.model import Device, Inventory, Target
 from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
@@ -101,7 +102,7 @@ class DeviceList(KeyedTable):
     """Controllers, arrays and drives in a table whose branches expand and collapse."""
 
     def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
-        super().__init__(id="devices", empty="scanning hardware ...")
+        super().__init__(id="devices", empty=SCANNING_TEXT)
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
         """Keys of the columns to show if there is room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
@@ -129,11 +130,11 @@ class DeviceList(KeyedTable):
         if inventory is not before or tuned is not self._tuned:
             self._texts = None
         self._inventory, self._tuned, self._staged = inventory, tuned, staged
-        self._fill(anew=inventory is not before)
+        self._fill(is_new=inventory is not before)
         if self._pinned_key is not None:
             self._pin(self._current_key(self._pinned_key))
 
-    def _fill(self, *, anew: bool = False) -> None:
+    def _fill(self, *, is_new: bool = False) -> None:
         if self.filter_text.strip():
             if self._texts is None:
                 self._texts = search_texts(self._inventory, self._tuned)
@@ -152,7 +153,7 @@ class DeviceList(KeyedTable):
         if columns != self.columns:
             self.columns = columns
         self.rows = list_rows(self.table, self._staged)
-        if anew:
+        if is_new:
             self.fit()  # Columns may change width only when the devices change.
         if self._pinned_key is None and self.rows:
             self.cursor = self.rows[0].key
@@ -182,7 +183,7 @@ class DeviceList(KeyedTable):
 
     @property
     def selected(self) -> str | None:
-        """The address under the cursor; that of the array if the row stands for several members."""
+        """The address under the cursor; that of the array if the row represents several members."""
         return None if self.cursor is None else self.cursor.removesuffix(OTHERS)
 
     @property

@@ -24,6 +24,7 @@ from app.tui.devices.settings_panel import (
     settings_by_key,
     vendor_defect,
 )
+from app.tui.header_text import SCANNING_TEXT
 from app.tui.notices import commands_in
 from app.tui.welcome import welcome_lines
 from backends.display_names import name_of
@@ -97,7 +98,7 @@ class DevicesScreen(ListDetailScreen):
     async def _open_facts(self) -> None:
         """Create the pane of facts and fill it."""
         await self.query_one("#body").mount(Pane("Facts", FactsPane(id="facts-beside"), id="facts-pane"))
-        self._show_facts(anew=True)
+        self._show_facts(is_new=True)
 
     def show(self, session: Session) -> None:
         """Update the list if the session has changed."""
@@ -121,7 +122,7 @@ class DevicesScreen(ListDetailScreen):
     def _say_empty(self, session: Session) -> None:
         """Show why there are no devices or no settings."""
         inventory = session.inventory
-        no_devices = "scanning hardware ..." if session.probing else "no devices were found: raidbench doctor shows why"
+        no_devices = SCANNING_TEXT if session.probing else "no devices were found: raidbench doctor shows why"
         if self._why_empty:
             text = self._why_empty
         elif self._selected is not None:
@@ -231,14 +232,14 @@ class DevicesScreen(ListDetailScreen):
 
         `moved`: targets that were set since the last reading; None if any setting may differ.
         """
-        anew = self._selected != self._shown
+        is_new = self._selected != self._shown
         first = self._shown is None
         self._shown = self._selected
-        if anew:
+        if is_new:
             self._why_empty, moved = "reading its settings ...", None
         device = self._selected_device()
-        if first or not anew or device is None:
-            self._show_facts(anew=anew)
+        if first or not is_new or device is None:
+            self._show_facts(is_new=is_new)
         # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
         if device is not None:
             # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
@@ -259,7 +260,7 @@ class DevicesScreen(ListDetailScreen):
             if problem.where == self._selected and problem.hint
         )
 
-    def _show_facts(self, *, anew: bool) -> None:
+    def _show_facts(self, *, is_new: bool) -> None:
         device = self._selected_device()
         app = self.workbench_app
         if device is None:
@@ -275,7 +276,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_history(device)
         self.show_title(device, self._selected or "")
         for pane in self.query(FactsPane):
-            pane.show((*welcome_lines(app), *shown_facts), anew=anew)
+            pane.show((*welcome_lines(app), *shown_facts), is_new=is_new)
 
     def _show_history(self, device: Device) -> None:
         """Show the history of a device if its tab is open. Its texts take a while to import."""
@@ -291,10 +292,10 @@ class DevicesScreen(ListDetailScreen):
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
         why = ""
-        anew = self.panel.of != str(device.target)
-        waiting = self.set_timer(SOON_S, partial(self._show_read, device, ()), pause=not anew)
+        is_new = self.panel.of != str(device.target)
+        waiting = self.set_timer(SOON_S, partial(self._show_read, device, ()), pause=not is_new)
         try:
-            if isinstance(machine.backend(device.target), CachedReadings) and (anew or not self.panel.parts):
+            if isinstance(machine.backend(device.target), CachedReadings) and (is_new or not self.panel.parts):
                 self._show_read(device, await parts_of(bench, inventory, device, machine.read_cached))
             read = machine.read if moved is None else partial(read_again, machine, self.panel.parts, moved)
             parts = await parts_of(bench, inventory, device, read)
@@ -317,10 +318,10 @@ class DevicesScreen(ListDetailScreen):
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
-        anew = self.panel.of != at
+        is_new = self.panel.of != at
         with self.app.batch_update():
             self._show_settings(changeable_first(parts), why or ("" if parts or why is not None else self._why_empty))
-            self._show_facts(anew=anew)
+            self._show_facts(is_new=is_new)
 
     def _show_settings(self, parts: tuple[TargetSettings, ...], why: str) -> None:
         self._why_empty = why

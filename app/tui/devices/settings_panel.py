@@ -16,6 +16,7 @@ from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
 from app.tui.devices.device_list import SETTING_COLUMNS, next_value
+from app.tui.header_text import SCANNING_TEXT
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Device, Inventory, Scope, Target
 from backends.protocol import SingleSettingReader
@@ -108,7 +109,7 @@ class SettingsPanel(Vertical):
     def compose(self) -> ComposeResult:
         """Compose the table and the help."""
         yield KeyedTable(
-            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty="scanning hardware ..."
+            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty=SCANNING_TEXT
         )
         yield SettingHelp()
 

@@ -182,7 +182,7 @@ class RunsScreen(WorkbenchScreen):
         return runs
 
     def action_mark(self) -> None:
-        """Mark or unmark the run. Beyond the number of curves that can be told apart, the oldest mark is removed."""
+        """Mark or unmark the run. If there are more marks than distinguishable curves, the oldest is removed."""
         key = self.query_one(KeyedTable).cursor
         if key is None:
             return

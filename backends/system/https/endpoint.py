@@ -94,15 +94,15 @@ def url_of(text: str) -> str:
     """Return the URL of an endpoint in canonical form. Raises ValueError if it is not allowed."""
     parts = urlsplit(text)
     if parts.username is not None or parts.password is not None:
-        raise ValueError("needs a URL without user and password, which have their own keys,")
+        raise ValueError("must be a URL without user and password, which have their own keys")
     if not parts.hostname or parts.query or parts.fragment or parts.path not in ("", "/"):
-        raise ValueError('needs a URL such as "https://array1.example:8443"')
+        raise ValueError('must be a URL such as "https://array1.example:8443"')
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in HERE):
-        raise ValueError("needs a URL that begins with https:// (http:// only for this host)")
+        raise ValueError("must be a URL that begins with https:// (http:// only for this host)")
     port = "" if parts.port is None else f":{parts.port}"
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if re.fullmatch(r"[A-Za-z0-9.:\[\]_-]{1,255}", host, re.ASCII) is None:
-        raise ValueError("needs a URL with a host name or address")
+        raise ValueError("must be a URL with a host name or address")
     return f"{parts.scheme}://{host}{port}"
 
 
@@ -110,5 +110,5 @@ def fingerprint_of(text: str) -> str:
     """Return a SHA-256 without colons and in lower case. Raises ValueError if the text is not a SHA-256."""
     value = text.replace(":", "").replace(" ", "").lower()
     if _FINGERPRINT.fullmatch(value) is None:
-        raise ValueError("needs the SHA-256 of a certificate (64 hexadecimal digits)")
+        raise ValueError("must be the SHA-256 of a certificate (64 hexadecimal digits)")
     return value

@@ -19,7 +19,7 @@ from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 
 MOST = 16 << 20
-"""Bytes of a reply. A longer one is refused, because a truncated document is useless."""
+"""Maximum size of a reply in bytes. A longer one is refused, because a truncated document is useless."""
 
 REFUSED = 22
 """Exit status for any reply but 2xx, as with curl."""

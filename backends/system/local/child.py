@@ -81,7 +81,7 @@ OUTPUT_LIMIT = 16 * 1024 * 1024
 """Bytes of output kept from one command (the JSON of one controller may be several MiB)."""
 
 START = 30.0
-"""Seconds that starting a program may take: several at once on a busy machine need some."""
+"""Timeout for starting a program, in seconds. Starting several at once takes time on a busy machine."""
 
 PIPE_BYTES = 1024 * 1024
 """Size of the output pipe, so that the program does not block while this process is busy."""

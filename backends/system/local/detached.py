@@ -52,7 +52,7 @@ async def start_detached(
 
 
 def _in_a_unit(unit: str) -> tuple[str, ...]:
-    """Return the systemd-run prefix for a command; () if systemd is not running or sees other files than we do."""
+    """Return the systemd-run prefix for a command; () if systemd is not running or sees different files."""
     program = find_program(("systemd-run",))
     if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():
         return ()
@@ -76,7 +76,7 @@ def _sees_what_init_sees() -> bool:
 
 
 def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds: float) -> str | None:
-    """Return its first line; None if systemd does not start it or it ended without one.
+    """Start a command in a unit and return its first line; None if systemd does not start it or it prints no line.
 
     Input and output go through files: `systemd-run --pipe` needs a message bus and stays until the unit ends. The
     service type `exec` reports whether the program and its files could be opened; systemd before 240 refuses it. Raises

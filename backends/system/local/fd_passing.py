@@ -33,7 +33,7 @@ except OSError as error:
     said = f"{error.errno} 0"
 socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give else [])
 """
-"""Exits after its answer, so that the device is open only here, or nowhere."""
+"""Code of the child. It exits after its answer, so that only this process has the device open, or none."""
 
 
 def open_device(path: str, flags: int) -> int:

@@ -14,7 +14,7 @@ from backends.output_file import sync_folder
 from backends.text import clean
 
 LARGEST = 16 << 20
-"""Bytes of a file that may be replaced; a larger one is refused."""
+"""Maximum size in bytes of a file that is replaced; a larger one is refused."""
 
 _OPENING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would wait for a writer
 _KERNELS_OWN = ("security.ima", "security.evm")

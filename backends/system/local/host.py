@@ -30,6 +30,14 @@ from backends.system.local.process import LocalProcess, Stream
 from backends.system.local.programs import find_program
 from backends.text import clean
 
+_FILE_KINDS = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "directory",
+    stat.S_IFBLK: "block",
+    stat.S_IFCHR: "char",
+}
+"""Kind of a file by the format bits of its mode; all others are `other`."""
+
 
 class LocalHost:
     """The local machine."""
@@ -117,13 +125,7 @@ class LocalHost:
             info = os.stat(path)
         except (OSError, ValueError):
             return None
-        kinds = {
-            stat.S_IFREG: "file",
-            stat.S_IFDIR: "directory",
-            stat.S_IFBLK: "block",
-            stat.S_IFCHR: "char",
-        }
-        kind = kinds.get(stat.S_IFMT(info.st_mode), "other")
+        kind = _FILE_KINDS.get(stat.S_IFMT(info.st_mode), "other")
         device = f"{os.major(info.st_rdev)}:{os.minor(info.st_rdev)}" if kind in ("block", "char") else None
         inode = f"{os.major(info.st_dev)}:{os.minor(info.st_dev)}:{info.st_ino}"
         return FileStat(

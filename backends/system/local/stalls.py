@@ -24,7 +24,7 @@ from backends.system.local.child import START, Child, start
 from backends.values import dataclass
 
 MOST = 256
-"""Disks to read from at once."""
+"""Maximum number of disks to read from at once."""
 
 _READY = "ready"
 
@@ -103,7 +103,7 @@ class Stall:
 
 
 async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
-    """Return when a program and its children have made no progress for `seconds`."""
+    """Wait until a program and its children have made no progress for `seconds`, and return the reason."""
     while True:
         progress, before = await _stillness(pid, seconds / 2)
         touched = disks_of(pid, argv)
@@ -116,7 +116,7 @@ async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
 
 
 async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
-    """Return the progress at which a program stopped for `seconds`, and the disks' counts when that began."""
+    """Wait until a program has made no progress for `seconds`. Return its state and the disks' counts since then."""
     before: Counts = {}
     last: object = None
     silent = 0.0
@@ -157,7 +157,7 @@ def _tasks(pid: int) -> tuple[str, ...]:
 
 
 def disks_of(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
-    """Return kernel names of disks that a program has open, or that its arguments name (then True)."""
+    """Return the disks of a program by kernel name: True for those in its arguments, False if only open."""
     disks: dict[str, bool] = {}
     for task in _tasks(pid):
         for name in _names(f"{task}/fd"):

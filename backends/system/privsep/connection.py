@@ -19,13 +19,13 @@ from backends.helper_interface import decode_error
 # -- messages: a length, then a JSON object. No I/O -------------------------------------------------------------------
 
 REQUEST_LIMIT = 1024 * 1024
-"""Bytes of one request."""
+"""Maximum size of a request in bytes."""
 
 REPLY_LIMIT = 80 * 1024 * 1024
-"""Bytes of one reply: both outputs of a program, 16 MiB each, escaped."""
+"""Maximum size of a reply in bytes: both outputs of a program, 16 MiB each, escaped."""
 
 MOST_DESCRIPTORS = 4
-"""Descriptors passed with one reply."""
+"""Maximum number of descriptors in one reply."""
 
 _LENGTH = struct.Struct("!I")
 HEAD = _LENGTH.size
@@ -167,7 +167,7 @@ class Connection:
                 os.close(descriptor)
 
     def _exactly(self, count: int) -> bytes:
-        """Return so many bytes and keep descriptors that arrive with them. Raises EOFError at the end, OSError."""
+        """Return exactly `count` bytes; keep descriptors that arrive with them. Raises EOFError at the end, OSError."""
         parts: list[bytes] = []
         while count:
             part, descriptors, _, _ = socket.recv_fds(

@@ -26,7 +26,7 @@ class SplitHost(HostWrapper):
         runs: Callable[[Sequence[str]], bool],
         reads: Callable[[str], bool],
     ) -> None:
-        """`runs`, `reads`: which programs and files the helper allows, so that it is not asked in vain."""
+        """`runs`, `reads`: return whether the helper allows a program or file, so that no refused request is sent."""
         super().__init__(inner)
         self._side = side
         self._local = inner

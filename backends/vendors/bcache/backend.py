@@ -118,7 +118,7 @@ class Bcache(Settable[BcacheSnapshot]):
     def finished(
         self, snapshot: BcacheSnapshot, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the value that the kernel makes of the requested one."""
+        """Return the change with the value that the kernel will report for the requested one."""
         after = value_afterwards(request.setting.key, request.value)
         return replace(change, after=after, asked=request.value if after != request.value else "")
 

@@ -89,7 +89,7 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
     if most is not None and (count := number(value)) is not None and count > most:
         raise InvalidValueError(
             f"The kernel silently reduces {setting.key}: it would be {most}, not {count}.",
-            hint=f"From 0 to {most} %.",
+            hint=f"Valid values: from 0 to {most} %.",
         )
     return check_value(setting, now, value)
 

@@ -177,13 +177,14 @@ class BlockBackend:
             problems.append(Problem(where=NAME, message=message, hint="Start raidbench with sudo."))
         missing = [tool for tool in ("blkid", "wipefs") if self._host.which((tool,)) is None]
         if missing:
+            verb = "is" if len(missing) == 1 else "are"
             message = (
-                f"{' and '.join(missing)} is not installed, so raidbench cannot verify that a disk is empty. Every "
+                f"{' and '.join(missing)} {verb} not installed, so raidbench cannot verify that a disk is empty. Every "
                 "disk is treated as containing data."
             )
             problems.append(Problem(where=NAME, message=message, hint="Install util-linux."))
         if self._host.which(("udevadm",)) is None:
-            message = "udev is not running, so settings cannot be persisted by a udev rule."
+            message = "udevadm is not installed, so settings cannot be persisted by a udev rule."
             problems.append(
                 Problem(where=NAME, message=message, hint="Set them at boot from a systemd unit or script.")
             )

@@ -128,7 +128,7 @@ def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None
     if most and request.value.isdecimal() and int(request.value) > most:
         raise InvalidValueError(
             f"{request.setting.label} of {request.target} cannot be {request.value} with this scheduler.",
-            hint=f"From {REQUESTS_MIN} to {most} requests.",
+            hint=f"Valid values: from {REQUESTS_MIN} to {most} requests.",
         )
 
 

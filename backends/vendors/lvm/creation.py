@@ -309,9 +309,9 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
     group_uuid, tag = array.uuids[:2]
     group_volumes = [pv for pv in disks if pv.group_uuid == group_uuid]
     if not group_volumes:
-        raise ForeignArrayError(f"Its volume group {_group(array)} does not exist.")
+        raise ForeignArrayError(f"The volume group {_group(array)} does not exist.")
     if group_volumes[0].group != _group(array):
-        raise ForeignArrayError(f"Its volume group is now named {group_volumes[0].group}, not {_group(array)}.")
+        raise ForeignArrayError(f"The volume group {_group(array)} is now named {group_volumes[0].group}.")
     if len({pv.group_uuid for pv in disks if pv.group == group_volumes[0].group}) > 1:
         raise ForeignArrayError(f"Several volume groups are named {group_volumes[0].group}.")
     # Hidden parts have its tag too.
@@ -334,7 +334,7 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
     if candidate.uuid in array.before:
         raise ForeignArrayError(f"{candidate.address} existed before the creation began.")
     if candidate.name != array.name:
-        raise ForeignArrayError(f"It is now named {candidate.address}, not {array.name}.")
+        raise ForeignArrayError(f"{_group(array)}/{array.name} is now named {candidate.address}.")
     return candidate
 
 

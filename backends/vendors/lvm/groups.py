@@ -88,7 +88,7 @@ def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
     fields, reasons = pv.columns, list[str]()
     missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
-        reasons.append(f"{missing or 'some'} physical volumes of the group {pv.group} are missing")
+        reasons.append(f"the group {pv.group} lacks {missing or 'some'} of its physical volumes")
     if fields.get("vg_exported"):
         reasons.append(f"the group {pv.group} is exported, so it belongs to the host that imports it")
     if fields.get("vg_clustered") or fields.get("vg_shared") or fields.get("vg_lock_type", "none") != "none":

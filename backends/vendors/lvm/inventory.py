@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 
-from backends.model import Array, Fact, Level, Scope, State, Target, Task
+from backends.model import IO_SUSPENDED, Array, Fact, Level, Scope, State, Target, Task
 from backends.raid import data_drives
 from backends.sizes import size_words
 from backends.text import clean
@@ -203,7 +203,7 @@ def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Stat
     if volume.kind == "error":
         return State.FAILED, "every request to it fails"
     if volume.columns.get("lv_suspended") == "suspended":
-        return State.DEGRADED, "its device is suspended: all I/O waits"
+        return State.DEGRADED, f"its device is {IO_SUSPENDED}"
     if why := _vdo_reason(volume, group):
         return State.FAILED, why
     return None

@@ -40,7 +40,7 @@ WHOLE = CompletenessCheck(
 """lvs exits with status 5 if a group misses a disk, and reports the rest."""
 
 WHOLE_TABLE = CompletenessCheck(
-    tool="dmsetup table", mark="a newline at the end, and a line for every active volume", missing=line_end
+    tool="dmsetup table", mark="a newline at the end, and a line for each active volume", missing=line_end
 )
 """Completeness of the kernel's tables."""
 

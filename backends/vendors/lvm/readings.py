@@ -10,6 +10,7 @@ from backends.errors import InvalidValueError
 from backends.settings import Availability, Reading, Risk, Setting, check_value, offer
 from backends.sizes import size_words
 from backends.topology.tree import number
+from backends.units import number_in_unit
 from backends.values import dataclass
 from backends.vendors.lvm.facts import MISSING, WRITECACHE, lower_volumes
 from backends.vendors.lvm.settings import CACHE_POLICY, DEFAULT, READ_AHEAD, RESHAPED, LvView, settings_of
@@ -80,18 +81,18 @@ def numbers(key: str, view: LvView) -> Numbers | None:
 
 def wanted_value(view: LvView, setting: Setting, now: Reading, value: str) -> str:
     """Return a value in canonical form, also a number that is not offered. Raises InvalidValueError."""
-    wanted_number = number(value)
+    wanted_number = number_in_unit(value, setting.unit)
     if setting.key == READ_AHEAD.key and wanted_number is not None:
         step = view.page_bytes // 1024
         if not 0 < wanted_number <= _AHEAD_MOST or wanted_number % step:
-            hint = f"`auto`, `none`, or from {step} to {_AHEAD_MOST} KiB in steps of {step}."
+            hint = f"Valid values: `auto`, `none`, or from {step} to {_AHEAD_MOST} KiB in steps of {step}."
             raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
         return str(wanted_number)
     legal = numbers(setting.key, view)
     if legal is None or wanted_number is None:
         return check_value(setting, now, value)
     if not legal.low <= wanted_number <= legal.high:
-        hint = f"`default`, or from {legal.low} to {legal.high} {setting.unit}".rstrip() + "."
+        hint = f"Valid values: `default`, or from {legal.low} to {legal.high} {setting.unit}".rstrip() + "."
         raise InvalidValueError(f"{setting.key} cannot be {wanted_number} here.", hint=hint)
     return str(wanted_number)
 

@@ -34,7 +34,7 @@ WHOLE_EXPORT = CompletenessCheck(
 
 WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
-    mark="the line `Array State`, for metadata 1.x of md",
+    mark="the line `Array State`, for native metadata 1.x",
     missing=lambda text: "" if _STATE.search(text) else "`Array State` is missing",
     statuses=frozenset(),
 )
@@ -73,7 +73,7 @@ ASK_PLATFORM = ("--detail-platform",)
 
 WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
-    mark="a disk of the container, which follows the facts of the platform, and no truncated line",
+    mark="a drive of the container, which follows the facts about the platform, and no truncated line",
     missing=line_end,
     statuses=frozenset(),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from backends.model import Array, Fact, Level, Scope, Target, Task
+from backends.model import IO_SUSPENDED, Array, Fact, Level, Scope, Target, Task
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Node, Topology, node_path
@@ -30,7 +30,7 @@ TASKS = {
 _STATES = {
     "clear": "no array",
     "inactive": "not running",
-    "suspended": "suspended (all I/O waits)",
+    "suspended": IO_SUSPENDED,
     "readonly": "read-only",
     "read-auto": "read-only until the first write",
     "clean": "clean",

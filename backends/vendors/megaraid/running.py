@@ -200,7 +200,10 @@ def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]
     Raises RefusedError if a drive is not free, DeviceGoneError if one is missing, BlockedError if no drives are named.
     """
     if not serials or len(set(serials)) != len(serials):
-        raise BlockedError("The journal does not name its drives.")
+        raise BlockedError(
+            "The virtual drive cannot be re-created: the journal does not list its drives.",
+            hint="Re-create it manually with the controller's tool.",
+        )
     return tuple(_free(contents, serial).place for serial in serials)
 
 

@@ -1,4 +1,4 @@
-"""3ware controllers through tw_cli: where it is installed, what it is asked, and how complete output is recognised."""
+"""3ware controllers through tw_cli: its locations, its commands, and how complete output is recognised."""
 
 from backends.protocol import RootReads, Vendor, lazy_backend, present_if_found
 from backends.tool_output import CompletenessCheck, line_end

@@ -74,7 +74,7 @@ POOL_COLUMNS = ("name", "size", "capacity", "ashift", "autotrim", "guid")
 
 
 def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
-    """Return the lines with so many columns, separated by tabs (-H); others are skipped."""
+    """Return the lines with this number of columns, separated by tabs (-H); others are skipped."""
     tuples = (tuple(line.split("\t")) for line in text.split("\n"))
     return (cells for cells in tuples if len(cells) == columns and cells[0])
 

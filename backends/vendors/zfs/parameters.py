@@ -15,6 +15,7 @@ from backends.settings import Availability, Reading, Risk, Setting, Span, check_
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology.tree import number
+from backends.units import number_in_unit
 from backends.values import dataclass
 
 FOLDER = "/sys/module/zfs/parameters/"
@@ -182,13 +183,14 @@ def _between(key: str, view: ModuleView) -> tuple[int, int]:
 
 def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str) -> str:
     """Return the value in canonical form. Any size that ZFS honours is valid. Raises InvalidValueError."""
-    size = number(value)
+    size = number_in_unit(value, setting.unit)
     if setting.unit != "bytes" or size is None or any(choice.value == str(size) for choice in now.choices):
         return check_value(setting, now, value)
     low, high = _between(setting.key, view)
     if not low <= size <= high:
         raise InvalidValueError(
-            f"{setting.key} cannot be {size} here.", hint=f"From {low} to {high} bytes. Other values have no effect."
+            f"{setting.key} cannot be {size} here.",
+            hint=f"Valid values: from {low} to {high} bytes. ZFS ignores others.",
         )
     return str(size)
 

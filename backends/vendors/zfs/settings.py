@@ -46,13 +46,13 @@ LOGBIAS = _stored(
 PRIMARY = _stored(
     key="primarycache",
     label="Primary cache",
-    help="What the ARC (in memory) caches. Without data, every read goes to the disks, without read-ahead. "
+    help="Content that the ARC (in memory) caches. Without data, every read goes to the disks, without read-ahead. "
     "(zfsprops(7), primarycache)",
 )
 SECONDARY = _stored(
     key="secondarycache",
     label="Secondary cache",
-    help="What the cache devices of the pool (L2ARC) cache. Only content of the ARC gets there. (zfsprops(7), "
+    help="Content that the cache devices of the pool (L2ARC) cache. Only content of the ARC gets there. (zfsprops(7), "
     "secondarycache)",
 )
 COMPRESSION = _stored(

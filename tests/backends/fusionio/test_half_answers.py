@@ -95,4 +95,4 @@ async def test_what_fio_status_says_while_it_dies_is_told_once() -> None:
             return Completed(returncode=127, stdout="", stderr="fio-status: no library")
 
     (problem,) = (await FusionIo(Dying()).inventory()).problems
-    assert problem.message == "/usr/bin/fio-status said: fio-status: no library (exit status 127)."
+    assert problem.message == "/usr/bin/fio-status reports: fio-status: no library (exit status 127)."

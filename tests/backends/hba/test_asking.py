@@ -75,13 +75,13 @@ async def test_nobody_is_asked_unless_it_is_allowed(monkeypatch: pytest.MonkeyPa
 
 async def test_another_file_is_not_taken_for_the_drivers_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backends.system.local.firmware.NODE", "/dev/null")
-    with pytest.raises(RefusedError, match="not the node"):
+    with pytest.raises(RefusedError, match="/dev/null is not the device node of megaraid_sas_ioctl"):
         await LocalHost(firmware_queries=True).ask_firmware(0, FirmwareQuery.CONTROLLER)
 
 
 async def test_a_missing_node_is_not_made_but_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("backends.system.local.firmware.NODE", "/dev/no-such-node")
-    assert "There is no /dev/no-such-node" in (await LocalHost(firmware_queries=True).firmware_reachable() or "")
+    assert "/dev/no-such-node does not exist." in (await LocalHost(firmware_queries=True).firmware_reachable() or "")
 
 
 async def test_more_than_a_questions_answer_cannot_be_asked_for() -> None:

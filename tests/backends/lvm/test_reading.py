@@ -193,7 +193,7 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
         ("lin", {"lv_active": "locally exclusive"}, State.OPTIMAL, ""),
         ("lin", {"lv_active": "remotely"}, State.OFFLINE, "active on another host"),
         ("lin", {"lv_active": "", "lv_health_status": "partial"}, State.OFFLINE, "not active"),
-        ("lin", {"lv_suspended": "suspended"}, State.DEGRADED, "its device is suspended (all I/O is suspended)"),
+        ("lin", {"lv_suspended": "suspended"}, State.DEGRADED, "its device is suspended: all I/O waits"),
     ],
 )
 def test_a_volume_that_needs_somebody_says_why(name: str, told: dict[str, str], state: State, why: str) -> None:
@@ -224,7 +224,7 @@ def test_a_snapshot_is_one_and_as_large_as_what_it_is_of() -> None:
         (
             {"lv_snapshot_invalid": "snapshot invalid", "snap_percent": "100.00"},
             State.FAILED,
-            "no snapshot of vg0/mail",
+            "no longer a valid snapshot of vg0/mail",
         ),
         ({"snap_percent": "94.00"}, State.DEGRADED, "its store is 94% full"),
         ({"lv_snapshot_invalid": "", "snap_percent": "40.00"}, State.OPTIMAL, ""),

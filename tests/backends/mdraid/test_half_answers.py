@@ -150,7 +150,7 @@ async def test_what_mdadm_says_while_it_dies_is_told_and_an_array_is_not_made_an
     host = MdHost(array("raid10"))
     host.answers["--detail"] = Completed(returncode=127, stdout="", stderr="mdadm: error while loading libudev.so.1")
     (problem,) = (await MdRaid(host).inventory()).problems
-    assert problem.message == "/sbin/mdadm said: mdadm: error while loading libudev.so.1 (exit status 127)."
+    assert problem.message == "/sbin/mdadm reports: mdadm: error while loading libudev.so.1 (exit status 127)."
     with pytest.raises(BlockedError, match=r"libudev\.so\.1"):
         await MdRaid(host).plan(MD0, "layout", "f2")
     assert (await MdRaid(host).plan(MD0, "sync_speed_max", "5000")).writes

@@ -115,7 +115,7 @@ def facts(found: Array) -> dict[str, str]:
 async def test_a_container_holds_its_volumes_and_is_well_although_it_never_runs() -> None:
     found = (await arrays(machine()))["md127"]
     assert (found.level, found.state, found.why) == (Level.UNKNOWN, State.ONLINE, "")
-    assert "container of imsm metadata" in facts(found)["Kind"]
+    assert "container with imsm metadata" in facts(found)["Kind"]
     assert facts(found)["Volumes"] == "md125, md126"
     assert [str(one) for one in found.members] == ["block:sda", "block:sdb", "block:sdc", "block:sdd"]
     shown = facts(found)

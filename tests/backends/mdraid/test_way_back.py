@@ -72,7 +72,7 @@ async def test_a_bitmap_comes_back_with_the_chunks_of_the_log() -> None:
 
 
 async def test_no_bitmap_has_no_chunks() -> None:
-    with pytest.raises(RefusedError, match="chunk=16777216 is nothing"):
+    with pytest.raises(RefusedError, match="chunk=16777216 cannot be restored together with bitmap of md:md0"):
         await MdRaid(MdHost(array(**BITMAP))).back(MD0, "bitmap", "none", {"chunk": "16777216"})
 
 

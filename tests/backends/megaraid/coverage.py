@@ -42,77 +42,54 @@ _SAME = {
 """Fields that the two counts call by different names."""
 
 _COMMANDS = """
-Words after the program (the path from `tools`), `N` a controller, `V` a virtual drive. `J nolog` ends each of them:
-JSON, and no log file. If a version refuses `nolog`, the command runs again without it in a private folder.
+Arguments after the program; `N` is a controller, `V` a virtual drive. `J nolog` ends each command: JSON output, no log
+file. If a version refuses `nolog`, the command runs without it in a private folder.
 
-Reads of version 7 (storcli64, storcli, perccli64, perccli):
+Reads, version 7 (storcli64, storcli, perccli64, perccli):
 
-    show J nolog                        list the controllers
-    /cN show all J nolog                controller, policies, operations, topology, volumes and drives (also once,
-                                        for its PCI address, if MegaCli is used as well)
-    /cN show J nolog                    if `show all` fails; the same for vall, eall/sall, sall
-    /cN/vall show all J nolog           properties of the volumes (if there is one)
-    /cN/vV show all J nolog             of one volume (read again before and after a change)
-    /cN/vall show autobgi J nolog       background initialisation (if there is a volume)
-    /cN/vV show autobgi J nolog         of one volume
-    /cN/eall/sall show all J nolog      drives in enclosures (if there is one)
-    /cN/sall show all J nolog           drives without an enclosure (if there is one)
-    /cN/eall/sall show rebuild J nolog  progress, only if a drive is rebuilding; /cN/sall without an enclosure
-    /cN/cv show all J nolog             CacheVault, and
-    /cN/bbu show all J nolog            battery: the one that `show all` names; else both
-    /cN show patrolread J nolog         mode and whether it runs
-    /cN show cc J nolog                 mode and whether it runs
-    /cN show perfmode J nolog           if `Support Perf Tuning` is Yes
-    /cN show ncq J nolog                and copyback, cachebypass: one each
+    show                        list the controllers
+    /cN show all                controller, virtual drives and drives
+    /cN show                    if `show all` fails; the same for vall, eall/sall, sall
+    /cN/vall show all           properties of the virtual drives
+    /cN/vV show all             one virtual drive, before and after a change
+    /cN/vall show autobgi       background initialisation; /cN/vV for one
+    /cN/eall/sall show all      drives in enclosures
+    /cN/sall show all           drives without an enclosure
+    /cN/eall/sall show rebuild  progress, if a drive is rebuilding; also /cN/sall
+    /cN/cv show all             CacheVault
+    /cN/bbu show all            battery
+    /cN show patrolread
+    /cN show cc
+    /cN show perfmode           if `Support Perf Tuning` is Yes
+    /cN show ncq                and copyback, cachebypass
 
-Reads of version 8 (storcli2, perccli2): the same without cv, bbu, autobgi, perfmode, ncq, copyback and
-cachebypass (their values, if any, are in `show all`), and with
+Reads, version 8 (storcli2, perccli2): the same without cv, bbu, autobgi, perfmode, ncq, copyback and cachebypass, and
 
-    /cN show aso J nolog                advanced software options
+    /cN show aso                advanced software options
 
-Changes, both versions, one property a command (version 8 takes no more):
+Changes, one property per command; version 7 only: (7)
 
     /cN/vV set wrcache=wt|wb|awb
-    /cN/vV set rdcache=nora|ra|adra     adra: old cards of version 7 only
-    /cN/vV set iopolicy=direct|cached   version 7 only
+    /cN/vV set rdcache=nora|ra|adra     adra: old controllers (7)
+    /cN/vV set iopolicy=direct|cached   (7)
     /cN/vV set pdcache=on|off|default
     /cN/vV set accesspolicy=rw|ro|blocked
     /cN/vV set autobgi=on|off
-    /cN/vV set cbsize=0|1|2 cbmode=0|1|2|3|4|7      version 7 only, both in one command
-    /cN set rebuildrate=R  bgirate=R  ccrate=R  migraterate=R  prrate=R        one each, R in percent
-    /cN set cacheflushint=S             seconds, version 7 only
-    /cN set patrolread=off              or  /cN set patrolread=on mode=auto|manual
+    /cN/vV set cbsize=0|1|2 cbmode=0|1|2|3|4|7      (7), both in one command
+    /cN set rebuildrate=R               bgirate, ccrate, migraterate, prrate: percent
+    /cN set cacheflushint=S             seconds (7)
+    /cN set patrolread=off              or patrolread=on mode=auto|manual
     /cN set cc=off|seq|conc
-    /cN set perfmode=0|1                version 7 only, like all up to cc delay:
-    /cN set ncq=on|off  cachebypass=on|off  autorebuild=on|off  loadbalancemode=on|off        one each
-    /cN set copyback=on|off type=ctrl|smarthdd|smartssd
-    /cN set smartpollinterval=S         seconds
-    /cN set patrolread delay=H          hours, or maxconcurrentpd=N, or includessds=on|onlymixed|off
-    /cN set cc delay=H                  hours
+    /cN set perfmode=0|1                (7)
     /cN set aso key=KEY preview         shows an activation key, changes nothing
     /cN set aso key=KEY
     /cN/vV del force                    version 8: delete force
     /cN add vd rL [name=NAME] drives=E:S-S,S,... [pdperarray=P] [pdcache=on|off|default] wt|wb|awb
         nora|ra|adra [direct|cached] strip=KB
 
-Some reads have no recording. These forms are understood (JSON under `Response Data`, any heading):
-
-    autobgi          rows {"VD": 1, "AutoBGI": "On"} or {"VD": 1, "Property": "AutoBGI", "Value": "On"}
-    patrolread, cc   rows {"Ctrl_Prop": "PR Mode", "Value": "Auto"}; "PR Current State", "CC Operation Mode" or
-                     "CC Mode", "CC Current State": Active N, Paused or Stopped; "PR Execution Delay" and "CC Execution
-                     Delay": 168 hours; "PR on SSD": Enabled, OnlyMixed or Disabled; "PR MaxConcurrentPd": 255
-    perfmode         row {"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}
-    ncq, cachebypass rows {"Ctrl_Prop": "NCQ", "Value": "ON"}
-    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, with any blanks between the words
-    rebuild          rows {"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}
-    cv, bbu          rows {"Property": "State" or "Battery State", "Value": "Optimal"}, "Temperature",
-                     "Learn Cycle Active", "Replacement required", "Next Learn time"
-
-`size` is omitted: the default is all of the drives.
-
-`force` is needed because the volume contains data. It runs only after the confirmation, which shows it.
+and those of the table above (7). `force` is needed because the virtual drive contains data; the confirmation shows it.
 """
-"""Every command line of storcli and perccli, by what it is for."""
+"""Every command line of storcli and perccli, by purpose; those of `settings` are in their table."""
 
 _HEAD = """# MegaRAID and PERC
 
@@ -120,22 +97,18 @@ Change cache, read-ahead and controller settings of MegaRAID, PERC, ServeRAID, I
 find out what helps, see [tune-raid-controller.md](tune-raid-controller.md).
 
 You need root and one of these tools: storcli64 or perccli64 (version 7), storcli2 or perccli2 (version 8), or MegaCli.
-raidbench searches /opt/MegaRAID, /opt/hpe, /opt/lsi and the PATH, and uses the tool that finds the controller.
-`raidbench doctor` shows the result. The tools never run during a benchmark. Without a tool, see
-[controllers.md](controllers.md).
+raidbench searches /opt/MegaRAID, /opt/hpe, /opt/lsi and the PATH; `raidbench doctor` shows the result. The tools never
+run during a benchmark. Without a tool, see [controllers.md](controllers.md).
 
-| address | meaning |
-| --- | --- |
-| `megaraid:/c0` | controller |
-| `megaraid:/c0/v1` | virtual drive |
-| `megaraid:/c0/e245/s4` | drive in enclosure 245, slot 4 |
+Addresses are `megaraid:/c0` (controller), `megaraid:/c0/v1` (virtual drive) and `megaraid:/c0/e245/s4` (drive in
+enclosure 245, slot 4).
 
 ## Change a virtual drive
 
 <!-- simulated host: lsi -->
 ```console
 $ raidbench set megaraid:/c0/v1 write_cache=write-back read_ahead=none --dry-run
-Target           Setting      Now            New         Takes effect  Stays                Risk
+Target           Setting      Now            New         Takes effect  Lasts                Risk
 megaraid:/c0/v1  Write cache  write-through  write-back  at once       until changed again  -
 ...
 ```
@@ -153,32 +126,31 @@ megaraid:/c0/v1  Write cache  write-through  write-back  at once       until cha
 | `cache_bypass_mode` | mode and size (version 7) |
 | `strip_size` | bytes; **destroys the data** |
 
-- `write-back` without a healthy battery or CacheVault is effectively write-through. raidbench shows both values and the
-  reason.
-- A change that needs a controller reset or a reboot shows `pending reboot` until the new value is in effect.
-- MegaCli cannot restore `drive_cache=default`. The plan says so, and sweeps, A/B comparisons and trials omit the
-  setting.
+- `write-back` without a healthy battery or CacheVault is effectively write-through. raidbench shows both values
+  and the reason.
+- A change that needs a reset or a reboot shows `pending reboot` until it is effective.
+- MegaCli cannot restore `drive_cache=default`. Sweeps, A/B comparisons and trials then omit the setting.
 
 ## Change the strip size
 
-The virtual drive is deleted and created again. **All data on it is lost, and undo loses it again.** Policies, name,
-level and drives stay the same.
+The virtual drive is deleted and re-created with the same policies, name, level and drives. **All data on it is lost,
+and undo loses it again.**
 
 <!-- simulated host: lsi -->
 ```console
 $ raidbench set megaraid:/c0/v1 strip_size=262144 --dry-run
 ```
 
-raidbench refuses if anything uses the block device, if background work is active, and for virtual drives that could not
-be created again exactly: shared or partly filled drive groups, unknown spans, encrypted drives, dedicated hot spares,
-drives without an enclosure, and names that need quoting.
+raidbench refuses if the block device is in use, if background work is active, or if an exact re-creation is
+impossible: shared or partly filled drive groups, unknown spans, encrypted drives, dedicated hot spares, drives without
+an enclosure, and names that need quoting.
 
-If it is interrupted after the deletion, `raidbench recover` creates the virtual drive from the serial numbers in the
-journal. Each drive must be free.
+After an interruption, `raidbench recover` creates the virtual drive from the serial numbers in the journal. Each drive
+must be free.
 
 ## Change the controller
 
-These settings affect all arrays. Patrol read, consistency check and copyback take bandwidth while they run.
+These settings affect all arrays. Background work takes bandwidth.
 
 <!-- simulated host: lsi -->
 ```console
@@ -186,11 +158,11 @@ $ raidbench set megaraid:/c0 rebuild_rate=50 --dry-run
 ```
 
 The rates are `rebuild_rate`, `bgi_rate`, `cc_rate`, `migrate_rate` and `patrol_read_rate`, in percent. `patrol_read`,
-`consistency_check`, `cache_flush_interval` and `perf_mode` set the background work and the cache. The others are:
+`consistency_check`, `cache_flush_interval` and `perf_mode` set the background work and the cache. Others:
 
 {settings}
 
-They cannot be set with storcli2 and perccli2. A setting is locked if the tool does not report its present value.
+storcli2 and perccli2 cannot set them. A setting is locked if the tool does not report its value.
 
 An activation key (`activation_key`) appears only in the command that applies it, and in no log.
 
@@ -208,10 +180,10 @@ An activation key (`activation_key`) appears only in the command that applies it
 
 ## Limits
 
-- Exit statuses of these tools are not trusted. A change succeeded if the row of the object says so and the new value is
+- Exit statuses of these tools are ignored. A change succeeded if the row of the object says so and the new value is
   read back.
-- A value that a tool does not report is `null`. An unknown word is `unknown`, with the tool's word in `raw`.
-- Changes of the controller's additional settings are not confirmed on hardware ([evidence](dev/vendor-evidence.md)).
+- A value that a tool does not report is `null`. An unknown word is `unknown`, with the word in `raw`.
+- Changes of the settings in the table are not confirmed on hardware ([evidence](dev/vendor-evidence.md)).
 """
 
 _FIELDS = """# Fields of MegaRAID tools in recordings
@@ -220,6 +192,21 @@ For each tool, the number of recordings in which a field was found, of those tha
 fails to read makes the first number smaller.
 
 {table}
+
+## Answers without a recording
+
+Some reads have no recording. These forms are understood (JSON below `Response Data`, any heading):
+
+    autobgi          rows {{"VD": 1, "AutoBGI": "On"}} or {{"VD": 1, "Property": "AutoBGI", "Value": "On"}}
+    patrolread, cc   rows {{"Ctrl_Prop": "PR Mode", "Value": "Auto"}}; "PR Current State", "CC Operation Mode" or
+                     "CC Mode", "CC Current State": Active N, Paused or Stopped; "PR Execution Delay" and "CC Execution
+                     Delay": 168 hours; "PR on SSD": Enabled, OnlyMixed or Disabled; "PR MaxConcurrentPd": 255
+    perfmode         row {{"Ctrl_Prop": "Perf Mode", "Value": "0 ..."}}
+    ncq, cachebypass rows {{"Ctrl_Prop": "NCQ", "Value": "ON"}}
+    copyback         rows named Copyback, Copyback SmartHDD and Copyback SmartSSD, with any blanks between the words
+    rebuild          rows {{"Drive-ID": "/c0/e252/s1", "Progress%": 36, "Status": "In progress"}}
+    cv, bbu          rows {{"Property": "State" or "Battery State", "Value": "Optimal"}}, "Temperature",
+                     "Learn Cycle Active", "Replacement required", "Next Learn time"
 """
 
 

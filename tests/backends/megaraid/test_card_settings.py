@@ -103,7 +103,7 @@ def test_every_setting_says_that_it_concerns_all_arrays_what_it_risks_and_where_
         assert (setting.key in CARD_CHOICES) != (setting.key in CARD_SPANS), setting.key
     work = [one for one in MORE_CARD_SETTINGS if one.key.startswith(("patrol_read", "consistency_check"))]
     assert len(work) == 4
-    assert all("takes bandwidth" in one.risk_text for one in work)
+    assert all("uses bandwidth" in one.risk_text for one in work)
 
 
 # -- what is read of the answers --------------------------------------------------------------------------------------

@@ -176,13 +176,13 @@ async def test_a_card_of_which_the_tool_always_dies_is_an_error() -> None:
     dead = dict.fromkeys(
         f"/c0{place} show{more}" for place in ("", "/vall", "/eall/sall", "/sall") for more in (" all", "")
     )
-    with pytest.raises(UnreadableError, match=r"said nothing \(exit status -4\)"):
+    with pytest.raises(UnreadableError, match=r"failed without a message \(exit status -4\)"):
         await read(dead)
 
 
 async def test_json_without_its_end_is_said_to_break_off() -> None:
     found = await read({"/c0 show all": answers.answer({"a": 1})[:-30], "/c0 show": TEXT})
-    assert "storcli64 said: the response is incomplete." in found.problems
+    assert "The output of storcli64 is truncated." in found.problems
 
 
 async def test_cards_that_are_counted_and_not_listed_are_an_answer_that_breaks_off() -> None:

@@ -36,7 +36,7 @@ async def test_megacli_offers_what_it_can_set_and_says_that_nothing_puts_it_back
 async def test_a_worse_risk_keeps_its_own_words_and_gets_the_warning() -> None:
     change = await machine().plan(WITH_MEGACLI, "drive_cache", "on")
     assert change.risk is Risk.POWER_LOSS
-    assert "power cut" in change.risk_text
+    assert "power failure" in change.risk_text
     assert "cannot be undone" in change.risk_text
 
 

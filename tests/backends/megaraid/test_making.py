@@ -51,7 +51,7 @@ def test_a_drive_that_the_card_calls_good_and_nobody_uses_is_free(raw: str) -> N
         ({"state": State.FAILED, "state_raw": "UBad"}, "the controller reports UBad"),
         ({"group": 4}, "in drive group 4"),
         ({"volumes": (2,)}, "in virtual drive 2"),
-        ({"jobs": (BackgroundOperation(kind="rebuild"),)}, "rebuild is under way"),
+        ({"jobs": (BackgroundOperation(kind="rebuild"),)}, "rebuild is running on it"),
         ({"errors": {"predictive": 1}}, "it predicts failure"),
         ({"alert": True}, "it predicts failure"),
         ({"locked": True}, "locked"),
@@ -129,8 +129,8 @@ async def test_megacli_names_every_span_and_gives_the_name_afterwards(bed: Bed) 
 
 async def test_background_initialisation_is_said_to_begin_where_it_does(bed: Bed) -> None:
     assert "starts automatically" in (await bed.plan("/c1", Level.RAID5, 5)).initialising
-    assert "does not begin" in (await bed.plan("/c1", Level.RAID5, 4)).initialising
-    assert "Nothing" in (await bed.plan("/c1", Level.RAID0, 4)).initialising
+    assert "does not start automatically" in (await bed.plan("/c1", Level.RAID5, 4)).initialising
+    assert "No initialisation is needed before a benchmark." in (await bed.plan("/c1", Level.RAID0, 4)).initialising
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ async def test_what_cannot_be_read_is_a_problem_and_the_rest_stands() -> None:
     assert len(found.volumes) == 2
     assert found.problems[-2:] == (
         "The battery could not be read: It gave no answer in 120 s.",
-        "The patrol read could not be read: /opt/MegaRAID/MegaCli/MegaCli64 said nothing (exit status 1).",
+        "The patrol read could not be read: /opt/MegaRAID/MegaCli/MegaCli64 failed without a message (exit status 1).",
     )
 
 

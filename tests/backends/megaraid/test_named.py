@@ -36,7 +36,7 @@ V1 = volume_target("/c0", 1)
     [
         ("-LdPdInfo -a3", "Adapter #3\n\nVirtual Drive: 0 (Target Id: 0)\n", ""),
         ("-LdPdInfo -a3", "Adapter #2\n\nVirtual Drive: 0 (Target Id: 0)\n", "names Adapter 2 instead of Adapter 3"),
-        ("-LdPdInfo -a3", "Adapter #3\nAdapter #2\n", "names Adapter 2 beside Adapter 3"),
+        ("-LdPdInfo -a3", "Adapter #3\nAdapter #2\n", "names Adapter 2 in addition to Adapter 3"),
         ("-PDList -a3", "Adapter #3\nAdapter #3\n", "names Adapter 3 2 times"),
         ("-PDList -a3", "Enclosure Device ID: 1\nSlot Number: 1\n", "does not name Adapter 3"),
         ("-LDInfo -LALL -a0", "Adapter 1 -- Virtual Drive Information:\nVirtual Drive: 0\n", "names Adapter 1"),
@@ -137,10 +137,14 @@ def vall(*numbers: int, **more: Any) -> dict[str, Any]:
         (answers.answer(vall(0), card=None), "/c0/vall", "does not name controller 0"),
         (answers.answer(vall(0), card="\u0660"), "/c0/vall", "instead of controller 0"),
         (answers.answer(vall(0)) * 2, "/c0/vall", "names controller 0 2 times"),
-        (answers.answer(vall(0)) + answers.answer(vall(0), card=1), "/c0/vall", "controller 1 beside controller 0"),
+        (
+            answers.answer(vall(0)) + answers.answer(vall(0), card=1),
+            "/c0/vall",
+            "controller 1 in addition to controller 0",
+        ),
         (answers.answer({"/c1/v0": [answers.volume_row(0)]}), "/c0/vall", "names /c1 instead of /c0"),
         (answers.answer({"Basics": {"Controller": 1}}), "/c0", "names /c1 instead of /c0"),
-        (answers.answer(vall(0, 1)), "/c0/v1", "names virtual drive 0 beside virtual drive 1"),
+        (answers.answer(vall(0, 1)), "/c0/v1", "names virtual drive 0 in addition to virtual drive 1"),
         (answers.answer(vall(0)), "/c0/v1", "names virtual drive 0 instead of virtual drive 1"),
         (
             answers.answer({"/c0/v1": [answers.volume_row(1), answers.volume_row(1, State="Dgrd")]}),

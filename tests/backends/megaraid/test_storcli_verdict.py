@@ -80,9 +80,9 @@ def test_a_code_without_words_gets_some() -> None:
     ("text", "words"),
     [
         ("", "The tool printed nothing."),
-        ("syntax error, unexpected TOKEN_WRITE_CACHE, expecting $end", "The tool said: syntax error"),
-        ('{"Controllers":[{"Command Status":{"Sta', "The tool said:"),
-        ("Do you want to continue? (y/n)", "The tool said: Do you want"),
+        ("syntax error, unexpected TOKEN_WRITE_CACHE, expecting $end", "The tool reports: syntax error"),
+        ('{"Controllers":[{"Command Status":{"Sta', "The tool reports:"),
+        ("Do you want to continue? (y/n)", "The tool reports: Do you want"),
         ("Status = Failure\nDescription = Un-supported command", "Un-supported command"),
     ],
 )

@@ -251,7 +251,7 @@ async def test_a_format_names_what_would_be_lost() -> None:
     host = PlayedDrive()
     host.blkid = "DEVNAME=/dev/nvme0n1\nLABEL=precious\nTYPE=ext4\nUSAGE=filesystem\n"
     change = await Nvme(host).plan(NAMESPACE, "lba_format", "4096")
-    assert change.risk_text.endswith("not the data. On /dev/nvme0n1 there is: ext4 'precious'.")
+    assert change.risk_text.endswith("not the data. /dev/nvme0n1 contains: ext4 'precious'.")
 
 
 async def test_a_format_survives_a_change_of_size() -> None:

@@ -177,6 +177,6 @@ def test_what_lies_close_together_is_written_out_as_a_stream() -> None:
     few, many = (cached(BCACHE, BACK, dirty_bytes=dirty).cache for dirty in (G // 100, 8 * G))
     assert few is not None
     assert many is not None
-    slow, fast = (write_out_rate(one, 8 * G, beside=False) / 1e6 for one in (few, many))
+    slow, fast = (write_out_rate(one, 8 * G, shared=False) / 1e6 for one in (few, many))
     assert slow < 5 < 50 < fast < 80
-    assert write_out_rate(many, 8 * G, beside=True) == pytest.approx(fast * 1e6 / 2)
+    assert write_out_rate(many, 8 * G, shared=True) == pytest.approx(fast * 1e6 / 2)

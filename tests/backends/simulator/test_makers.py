@@ -467,7 +467,7 @@ async def test_a_card_that_rebuilds_makes_nothing_beside_it() -> None:
     (card,) = bench.host.rack.smart["ssacli"]
     volumes = (replace(card.volumes[0], state="Recovering, 12% complete"),)
     bench.host.rack.smart["ssacli"] = (replace(card, volumes=volumes),)
-    with pytest.raises(RefusedError, match="a rebuild is under way"):
+    with pytest.raises(RefusedError, match="a rebuild is running on the controller"):
         await bench.plan()
 
 

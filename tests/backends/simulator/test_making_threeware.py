@@ -116,10 +116,10 @@ async def test_one_line_makes_it_and_its_capacity_is_told(
     ("level", "count", "words", "why"),
     [
         (Level.RAID6, 5, {}, "cannot create RAID6 with tw_cli"),
-        (Level.RAID1, 4, {}, "takes two drives"),
+        (Level.RAID1, 4, {}, "has exactly two drives"),
         (Level.RAID10, 8, {"spans": 2}, "of pairs"),
         (Level.RAID50, 8, {"spans": 4}, "cannot be divided into 4 spans"),
-        (Level.RAID5, 3, {"strip": 128 << 10}, "no strips of 128 KiB"),
+        (Level.RAID5, 3, {"strip": 128 << 10}, "does not support strips of 128 KiB"),
         (Level.RAID5, 3, {"drive_cache": "on"}, "drive_cache cannot be set when creating an array"),
         (Level.RAID5, 3, {"write_cache": "always"}, "write-back or write-through"),
         (Level.RAID5, 3, {"storsave": "fast"}, "protect or balance or perform when creating an array"),
@@ -197,7 +197,7 @@ async def test_what_loses_writes_at_a_power_cut_is_a_warning() -> None:
     assert "perform" in " ".join((await planned(host, Level.RAID5, PORTS[:3], storsave="perform")).warnings)
     card_of(host).battery = "-"
     (warning,) = (await planned(host, Level.RAID5, PORTS[:3], write_cache="write-back")).warnings
-    assert "power cut" in warning
+    assert "power failure" in warning
 
 
 async def test_a_card_without_storsave_is_not_given_one() -> None:
@@ -317,7 +317,7 @@ async def test_a_question_in_other_words_is_not_answered_and_nothing_is_deleted(
     found = await standing(host, array)
     with pytest.raises(ToolFailedError, match=r"did not confirm the change, but reported: (Deleting|Unit)") as caught:
         await builder(host).run_making(plan.request.drives[0].controller, found.remove)
-    assert f"By hand: {TOOL} /c2/u1 del" in (caught.value.hint or "")
+    assert f"Run the command manually: {TOOL} /c2/u1 del" in (caught.value.hint or "")
     assert (await standing(host, array)).state is ArrayMatchState.COMPLETE
 
 

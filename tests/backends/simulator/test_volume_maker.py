@@ -98,7 +98,7 @@ async def test_all_physical_volumes_with_free_extents_are_meant_by_the_group_alo
 async def test_only_a_group_has_a_size_to_choose() -> None:
     host = new_host()
     wish = ArrayRequest(level=Level.RAID0, drives=await drives_of(host, ("sdb",)), name="rb-1", size_bytes=SIZE)
-    with pytest.raises(InvalidValueError, match="no size of its own"):
+    with pytest.raises(InvalidValueError, match="a size is not supported here"):
         await plan_array(MachineBackends.of(host), wish)
 
 
@@ -106,12 +106,12 @@ async def test_only_a_group_has_a_size_to_choose() -> None:
     ("refuses", "why"),
     [
         ({"vg_exported": "exported"}, "the group data is exported"),
-        ({"vg_partial": "partial", "vg_missing_pv_count": "1"}, "misses 1"),
+        ({"vg_partial": "partial", "vg_missing_pv_count": "1"}, "the group data lacks 1 of its physical volumes"),
         ({"vg_lock_type": "dlm"}, "shared with other hosts"),
         ({"vg_permissions": "read-only"}, "is read-only"),
         ({"pv_allocatable": ""}, "its extents are not allocatable"),
         ({"pv_duplicate": "duplicate"}, "another device has the same LVM identifier"),
-        ({"pv_missing": "missing"}, "it is not there"),
+        ({"pv_missing": "missing"}, "it is missing"),
     ],
 )
 async def test_a_group_that_takes_no_volume_says_why_and_lvcreate_is_not_asked(
@@ -197,17 +197,17 @@ def _renamed_group(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (_rename, "is called data/mine now"),
+        (_rename, "data/rb-1 is now named data/mine"),
         (_no_tag, "does not have its tag"),
-        (_longer, "has 1.02 GiB now"),
+        (_longer, "is now 1.02 GiB"),
         (_elsewhere, "not where it was created"),
         (_fewer, "stripes or images, not 3"),
         (_strips, "stripes of 128 KiB"),
-        (_linear, "is linear now, not RAID0"),
+        (_linear, "is now linear, not RAID0"),
         (_snapshot, "now has dependents"),
         (_twin, "Several volumes have its tag"),
         (_again, "has its tag but a different UUID"),
-        (_renamed_group, "group data is not there"),
+        (_renamed_group, "group data does not exist"),
     ],
 )
 async def test_what_is_not_as_it_was_made_is_left_alone(change: Callable[[Bench], None], why: str) -> None:
@@ -259,7 +259,7 @@ async def test_one_that_is_not_active_is_its_own_and_nothing_is_said_to_remove_i
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda disks: [replace(one, group="moved") for one in disks], "is called moved now, not data"),
+        (lambda disks: [replace(one, group="moved") for one in disks], "The volume group data is now named moved"),
         (
             lambda disks: [*disks, replace(disks[0], uuid="other", group_uuid="other")],
             "Several volume groups are named data",

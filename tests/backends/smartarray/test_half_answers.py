@@ -217,7 +217,9 @@ async def test_a_list_that_lost_a_card_is_noticed_by_what_the_kernel_has() -> No
         host.links[f"/sys/bus/pci/drivers/hpsa/{address}"] = f"/sys/devices/pci0000:00/{address}"
     host.instead["ctrl all show"] = SimulatedOutput(text=f"\n{HPE.model} in Slot 0\n")
     (problem,) = (await SmartArray(host).inventory()).problems
-    assert problem.message == "The kernel has 2 Smart Array or Adaptec controllers, /usr/sbin/ssacli sees 1 card."
+    assert (
+        problem.message == "The kernel has 2 Smart Array or Adaptec controllers, /usr/sbin/ssacli finds 1 controller."
+    )
 
 
 async def test_a_slot_whose_number_was_cut_is_asked_for_nothing() -> None:

@@ -104,7 +104,7 @@ async def test_one_that_was_taken_since_is_refused() -> None:
         (Level.RAID0, 2, {"strip_bytes": 1 << 20}, "segment of 1048576 bytes"),
         (Level.RAID10, 4, {"spans": 2}, "no spans"),
         (Level.RAID0, 2, {"policies": {"write_cache": "write-back"}}, "no policies at creation"),
-        (Level.RAID0, 2, {"size_bytes": 1 << 30}, "no size of its own"),
+        (Level.RAID0, 2, {"size_bytes": 1 << 30}, "a size is not supported here"),
     ],
 )
 async def test_what_it_does_not_make_is_a_sentence(level: Level, count: int, more: dict[str, object], why: str) -> None:

@@ -70,7 +70,7 @@ def elsewhere() -> FakeHost:
 
 
 async def test_no_scratch_file_is_made_for_another_machine(elsewhere: FakeHost, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match="No scratch file can be held on fake"):
+    with pytest.raises(RefusedError, match="Scratch files on fake are not possible from this machine"):
         await scratch_manager_for(elsewhere).plan(str(tmp_path), 1 << 20, writes=True)
     assert list(tmp_path.iterdir()) == []
 

@@ -347,18 +347,18 @@ def left(within: int, held: int) -> AllocatedRange:
 def test_what_a_run_left_takes_no_room_again_while_the_layer_has_all_it_had(
     within: int, then: int, now: int, need: int
 ) -> None:
-    area = WriteRange(size=30 * MIB, lying=(left(within, then),))
+    area = WriteRange(size=30 * MIB, allocated=(left(within, then),))
     assert store(now).need(area) == need * MIB
 
 
 def test_a_byte_that_the_layer_had_suffices_for_what_a_run_left() -> None:
     one = replace(left(30, 0), held=1)
-    assert replace(store(0), held=1).need(WriteRange(size=30 * MIB, lying=(one,))) == 10 * MIB
+    assert replace(store(0), held=1).need(WriteRange(size=30 * MIB, allocated=(one,))) == 10 * MIB
 
 
 @pytest.mark.parametrize("other", [{"layer": "dm-4"}, {"place": "another pool"}, {"part": "metadata"}], ids=str)
 def test_what_a_run_left_elsewhere_takes_room_here(other: dict[str, str]) -> None:
-    area = WriteRange(size=30 * MIB, lying=(replace(left(30, 25), **other),))  # type: ignore[arg-type]
+    area = WriteRange(size=30 * MIB, allocated=(replace(left(30, 25), **other),))  # type: ignore[arg-type]
     assert store(25).need(area) == 30 * MIB
 
 
@@ -376,7 +376,7 @@ def test_what_a_run_left_elsewhere_takes_room_here(other: dict[str, str]) -> Non
 def test_what_a_run_leaves_is_what_the_layer_has_more_and_no_more_than_it_wrote_to(
     size: int | None, before: int, now: int, known: int, written: int
 ) -> None:
-    area = WriteRange(size=None if size is None else size * MIB, lying=(left(30, 25),) if known else ())
+    area = WriteRange(size=None if size is None else size * MIB, allocated=(left(30, 25),) if known else ())
     after = store(now).allocated_since(store(before), area)
     assert (after.written, after.within, after.held) == (written * MIB, (size or 100) * MIB, now * MIB)
     assert (after.layer, after.place, after.part) == ("dm-3", "the pool", "")

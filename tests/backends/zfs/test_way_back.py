@@ -49,7 +49,7 @@ async def test_what_zfs_had_chosen_by_itself_comes_back_before_the_choice(zfs: Z
 
 @pytest.mark.parametrize(("key", "value"), [("zfs_arc_max", str(4 << 30)), ("zfs_txg_timeout", "5")])
 async def test_a_number_has_no_limit_beside_it(zfs: Zfs, key: str, value: str) -> None:
-    with pytest.raises(RefusedError, match="in_force=1 is nothing that comes back"):
+    with pytest.raises(RefusedError, match="in_force=1 cannot be restored together with"):
         await zfs.back(MODULE, key, value, {"in_force": "1"})
 
 

@@ -36,10 +36,10 @@ async def course() -> Course:
 @pytest.mark.parametrize(
     ("action", "words"),
     [
-        ("resync", "A resync of md0 began at 0:15"),
-        ("recover", "A recovery of md0 began at 0:15"),
-        ("check", "A check of md0 began at 0:15"),
-        ("reshape", "A reshape of md0 began at 0:15"),
+        ("resync", "A resync of md0 started at 0:15"),
+        ("recover", "A recovery of md0 started at 0:15"),
+        ("check", "A check of md0 started at 0:15"),
+        ("reshape", "A reshape of md0 started at 0:15"),
     ],
 )
 async def test_work_that_begins_is_told_at_its_second_of_the_run(course: Course, action: str, words: str) -> None:
@@ -53,7 +53,7 @@ async def test_work_that_ends_is_told(course: Course) -> None:
 
 async def test_one_work_that_follows_another_is_both(course: Course) -> None:
     await course.see(5.0, action="check")
-    assert await course.see(6.0, action="repair") == ["A check of md0 ended at 0:16", "A repair of md0 began at 0:16"]
+    assert await course.see(6.0, action="repair") == ["A check of md0 ended at 0:16", "A repair of md0 started at 0:16"]
 
 
 async def test_work_that_waits_to_go_on_has_not_begun(course: Course) -> None:
@@ -77,19 +77,19 @@ async def test_what_was_told_is_not_told_again(course: Course) -> None:
 
 
 async def test_the_ramp_has_its_own_seconds(course: Course) -> None:
-    assert await course.see(4.0, Phase.RAMP, action="check") == ["A check of md0 began at 0:04"]
+    assert await course.see(4.0, Phase.RAMP, action="check") == ["A check of md0 started at 0:04"]
 
 
 async def test_waiting_for_a_steady_state_counts_in(course: Course) -> None:
     await course.see(20.0, Phase.SETTLING)
-    assert await course.see(5.0, action="check") == ["A check of md0 began at 0:35"]
+    assert await course.see(5.0, action="check") == ["A check of md0 started at 0:35"]
 
 
 async def test_while_fio_is_silent_time_goes_on(course: Course) -> None:
     await course.see(5.0)
     course.host.files[ACTION] = "check"
     course.seconds += 3.0
-    assert [event_text(one) for one in await course.watch.poll()] == ["A check of md0 began at 0:18"]
+    assert [event_text(one) for one in await course.watch.poll()] == ["A check of md0 started at 0:18"]
 
 
 async def test_the_kernel_is_asked_once_a_second_however_many_intervals_there_are(course: Course) -> None:
@@ -114,4 +114,4 @@ async def test_a_device_that_has_neither_file_is_not_asked_again() -> None:
 def test_the_figures_have_it_in_the_same_words() -> None:
     event = RunEvent(at=15.0, device="md0", kind="check", after="going on")
     figures = with_background_events(RunResult(status=RunStatus.OK, warnings=("before",)), (event,))
-    assert (figures.happened, figures.warnings) == ((event,), ("before", "A check of md0 began at 0:15"))
+    assert (figures.happened, figures.warnings) == ((event,), ("before", "A check of md0 started at 0:15"))

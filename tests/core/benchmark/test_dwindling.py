@@ -70,10 +70,10 @@ class TestOnSparseFiles:
     async def test_a_fill_counts_all_of_the_device_whatever_the_size_of_the_job(
         self, thin: Loop, tmp_path: Path
     ) -> None:
-        assert "may take 500 MiB" in await refusal(tmp_path, wanted(thin.sure(), fills=1, size="8m"))
+        assert "may need 500 MiB" in await refusal(tmp_path, wanted(thin.sure(), fills=1, size="8m"))
         job = Job.from_fields({"rw": "randwrite", "size": "8m"})
         request = precondition_request(thin.sure(), thin.device, job, SteadyPlan(), profile=None)
-        assert "may take 500 MiB" in await refusal(tmp_path, request)
+        assert "may need 500 MiB" in await refusal(tmp_path, request)
 
     @pytest.mark.long
     async def test_reading_asks_for_no_room(self, thin: Loop, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ async def test_a_run_is_ended_at_the_margin_of_its_pool() -> None:
         host.states["vgA-pool-tpool"] = host.states["vgA-pool-tpool"].replace("160/1600", "1441/1600")
         await stop.wait()
     told = watch.explain(RunResult(status=RunStatus.STOPPED))
-    assert told.reason == "Stopped for lack of free space: the thin pool vgA/pool has 9.94 MiB of 100 MiB left."
+    assert told.reason == "Stopped for lack of free space: the thin pool vgA/pool has 9.94 MiB of 100 MiB free."
 
 
 async def test_one_look_that_tells_nothing_ends_no_run_and_three_do() -> None:

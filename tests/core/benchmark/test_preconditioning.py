@@ -158,7 +158,7 @@ async def test_a_device_shows_among_its_facts_since_when_it_is_written(table: Ta
 
 async def test_nothing_is_filled_before_the_name_was_typed(table: Table) -> None:
     table.gate.found = ("ext4 filesystem",)
-    with pytest.raises(RefusedError, match="not blank"):
+    with pytest.raises(RefusedError, match="/dev/sda contains data: ext4 filesystem"):
         await (await begun(table))
     assert table.bench.session.runs == ()
 

@@ -433,7 +433,7 @@ class Replugged(FakeBackend):
 
 async def test_recovery_does_not_take_another_disk_for_one_put_back(tmp_path: Path, crashed: Bench) -> None:
     bench = Bench(tmp_path, Replugged(value="128"))
-    with pytest.raises(DeviceGoneError, match="another device"):
+    with pytest.raises(DeviceGoneError, match="is now a different device"):
         await bench.changer.recover(bench.journal.unresolved()[0])
     assert [intent.id for intent in bench.journal.unresolved()] == ["c1"]
 

@@ -138,7 +138,7 @@ async def test_synchronous_data_writes_need_a_fio_that_knows_them(answer: str, r
     machine = ScriptedHost(answers={**host().answers, "--cmdhelp=sync": (answer, 0)})
     job = Job(rw=Pattern.WRITE, sync=SyncMode.DSYNC, ioengine=Engine.PSYNC)
     if refused_there:
-        with pytest.raises(ToolMissingError, match="knows no sync=dsync"):
+        with pytest.raises(ToolMissingError, match="does not support sync=dsync"):
             await preflight(machine, job)
     else:
         assert (await preflight(machine, job)).version == "fio-3.33"

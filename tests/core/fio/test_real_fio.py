@@ -249,7 +249,7 @@ async def test_a_full_filesystem_is_a_failure_in_words(mounted: tuple[str, Path]
     events = await collect(FioLoad(LocalHost()).layout(target, tmp_path, asyncio.Event()))
     figures = verdict(events)
     assert figures.status is RunStatus.FAILED
-    assert "no space left" in (figures.reason or "")
+    assert "No space is left (ENOSPC)" in (figures.reason or "")
 
 
 def rounds(**more: object) -> SteadyPlan:

@@ -104,7 +104,7 @@ async def test_fio_trims_no_files(scratch: JobTarget, tmp_path: Path) -> None:
     figures, _ = await run(Job(rw=Pattern.TRIM, runtime=2, ramp=0), scratch, tmp_path)
     assert figures.status is RunStatus.FAILED
     assert "ENOTTY" in (figures.reason or "")
-    assert "block devices" in figures.hint
+    assert "fio cannot trim files" in figures.hint
 
 
 # -- synchronous writes -----------------------------------------------------------------------------------------------

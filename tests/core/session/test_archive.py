@@ -160,7 +160,7 @@ def test_a_newer_format_says_what_reads_it(file: Path, into: Path) -> None:
         load_archive(file, into)
     assert (refused.value.message, refused.value.hint) == (
         f"{file} was written by raidbench 3.1; this is {program_version()}.",
-        "Use raidbench 3.1 or newer.",
+        "Use raidbench 3.1 or newer to read it.",
     )
 
 

@@ -115,7 +115,7 @@ async def test_what_is_called_so_in_the_list_is_found_and_two_of_one_name_are_to
     assert (await bench.hardware.find("ssd")).target.address == "/c0/v0"
     bench.quick.found = Inventory(arrays=(volume("/c0"), volume("/c1")))
     await bench.hardware.probe()
-    with pytest.raises(NotFoundError, match="'ssd' may be quick:/c0/v0 or quick:/c1/v0"):
+    with pytest.raises(NotFoundError, match="'ssd' is ambiguous: quick:/c0/v0 or quick:/c1/v0"):
         await bench.hardware.find("ssd")
 
 

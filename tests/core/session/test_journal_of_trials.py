@@ -83,9 +83,8 @@ def test_a_journal_that_cannot_be_written_says_so_before_it_is_written(
     monkeypatch.setattr(os, "access", refuses)
     error = journal.write_error()
     assert error is not None
-    assert error.message.startswith(
-        f"The journal cannot be written: no permission to write to {journal.file if there else tmp_path}."
-    )
+    why = f"{journal.file} is a symbolic link" if there else f"no permission to write to {tmp_path}"
+    assert error.message == f"The journal cannot be written: {why}."
     assert error.hint
     assert asked == ([] if there else [(tmp_path, os.W_OK | os.X_OK)])
 

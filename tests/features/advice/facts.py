@@ -22,8 +22,8 @@ BLAMELESS = RunFacts(
     memory_bytes=64 * G,
     cores=16,
     governors={"performance": 16},
-    takes=256,
-    takes_why="queue_depth",
+    queue_limit=256,
+    queue_limit_source="queue_depth",
 )
 """A run on an SSD with a filesystem."""
 

@@ -13,7 +13,7 @@ FULL = CpuStats(fio_percent_of_core=98.0, host_percent=9.0)
 
 
 def test_article_b_one_job_at_depth_512_is_bound_by_its_core() -> None:
-    facts = run(job={"rw": "read", "iodepth": "512"}, takes=None, cores=12, measured=going(cpu=FULL))
+    facts = run(job={"rw": "read", "iodepth": "512"}, queue_limit=None, cores=12, measured=going(cpu=FULL))
     assert said(facts, "fio-cpu-bound").message == (
         "fio uses 98 % of a core for its one job. The run measures the CPU, not the device."
     )
@@ -41,7 +41,7 @@ def test_a_depth_that_was_not_kept_is_told(depth: str, flying: float, told: list
 
 def test_the_articles_own_figures_are_of_another_depth() -> None:
     """289k IOPS at 616 us are 178 in flight, not the 1024 that were asked for."""
-    facts = run(job={"iodepth": "128", "numjobs": "8"}, takes=None, measured=over(in_flight=289e3 * 616e-6))
+    facts = run(job={"iodepth": "128", "numjobs": "8"}, queue_limit=None, measured=over(in_flight=289e3 * 616e-6))
     assert said(facts, "depth-not-kept").message.startswith("On average 178 I/Os were in flight")
 
 

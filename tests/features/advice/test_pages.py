@@ -1,4 +1,4 @@
-"""Every piece of advice has its section in docs/advice.md, and every section its advice."""
+"""Every piece of advice has its section in docs/advice.md and its source, and every section its advice."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from app.features.advice.rules import KEYS, RULES, advise
 from tests.case_loop import loop_over
 from tests.features.advice.facts import RAID5, G, M, over, run, set_to
 
-PAGE = (Path(__file__).parents[3] / "docs" / "advice.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "advice.md").read_text(encoding="utf-8")
+SOURCES = (DOCS / "dev" / "advice-sources.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 
 
@@ -18,8 +20,12 @@ def test_the_sections_are_the_keys_in_the_order_of_the_rules() -> None:
 
 
 @loop_over("key", KEYS)
-def test_every_section_names_its_source(key: str) -> None:
-    assert re.search(r"\*Source: .+\*", SECTIONS[key], re.DOTALL)
+def test_every_section_says_what_to_do(key: str) -> None:
+    assert re.search(r"^\*\*Do:\*\* .+\.$", SECTIONS[key], re.DOTALL | re.MULTILINE)
+
+
+def test_every_advice_has_a_source_in_the_order_of_the_rules() -> None:
+    assert tuple(re.findall(r"^\| `(\S+)` \| .+ \|$", SOURCES, re.MULTILINE)) == KEYS
 
 
 def test_a_rule_gives_advice_of_its_own_key() -> None:

@@ -29,12 +29,12 @@ ZFS = {"sync": "standard", "logbias": "latency", "compression": "off", "primaryc
 
 @pytest.mark.parametrize(("area", "told"), [(40 * G, True), (160 * G - 1, True), (160 * G, False)])
 def test_an_area_below_four_times_the_arc_measures_memory(area: int, told: bool) -> None:
-    facts = run(area_bytes=area, front=before(ARC))
+    facts = run(area_bytes=area, upstream_cache=before(ARC))
     assert ("cache-larger-than-area" in keys(facts)) is told
 
 
 def test_it_says_that_direct_io_does_not_help_and_what_does() -> None:
-    advice = said(run(area_bytes=8 * G, front=before(ARC)), "cache-larger-than-area")
+    advice = said(run(area_bytes=8 * G, upstream_cache=before(ARC)), "cache-larger-than-area")
     assert (
         "the ZFS cache in memory (ARC) of 40 GiB, which can hold all of it."
         " Before OpenZFS 2.3, direct I/O does not bypass"
@@ -46,16 +46,16 @@ def test_it_says_that_direct_io_does_not_help_and_what_does() -> None:
     ("changes", "told"),
     [
         ({}, True),
-        ({"front": before(ARC, passed_by=True)}, False),
-        ({"front": before(ARC, None)}, False),
+        ({"upstream_cache": before(ARC, is_bypassed=True)}, False),
+        ({"upstream_cache": before(ARC, None)}, False),
         ({"before": are(primarycache="metadata")}, False),
         ({"before": are(primarycache="all")}, True),
         ({"job": WRITES}, False),
-        ({"front": before(ARC, passed_by=True), "job": {"direct": "no"}}, True),
+        ({"upstream_cache": before(ARC, is_bypassed=True), "job": {"direct": "no"}}, True),
     ],
 )
 def test_memory_is_said_where_it_answers(changes: dict[str, Any], told: bool) -> None:
-    facts = run(**{"area_bytes": 8 * G, "front": before(ARC), **changes})
+    facts = run(**{"area_bytes": 8 * G, "upstream_cache": before(ARC), **changes})
     assert ("cache-larger-than-area" in keys(facts)) is told
 
 
@@ -80,7 +80,7 @@ def test_memory_is_said_where_it_answers(changes: dict[str, Any], told: bool) ->
 def test_a_cache_of_the_kernel_is_measured_where_it_answers(
     kind: str, job: dict[str, str], settings: dict[str, str], told: bool
 ) -> None:
-    facts = run(job=job, area_bytes=8 * G, front=before(kind), before=are(**settings))
+    facts = run(job=job, area_bytes=8 * G, upstream_cache=before(kind), before=are(**settings))
     assert ("cache-larger-than-area" in keys(facts)) is told
 
 
@@ -94,12 +94,12 @@ def test_a_cache_of_the_kernel_is_measured_where_it_answers(
     ],
 )
 def test_streams_that_pass_by_bcache_are_said(job: dict[str, str], cutoff: str, told: bool) -> None:
-    facts = run(job=job, front=before(BCACHE), before=are(sequential_cutoff=cutoff))
+    facts = run(job=job, upstream_cache=before(BCACHE), before=are(sequential_cutoff=cutoff))
     assert ("stream-bypasses-cache" in keys(facts)) is told
 
 
 def test_what_is_no_bcache_has_no_cutoff() -> None:
-    facts = run(job={"rw": "read"}, front=before(DM_CACHE), before=are(sequential_cutoff="4194304"))
+    facts = run(job={"rw": "read"}, upstream_cache=before(DM_CACHE), before=are(sequential_cutoff="4194304"))
     assert "stream-bypasses-cache" not in keys(facts)
 
 
@@ -108,22 +108,26 @@ def test_what_is_no_bcache_has_no_cutoff() -> None:
 )
 def test_a_cache_that_served_less_than_it_could_hold_was_cold(share: float, area: int, told: bool) -> None:
     done = over(caches=(CacheStats(device="vg0/mail", share_of_reads=share),))
-    facts = run(area_bytes=area, front=before(DM_CACHE), measured=done)
+    facts = run(area_bytes=area, upstream_cache=before(DM_CACHE), measured=done)
     assert ("cache-cold" in keys(facts)) is told
 
 
 def test_it_tells_both_shares_and_is_silent_while_it_runs_and_where_nothing_was_counted() -> None:
     figures = (CacheStats(device="bcache0", share_of_reads=0.12),)
-    facts = run(area_bytes=80 * G, front=before(BCACHE), measured=over(caches=figures))
+    facts = run(area_bytes=80 * G, upstream_cache=before(BCACHE), measured=over(caches=figures))
     assert "it served 12 % of the reads, although 50 % of the area fits into it" in said(facts, "cache-cold").message
-    assert "cache-cold" not in keys(run(area_bytes=8 * G, front=before(BCACHE), measured=going(caches=figures)))
-    assert "cache-cold" not in keys(run(area_bytes=8 * G, front=before(BCACHE), measured=over()))
+    assert "cache-cold" not in keys(
+        run(area_bytes=8 * G, upstream_cache=before(BCACHE), measured=going(caches=figures))
+    )
+    assert "cache-cold" not in keys(run(area_bytes=8 * G, upstream_cache=before(BCACHE), measured=over()))
 
 
 def test_a_writecache_serves_no_reads_and_so_is_never_cold() -> None:
     figures = (CacheStats(device="vg0/db", share_of_reads=0.0),)
     job = {"rw": "randrw"}
-    assert "cache-cold" not in keys(run(job=job, area_bytes=G, front=before(WRITECACHE), measured=over(caches=figures)))
+    assert "cache-cold" not in keys(
+        run(job=job, area_bytes=G, upstream_cache=before(WRITECACHE), measured=over(caches=figures))
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_a_writecache_that_fills_up_to_its_watermark_changes_the_figures(
     facts = run(
         job=WRITES,
         area_bytes=area,
-        front=before(WRITECACHE),
+        upstream_cache=before(WRITECACHE),
         before=are(**settings),
         measured=going(written_bytes=written, ramp_bytes=ramp),
     )
@@ -152,7 +156,7 @@ def test_a_writecache_that_fills_up_to_its_watermark_changes_the_figures(
 
 def test_what_a_mixed_ramp_moved_is_not_all_written() -> None:
     done = going(written_bytes=15 * G, ramp_bytes=90 * G)
-    facts = run(job={"rw": "randrw"}, area_bytes=100 * G, front=before(WRITECACHE), measured=done)
+    facts = run(job={"rw": "randrw"}, area_bytes=100 * G, upstream_cache=before(WRITECACHE), measured=done)
     assert "writecache-fills" not in keys(facts)
 
 
@@ -236,5 +240,5 @@ def test_compression_that_saves_nothing_of_random_data_is_said(job: dict[str, st
 
 @pytest.mark.parametrize(("front", "told"), [(None, True), (before(ARC), True), (before(BCACHE), False)])
 def test_a_cache_of_flash_before_disks_is_not_unwritten_flash(front: UpstreamCache | None, told: bool) -> None:
-    facts: RunFacts = run(content=False, area_bytes=400 * G, front=front)
+    facts: RunFacts = run(content=False, area_bytes=400 * G, upstream_cache=front)
     assert ("unwritten-flash" in keys(facts)) is told

@@ -241,7 +241,7 @@ SDF = HEAD + 'select = {address = "block:sdf"}\n[target.set]\n'
 
 async def test_a_number_that_is_out_of_its_bounds_by_now_is_blocked(bench: Workbench) -> None:
     (drift,) = (await state_of(bench, SDF + "nr_requests = 2000\n")).drifts
-    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "from 4 to 32 requests at present")
+    assert (drift.kind, drift.why) == (DriftKind.BLOCKED, "valid values: from 4 to 32 requests at present")
 
 
 async def test_what_is_blocked_keeps_nothing_else_from_being_set(bench: Workbench) -> None:
@@ -363,7 +363,7 @@ async def test_values_that_contradict_each_other_block_one_of_them(bench: Workbe
     other = SDF + 'scheduler = "none"\nnr_requests = 1500\n'
     (scheduler, size) = (await state_of(bench, other)).drifts
     assert (scheduler.kind, size.kind) == (DriftKind.SETTABLE, DriftKind.BLOCKED)
-    assert size.why == "the value would not persist: from 4 to 32 requests at present"
+    assert size.why == "the value would not persist: valid values: from 4 to 32 requests at present"
     assert (await applied(bench, other)).is_complete
     assert [(one.key, one.now) for one in (await state_of(bench, other)).drifts] == [("nr_requests", "32")]
 
@@ -381,7 +381,7 @@ async def test_the_workbench_plans_nothing_to_compare(bench: Workbench) -> None:
     text = SDF + "nr_requests = 2000\nread_ahead_kb = 256\n"
     state = await DriftScan(bench, file(text), read).look()
     assert [(one.key, one.kind, one.why) for one in state.drifts] == [
-        ("nr_requests", DriftKind.BLOCKED, "from 4 to 32 requests at present"),
+        ("nr_requests", DriftKind.BLOCKED, "valid values: from 4 to 32 requests at present"),
         ("read_ahead_kb", DriftKind.SETTABLE, ""),
     ]
     assert state.changes == ()

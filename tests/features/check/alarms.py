@@ -108,7 +108,7 @@ ALARMS: tuple[Alarm, ...] = (
     _missed(
         "storcli",
         "correctable ECC errors in controller memory",
-        "the memory has put them right; the controller says when there are too many by its own alarm",
+        "the memory corrects them; the controller raises its own alarm for too many",
         "lsi",
         Plant(answers=(("/c0 show all", r'("Memory Correctable Errors": )0', r"\g<1>9"),)),
     ),
@@ -122,11 +122,23 @@ ALARMS: tuple[Alarm, ...] = (
         ("show rebuild", r'("Status": ?)"In progress"', r'\1"Paused"'),
     ),
     _planted("storcli", "rebuild rate takes more than half of the controller", "rebuild-rate-high"),
-    _missed("storcli", "enclosure fan, power supply or temperature sensor failed", "enclosures are not read"),
-    _missed("storcli", "consistency check found inconsistent parity", "only the event log says so, which is not read"),
-    _missed("storcli", "flash of the controller's firmware failed", "only the event log says so, which is not read"),
     _missed(
-        "storcli", "preserved cache, safe mode, reboot required", "they are problems of the controller, not findings"
+        "storcli", "enclosure fan, power supply or temperature sensor failed", "the check does not read enclosures"
+    ),
+    _missed(
+        "storcli",
+        "consistency check found inconsistent parity",
+        "only the event log has it, and the check does not read that log",
+    ),
+    _missed(
+        "storcli",
+        "flash of the controller's firmware failed",
+        "only the event log has it, and the check does not read that log",
+    ),
+    _missed(
+        "storcli",
+        "preserved cache, safe mode, reboot required",
+        "they are shown as the state of the controller, not as findings",
     ),
     # MegaCli
     _answered(
@@ -226,8 +238,8 @@ ALARMS: tuple[Alarm, ...] = (
     _planted("mdadm", "bad blocks of a member", "md-member-errors"),
     _planted("mdadm", "array read-only", "array-read-only"),
     _read("mdadm", "array broken", "array-degraded", "md:md2", "linux", {"/sys/block/md2/md/array_state": "broken"}),
-    _missed("mdadm", "DeviceDisappeared", "nothing lists the arrays that ought to be there; `watch` says what is gone"),
-    _missed("mdadm", "SparesMissing", "mdadm.conf, which says how many spares there ought to be, is not read"),
+    _missed("mdadm", "DeviceDisappeared", "no list of expected arrays exists; `watch` reports missing arrays"),
+    _missed("mdadm", "SparesMissing", "the number of spares is in mdadm.conf, which the check does not read"),
     # zed
     _answered(
         "zed",
@@ -249,8 +261,8 @@ ALARMS: tuple[Alarm, ...] = (
     _planted("zed", "permanent data errors", "pool-data-errors"),
     _planted("zed", "pool nearly full", "pool-filling"),
     _planted("zed", "sync=disabled", "sync-off"),
-    _missed("zed", "scrub overdue", "how often a pool is scrubbed is the administrator's choice"),
-    _missed("zed", "I/O delayed (deadman)", "only the event log of ZFS says so, which is not read"),
+    _missed("zed", "scrub overdue", "the scrub interval is the administrator's choice"),
+    _missed("zed", "I/O delayed (deadman)", "only the event log of ZFS has it, and the check does not read that log"),
     # dmeventd, lvm
     _planted("dmeventd", "physical volume missing", "group-incomplete"),
     _planted("dmeventd", "cache full of unwritten data", "cache-dirty"),
@@ -283,7 +295,7 @@ ALARMS: tuple[Alarm, ...] = (
         "linux",
         {"/sys/block/dm-0/queue/nr_requests": "4"},
     ),
-    _missed("multipathd", "path flaps", "only the log says so; at one moment the path runs or does not"),
+    _missed("multipathd", "path flaps", "only the log shows it; a single scan sees a path that is up or down"),
     # NVMe: critical warnings and states
     *(
         _answered(
@@ -341,11 +353,11 @@ ALARMS: tuple[Alarm, ...] = (
     _planted("kernel", "merging off on a hard disk", "merges-off"),
     _planted("kernel", "mixed firmware", "firmware-mixed"),
     _planted("kernel", "drive of 520 bytes a sector", "drive-unusable"),
-    _missed("kernel", "I/O errors and resets in the log", "the log is not read; counters and states are"),
+    _missed("kernel", "I/O errors and resets in the log", "the check reads counters and states, not the log"),
     _missed(
         "kernel",
         "correctable PCIe errors (AER)",
-        "a few are ordinary, and nothing says how many are too many",
+        "a few are normal, and no source defines how many are too many",
         "linux",
         Plant(files={f"{HBA}/aer_dev_correctable": "TOTAL_ERR_COR 12"}),
     ),

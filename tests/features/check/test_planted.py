@@ -14,7 +14,7 @@ from backends.registry import MachineBackends
 from tests.case_loop import loop_over
 from tests.features.check.planted import MACHINES, PLANTED, Plant, PlantedFault, PlantedHost
 
-PAGE = Path(__file__).parents[3] / "docs" / "check.md"
+PAGE = Path(__file__).parents[3] / "docs" / "dev" / "check-evidence.md"
 
 Told = frozenset[tuple[str, str]]
 """Findings as rule and place."""
@@ -78,8 +78,8 @@ async def test_what_is_planted_is_found_and_no_healthy_machine_is_accused() -> N
     assert len(count.found) >= 40
     assert count.healthy >= 20
     page = PAGE.read_text(encoding="utf-8")
-    assert f"{len(PLANTED)} faults are planted in racks and recordings, {len(count.found)} are found" in page
-    assert f"there is none on {count.healthy} healthy machines" in page
+    assert f"{len(PLANTED)} faults are planted in simulated hosts and recordings; {len(count.found)} are found" in page
+    assert f"On {count.healthy} healthy machines there are no findings" in page
 
 
 def test_every_rule_that_needs_no_run_is_planted_once() -> None:

@@ -26,7 +26,7 @@ from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
 from tests.cli.kills import _fios as fios
 from tests.packages import needs
 
-JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "0", "--hosts", "node[1-3]")
+JOINT = ("--demo", "linux", "bench", "md2", "--runtime", "4", "--ramp", "1", "--hosts", "node[1-3]")
 
 
 # -- the command -------------------------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def test_what_makes_no_sense_with_it_is_wrong_usage(cli: Cli, words: tuple[str, 
     ("before", "says"),
     [
         (("--demo", "--demo-speed", "10"), "--demo-speed cannot be combined with --hosts"),
-        (("--machine", "somewhere"), "nothing to reach there"),
+        (("--machine", "somewhere"), "a recorded machine has no other hosts"),
     ],
 )
 def test_hosts_are_no_recording_and_keep_real_time(cli: Cli, before: tuple[str, ...], says: str) -> None:
@@ -327,7 +327,7 @@ async def test_a_host_that_says_a_million_lines_is_cut(tmp_path: Path) -> None:
     liar = partial(_liar, "import sys\nfor _ in range(10**6): print('{}\\x1b[2J')")
     record = await Farm(tmp_path, odd={"a": liar}).run("a")
     assert states(record) == [NEVER]
-    assert "is no run" in record.hosts[0].reason
+    assert record.hosts[0].reason == "unexpected output: not a raidbench run"
 
 
 def _liar(source: str, words: Sequence[str], **more: Any) -> InteractiveProcess:
@@ -336,7 +336,7 @@ def _liar(source: str, words: Sequence[str], **more: Any) -> InteractiveProcess:
 
 async def test_a_host_without_the_program_is_told(tmp_path: Path) -> None:
     record = await Farm(tmp_path, odd={"a": partial(_liar, "import sys; sys.exit(127)")}).run("a")
-    assert "there is no raidbench" in record.hosts[0].reason
+    assert record.hosts[0].reason.startswith("raidbench is not installed there. Install the standalone binary with")
 
 
 # -- programs that are talked with -------------------------------------------------------------------------------------
@@ -380,6 +380,6 @@ async def test_a_program_gets_the_words_that_are_said() -> None:
 
 
 async def test_a_program_that_is_not_there_is_said() -> None:
-    with pytest.raises(ToolMissingError, match="is not there"):
+    with pytest.raises(ToolMissingError, match="/nonexistent/ssh is not installed"):
         async with InteractiveProcess(["/nonexistent/ssh"]):
             pass

@@ -64,7 +64,7 @@ def test_a_terminal_has_a_line_a_host_and_one_for_all(monkeypatch: pytest.Monkey
     assert first == [
         "a: measuring · 1.00k IOPS · 3.91 MiB/s",
         "b: measuring · 500 IOPS · 1.95 MiB/s",
-        "c: lost · its line ended",
+        "c: lost · the connection closed",
         "d: checking",
         TOGETHER,
     ]

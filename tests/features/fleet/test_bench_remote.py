@@ -300,7 +300,7 @@ def test_a_device_is_not_written_over_at_the_word_of_another_host(tmp_path: Path
     holders.append(holder)
     end, status = holder.end()
     assert (status, end["why"]) == (3, "refused")
-    assert "not written over at the word of another host" in end["message"]
+    assert "A multi-host run cannot write to a device: another host may use" in end["message"]
 
 
 @pytest.mark.fio

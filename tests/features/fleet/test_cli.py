@@ -175,7 +175,10 @@ def test_no_other_command_imports_clustershell(cli: Cli, monkeypatch: pytest.Mon
 
 def test_with_text_the_document_has_what_is_printed_too(cli: Cli) -> None:
     told = cli("--demo", "runs", "--json", "--with-text", "0").json
-    assert (told["runs"], told["text"]) == ([], "No runs yet. `raidbench --demo bench TARGET` makes one.")
+    assert (told["runs"], told["text"]) == (
+        [],
+        "There are no runs yet. Start one with `raidbench --demo bench TARGET`.",
+    )
 
 
 def told_in(text: str) -> set[str]:

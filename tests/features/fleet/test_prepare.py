@@ -141,7 +141,7 @@ def test_without_a_file_it_is_said_how_one_is_got_and_a_copy_that_is_there_is_us
     told = cli("hosts", "prepare", "b,c", "--json")
     (lost,) = told.json["missing"]
     assert (told.status, there.examined, copies(told)) == (6, ["c"], {"c": "other"})
-    assert "`make package` makes it" in lost["hint"]
+    assert "Build the standalone binary with `make package`" in lost["hint"]
     assert "--file PATH" in lost["hint"]
 
 

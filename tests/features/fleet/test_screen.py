@@ -145,7 +145,7 @@ async def test_without_ssh_nobody_is_waited_for(tmp_path: Path) -> None:
 
     fleet = replace(a_fleet().fleet(("n1",)), ask=ask)
     async with opened(set_table(tmp_path, fleet=fleet)) as pilot:
-        await until(pilot, lambda: "ssh cannot be found" in text_in(pilot, "#hosts"))
+        await until(pilot, lambda: "OpenSSH (ssh) is not installed" in text_in(pilot, "#hosts"))
         assert "no answer yet" not in text_of(pilot)
 
 
@@ -203,7 +203,7 @@ async def test_marked_hosts_measure_together(tmp_path: Path) -> None:
     async with opened(set_table(tmp_path, fleet=fleet.fleet())) as pilot:
         await measuring(pilot, *"sda")
         await until(pilot, lambda: (joint := joint_of(pilot)) is not None and not joint.running)
-        await told(pilot, "Together: 1 of 2 hosts")
+        await told(pilot, "Total: 1 of 2 hosts")
         assert fleet.asked[-1] == (("n1", "n5"), ("--profile=randread-4k", "--", "sda"))
         assert "n5 is not in the total, lost" in " ".join(text_of(pilot).split())
         assert [folder.name for folder in joint_folders(tmp_path / "sessions" / "2026-11-21-120000")] == ["j1"]
@@ -222,7 +222,7 @@ async def test_stopped_hosts_are_told_and_what_they_did_is_kept(tmp_path: Path) 
         await pilot.press("q")
         await answer(pilot, "escape")
         await pilot.press("ctrl+z")
-        await told(pilot, "Not suspended: hosts are measuring together")
+        await told(pilot, "Not suspended: hosts are measuring, and stop if raidbench does not answer")
         await pilot.press("x")
         await told(pilot, "The run was stopped early.")
         assert all(host.words[-1] == "bye" for host in fleet.doubles.hosts.values())
@@ -239,5 +239,5 @@ async def test_no_device_is_written_over_there(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, TextDialog))
         await heard(pilot)
         await pilot.press(*"sda", "enter")
-        await until(pilot, lambda: "No device is written over" in notices(pilot))
+        await until(pilot, lambda: "multi-host runs never write to devices" in notices(pilot))
         assert joint_of(pilot) is None

@@ -93,7 +93,7 @@ def test_from_the_tenth_night_on_it_is_held_against_all_of_them(nights: Cli) -> 
 def test_what_it_could_see_is_said(nights: Cli) -> None:
     outcome = nights("baseline", "check", "night")
     told = nights("baseline", "check", "night", "--json").json["nights"]
-    assert "for the worse is told within 7 nights" in outcome.out
+    assert " % is detected within 7 nights" in outcome.out
     assert (told["learning"], 0 < told["seen_percent"] < 5) == (False, True)
 
 

@@ -135,7 +135,7 @@ async def test_of_runs_that_all_failed_it_says_that_there_is_nothing_to_draw(tmp
     sessions.written(table.options.session, sessions.started(), *sessions.run(status=RunStatus.FAILED))
     async with opened(table, SIZES["small"]) as pilot:
         await history(pilot)
-        assert "nothing to draw" in text_of(pilot)
+        assert "Nothing to draw" in text_of(pilot)
 
 
 async def test_without_a_run_it_says_so(tmp_path: Path) -> None:

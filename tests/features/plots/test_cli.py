@@ -98,11 +98,11 @@ def test_the_history_of_a_run_is_that_of_what_it_measured(cli: Cli) -> None:
         (("sweep",), "has no sweep"),
         (("block:nosuch",), "The history contains no run on block:nosuch"),
         (("r7", "--kind", "box"), "One run has no spread."),
-        (("r7", "--kind", "curve"), "A curve is of a sweep"),
+        (("r7", "--kind", "curve"), "A curve needs a sweep; the selection is not a sweep."),
         (("r7",), "the intervals of r7 are not on disk"),
         (("e1", "--size", "40x10"), "needs 60x15 characters or more; there is room for 40x10"),
-        (("e1", "--size", "large"), "'large' is no size"),
-        (("r7", "e1"), "e1 is no run"),
+        (("e1", "--size", "large"), "Invalid size 'large'. Use columns and rows"),
+        (("r7", "e1"), "e1 is not a run."),
     ],
 )
 def test_where_there_is_no_picture_a_sentence_says_so_with_status_2(

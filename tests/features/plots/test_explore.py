@@ -52,7 +52,7 @@ async def explored(pilot: Pilot[int], *keys: str) -> ExploreScreen:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
     await pilot.press(*keys, "X")
     await until(pilot, lambda: isinstance(pilot.app.screen, ExploreScreen))
-    await until(pilot, lambda: "┤" in text_of(pilot) or "No intervals" in text_of(pilot))
+    await until(pilot, lambda: "┤" in text_of(pilot) or "Nothing to draw over time" in text_of(pilot))
     screen = pilot.app.screen
     assert isinstance(screen, ExploreScreen)
     return screen
@@ -93,9 +93,14 @@ def test_each_picture_has_its_key_and_says_why_where_it_has_none(tmp_path: Path)
     async def walk(pilot: Pilot[int]) -> list[bool]:
         await explored(pilot)
         seen = []
-        titles = {"i": ": latency, 3 runs each", "o": ": IOPS, 3 runs each", "s": "IOPS and p99", "t": "No intervals"}
+        titles = {
+            "i": ": latency, 3 runs each",
+            "o": ": IOPS, 3 runs each",
+            "s": "IOPS and p99",
+            "t": "are not on disk",
+        }
         for key, words in (
-            titles | {"v": "A curve is of a sweep", "H": "A looks through all", "p": "percentile"}
+            titles | {"v": "A curve needs a sweep", "H": "Press A for all sessions", "p": "percentile"}
         ).items():
             await pilot.press(key)
             await until(pilot, shown(pilot, f"[{key} ", words))

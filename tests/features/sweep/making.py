@@ -34,7 +34,13 @@ SETTINGS = {
     "final": Setting(key="final", label="Final", help=""),
     "boot": Setting(key="boot", label="Boot", help="", effect=Effect.REBOOT),
     "strip": Setting(
-        key="strip", label="Strip", help="", effect=Effect.RECREATED, risk=Risk.DESTROYS_DATA, risk_text="All is lost."
+        key="strip",
+        unit="bytes",
+        label="Strip",
+        help="",
+        effect=Effect.RECREATED,
+        risk=Risk.DESTROYS_DATA,
+        risk_text="All is lost.",
     ),
 }
 

@@ -29,7 +29,7 @@ def test_what_changed_is_said_versions_first() -> None:
         "block:sdb is new",
         "read_ahead_kb of block:sda 128 -> 4096",
     ]
-    assert "block:sdb is gone" in changes_since(now, BEFORE)
+    assert "block:sdb disappeared" in changes_since(now, BEFORE)
 
 
 def test_the_same_is_no_change() -> None:

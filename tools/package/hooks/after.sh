@@ -11,12 +11,12 @@ prepare() {
     ! command -v systemd-tmpfiles >/dev/null || systemd-tmpfiles --create raidbench.conf || true
 }
 
-# What an administrator wrote with raidbench is not taken away with it.
-name_what_stays() {
+# Files that an administrator created with raidbench are not removed with the package.
+report_kept_files() {
     reload
     rmdir /run/raidbench 2>/dev/null || true
     for file in /etc/udev/rules.d/99-raidbench*.rules /etc/systemd/system/raidbench-recover.service \
         /etc/raidbench /var/lib/raidbench; do
-        [ ! -e "$file" ] || echo "Stays, since it is not the package's: $file" >&2
+        [ ! -e "$file" ] || echo "Not removed, because it does not belong to the package: $file" >&2
     done
 }

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Nothing is taken away below a raidbench that runs: the watchdog of a trial is waited for, anything else is named.
+# Nothing is removed while raidbench runs: wait for the watchdog of a trial, and refuse for all other processes.
 set -eu
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
-# The processes that run out of the package: `watchdog` for those of trials, `other` for the rest.
+# Print the PIDs of processes of the package. Kinds: `watchdog` for trials, `other` for all others.
 running() {
     for exe in /proc/[0-9]*/exe; do
         case $(readlink "$exe" 2>/dev/null || true) in
@@ -21,27 +21,27 @@ running() {
 refuse_while_running() {
     others=$(running other)
     if [ -n "$others" ]; then
-        echo "raidbench is running (process" $others"): end it first, a sweep in the background with" \
+        echo "raidbench is running (process" $others"). Stop it first; stop a sweep in the background with" \
             "\`raidbench attach --stop\`. Nothing was changed." >&2
         exit 1
     fi
-    said=
+    announced=
     left=900
     while [ -n "$(running watchdog)" ]; do
-        [ -n "$said" ] || echo "A setting is on trial: waiting until it is kept or has come back ..." >&2
-        said=yes
+        [ -n "$announced" ] || echo "A setting is on trial. Waiting until it is kept or reverted ..." >&2
+        announced=yes
         left=$((left - 1))
         if [ "$left" -le 0 ]; then
-            echo "It has not come back: \`raidbench recover --list\` says what remains. Nothing was changed." >&2
+            echo "The trial was not reverted. \`raidbench recover --list\` shows what remains. Nothing was changed." >&2
             exit 1
         fi
         sleep 1
     done
 }
 
-tell_what_a_crash_left() {
-    what=$(/usr/bin/raidbench recover --list 2>/dev/null </dev/null || true)
-    [ -n "$what" ] || return 0
-    echo "A crash left what \`raidbench recover\` can put back, and only that; its journal stays in /var/lib/raidbench:" >&2
-    echo "$what" >&2
+report_crashed_changes() {
+    changes=$(/usr/bin/raidbench recover --list 2>/dev/null </dev/null || true)
+    [ -n "$changes" ] || return 0
+    echo "A crash left changes that only \`raidbench recover\` can restore. Their journal stays in /var/lib/raidbench:" >&2
+    echo "$changes" >&2
 }

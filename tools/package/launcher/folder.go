@@ -88,7 +88,7 @@ func owned(dir string, uid int) (string, error) {
 		return "", fmt.Errorf("%s: %w", dir, err)
 	}
 	if mounted.Flags&noexec != 0 {
-		return "", fmt.Errorf("%s lies on a file system mounted noexec", dir)
+		return "", fmt.Errorf("%s is on a filesystem mounted noexec", dir)
 	}
 	return dir, nil
 }

@@ -61,7 +61,7 @@ func unpack(base, tree string) error {
 	defer os.RemoveAll(fresh)
 	if err := extract(bytes.NewReader(payload), fresh, stopped); err != nil {
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-			return fmt.Errorf("there is not enough room in %s", base)
+			return fmt.Errorf("there is not enough free space in %s", base)
 		}
 		return err
 	}

@@ -1,6 +1,6 @@
-"""Within raidbench.pyz: unpacks it once into a private folder and becomes the program there, as the launcher does.
+"""Part of raidbench.pyz: unpacks it once into a private folder and runs the program there, as the launcher does.
 
-The standard library alone: nothing else can be imported out of the archive, since a part of it is a native module.
+Uses only the standard library: the packages in the archive include a native module, so they cannot be imported from it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MACHINES = ("x86_64", "aarch64")
 
 
 def start() -> None:
-    """Become the program; ends with a sentence where that is not possible."""
+    """Unpack the archive and exec the program. Exits with a message if that is not possible."""
     archive = Path(sys.argv[0]).resolve()
     machine = platform.machine()
     if sys.platform != "linux" or machine not in MACHINES:
@@ -35,15 +35,15 @@ def start() -> None:
             reasons.append(f"{error.filename or base}: {error.strerror}" if error.strerror else str(error))
             continue
         drop = re.compile("PYTHON|LD_|RAIDBENCH_LAUNCHER$")
-        kept = {name: value for name, value in os.environ.items() if not drop.match(name)}
-        words = (sys.executable, "-I", str(tree), *sys.argv[1:])
-        os.execve(sys.executable, words, {**kept, "RAIDBENCH_LAUNCHER": str(archive)})
+        environment = {name: value for name, value in os.environ.items() if not drop.match(name)}
+        argv = (sys.executable, "-I", str(tree), *sys.argv[1:])
+        os.execve(sys.executable, argv, {**environment, "RAIDBENCH_LAUNCHER": str(archive)})
     print(f"raidbench cannot unpack itself: {'; '.join(reasons)}.", file=sys.stderr)
     sys.exit("Name a folder of your own, with 30 MB free, in RAIDBENCH_UNPACK_DIR.")
 
 
 def places() -> Iterator[Path]:
-    """The folders to try, in order."""
+    """Yield the folders to try, in order."""
     if named := os.environ.get("RAIDBENCH_UNPACK_DIR"):
         yield Path(named).absolute()
     elif os.geteuid() == 0:
@@ -57,7 +57,7 @@ def places() -> Iterator[Path]:
 
 
 def private(base: Path) -> Path:
-    """Make the folder; its real path. Raises OSError where somebody else can put something there."""
+    """Create the folder and return its real path. Raises OSError if another user can write to it, or for noexec."""
     base.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     base = base.parent.resolve() / base.name
     loose = stat.S_IWGRP | stat.S_IWOTH
@@ -67,16 +67,18 @@ def private(base: Path) -> Path:
             raise OSError(f"{folder} is not a folder")
         if info.st_uid not in ({os.geteuid()} if folder == base else {os.geteuid(), 0}):
             raise OSError(f"{folder} belongs to another user")
-        lax = stat.S_IWOTH if folder != base and os.geteuid() else loose  # a user's own group may be that of ~/.cache
+        lax = (
+            stat.S_IWOTH if folder != base and os.geteuid() else loose
+        )  # ~/.cache may be writable for the group of the user
         if info.st_mode & lax and (folder == base or not info.st_mode & stat.S_ISVTX):
             raise OSError(f"others may write to {folder}")
     if os.statvfs(base).f_flag & os.ST_NOEXEC:
-        raise OSError(f"{base} lies on a file system mounted noexec")
+        raise OSError(f"{base} is on a filesystem mounted noexec")
     return base
 
 
 def ready(archive: Path, base: Path, machine: str) -> Path:
-    """The unpacked tree, unpacked now where it is not there. Raises OSError."""
+    """Return the unpacked tree, after unpacking it if it is missing. Raises OSError if a file cannot be written."""
     with zipfile.ZipFile(archive) as packed:
         tree = base / f"{packed.read('digest').decode()[:16]}-pyz"
         if tree.is_dir():
@@ -89,8 +91,11 @@ def ready(archive: Path, base: Path, machine: str) -> Path:
             fresh.rename(tree)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise OSError(f"there is not enough room in {base}") from None
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):  # else somebody was faster
+                raise OSError(f"there is not enough free space in {base}") from None
+            if error.errno not in (
+                errno.ENOTEMPTY,
+                errno.EEXIST,
+            ):  # otherwise another process has unpacked it meanwhile
                 raise
         finally:
             with contextlib.suppress(OSError):
@@ -99,7 +104,7 @@ def ready(archive: Path, base: Path, machine: str) -> Path:
 
 
 def unpack(packed: zipfile.ZipFile, machine: str, folder: Path) -> None:
-    """What every machine takes, and what this kind of machine does. Raises OSError."""
+    """Write the files for all machines and those for this machine. Raises OSError if a file cannot be written."""
     for name in packed.namelist():
         kind, _, place = name.partition("/")
         if kind in ("any", machine):

@@ -1,4 +1,4 @@
-"""The tree's own __main__: `python -I TREE` looks for modules there, and this is what it runs."""
+"""__main__ of the unpacked tree: `python -I TREE` runs this file and imports modules from the tree."""
 
 import sys
 

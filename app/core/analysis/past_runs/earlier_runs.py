@@ -22,7 +22,7 @@ _ALWAYS_OTHER = ("boot_id",)
 """Provenance keys that change at each boot without any effect on results."""
 
 Condition = tuple[bool, str, str]
-"""Whether it was simulated, the device, the job: runs with the same condition measured the same."""
+"""Whether the run was simulated, its device and its job. Runs with the same condition are comparable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class PastRun:
 
     @property
     def condition(self) -> Condition:
-        """Return what makes runs comparable, whatever the settings were."""
+        """Return the condition of the run. Runs with the same condition are comparable, whatever their settings."""
         return self.simulated, self.thing, self.job
 
     @property

@@ -1,1 +1,1 @@
-"""The conditions of a run: what is known of its targets and host beforehand, and what its samples add."""
+"""Conditions of a run: facts about its targets and host, collected before the run and extended by its samples."""

@@ -1,6 +1,6 @@
-"""Where the facts of a run come from: the inventory, the session and small files of the kernel.
+"""Collector of the facts of a run from the inventory, the session and small files of the kernel.
 
-Vendors' tools do not run here. While a job is measured, only /proc/diskstats is read.
+This module runs no vendor tool. While a job is measured, it reads only /proc/diskstats.
 """
 
 from __future__ import annotations
@@ -25,72 +25,76 @@ from backends.topology import kernel_name
 from backends.topology.stacking import read_cache
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-"""Documentation/admin-guide/pm/cpufreq.rst."""
+"""Frequency governor of each CPU (Documentation/admin-guide/pm/cpufreq.rst)."""
 
 THROTTLES = "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"
-"""Times a core was slowed down for its temperature since boot (Intel)."""
+"""Number of times that each core was throttled because of its temperature since boot (Intel only)."""
 
 _TEMPERATURES = ("device/hwmon*/temp1_input", "device/hwmon/hwmon*/temp1_input")
-"""Of NVMe drives (drivers/nvme/host/hwmon.c) and of SATA drives (drivers/hwmon/drivetemp.c), millidegrees."""
+"""Temperature files of NVMe drives (drivers/nvme/host/hwmon.c) and SATA drives (drivers/hwmon/drivetemp.c).
+
+In thousandths of a degree Celsius.
+"""
 
 _BIO_BASED = ("md", "dm-", "bcache")
-"""Devices whose queue files say nothing: they hand every request on at once."""
+"""Prefixes of devices without a request queue: they pass each request on at once, so their queue files mean nothing."""
 
 _DEEPEST = 4
+"""Maximum number of stacked md, dm and bcache devices to follow."""
 
 _ZFS_VERSION = "/sys/module/zfs/version"
 _DIRECT_SINCE = (2, 3)
-"""OpenZFS from which direct I/O passes by the ARC (zfsprops(7), `direct`)."""
+"""First version of OpenZFS whose direct I/O bypasses the ARC (zfsprops(7), `direct`)."""
 
 _SEQUENTIAL_WRITE = "write"
 _TRIMS = ("trim", "randtrim")
-"""Patterns that leave blocks unwritten; those of trimwrite write each block again."""
+"""fio patterns that leave blocks unwritten. `trimwrite` is not one, because it writes each trimmed block."""
 
 
 async def gather(host: Host, location: JobLocation, session: Session) -> RunFacts:
-    """All that can be known beforehand; of the condition what the last look at the devices has told."""
+    """Return the facts that are known before a run. The condition is that of the last scan of the devices."""
     inventory = session.inventory
-    things = inventory.at(location.device) if location.device is not None else ()
-    arrays = [device for device in things if isinstance(device, Array)]
-    drives = [device for device in things if isinstance(device, Drive)]
+    devices = inventory.at(location.device) if location.device is not None else ()
+    arrays = [device for device in devices if isinstance(device, Array)]
+    drives = [device for device in devices if isinstance(device, Drive)]
     array = arrays[0] if arrays else None
     members = _members(inventory, array)
-    controller = _controller(inventory, things)
-    takes, why = await _queue_limit(host, location.device, location.job)
+    controller = _controller(inventory, devices)
+    queue_limit, source = await _queue_limit(host, location.device, location.job)
     disk = None if location.device is None else kernel_name(location.device)
     on_zfs = location.scratch and disk is None and inventory.holding(location.name) is not None
-    front = await upstream_cache_of(host, disk, on_zfs=on_zfs)
-    card = None if front is not None else controller
+    upstream = await upstream_cache_of(host, disk, on_zfs=on_zfs)
+    cache_controller = None if upstream is not None else controller
     return RunFacts(
         job=location.job,
         name=location.name,
         scratch=location.scratch,
         area_bytes=location.area_bytes,
-        written=_written(session, location, things),
-        content=not location.whole_disk or not things or any(_has_content(device) for device in things),
+        written=_written(session, location, devices),
+        content=not location.whole_disk or not devices or any(_has_content(device) for device in devices),
         media=_media(drives, members),
         physical_block=max((drive.physical_block or 0 for drive in (*drives, *members)), default=0) or None,
         array=None if array is None else geometry(array),
-        cache_bytes=None if card is None else card.cache_bytes,
-        protection=None if card is None else card.protection,
-        front=front,
+        cache_bytes=None if cache_controller is None else cache_controller.cache_bytes,
+        protection=None if cache_controller is None else cache_controller.protection,
+        upstream_cache=upstream,
         memory_bytes=None if session.machine is None else session.machine.memory_bytes,
         cores=0 if session.machine is None else session.machine.cores,
         governors=await governors(host),
-        takes=takes,
-        takes_why=why,
+        queue_limit=queue_limit,
+        queue_limit_source=source,
         before=Condition(tasks=tasks_of(array, controller)),
     )
 
 
 def tasks_of(array: Array | None, controller: Controller | None) -> tuple[Task, ...]:
-    """Background work of an array and of its controller, one of each kind."""
+    """Return the background tasks of an array and of its controller, one of each kind."""
     both = (*(array.tasks if array is not None else ()), *(controller.tasks if controller is not None else ()))
     return tuple({task.kind: task for task in reversed(both)}.values())[::-1]
 
 
 def geometry(array: Array) -> Geometry:
-    """The layout of an array; of spans that of one of them, for in those its stripes lie."""
+    """Return the layout of an array; of one span if the array has several, because each stripe is within one span."""
     data = array.data_drives
     if array.level in PARITY_IN_SPANS and data:
         data = data // array.spans if array.spans and data % array.spans == 0 else None
@@ -102,8 +106,8 @@ def _members(inventory: Inventory, array: Array | None) -> list[Drive]:
     return [drive for drive in inventory.drives if drive.target in targets]
 
 
-def _controller(inventory: Inventory, things: Sequence[Array | Drive]) -> Controller | None:
-    owners = [device.controller for device in things if device.controller is not None]
+def _controller(inventory: Inventory, devices: Sequence[Array | Drive]) -> Controller | None:
+    owners = [device.controller for device in devices if device.controller is not None]
     return next((controller for controller in inventory.controllers if controller.target in owners), None)
 
 
@@ -112,26 +116,26 @@ def _has_content(device: Array | Drive) -> bool:
 
 
 def _media(drives: Sequence[Drive], members: Sequence[Drive]) -> Media:
-    """Of the device itself where it is known, else of its members if they are alike."""
+    """Return the media of the device if known, else that of its members if they are all of one kind."""
     known_media = [drive.media for drive in drives if drive.media is not Media.UNKNOWN]
     kinds = {drive.media for drive in members}
     return known_media[0] if known_media else kinds.pop() if len(kinds) == 1 else Media.UNKNOWN
 
 
 async def governors(host: Host) -> dict[str, int]:
-    """Frequency governors with the number of CPUs under each; empty where there are none."""
+    """Return the number of CPUs by frequency governor, empty if the host has no governors."""
     texts = await host.read_many(await host.list(GOVERNORS))
     return dict(Counter(clean(text, 40) for text in texts.values() if text))
 
 
 async def throttles(host: Host) -> int:
-    """Times any core was slowed down since boot; 0 where nobody counts."""
+    """Return how often the cores were throttled since boot, in total; 0 if the kernel does not count it."""
     texts = await host.read_many(await host.list(THROTTLES))
     return sum(int(text) for text in texts.values() if text.isdigit())
 
 
 async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
-    """Drives below a disk that are as warm as their own warning, a clause each."""
+    """Return a clause for each drive below a disk that has reached its own warning temperature."""
     names = await disks_below(host, kernel_name(device)) if device is not None else ()
     clauses = []
     for name in names:
@@ -145,7 +149,7 @@ async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
 
 
 async def _queue_limit(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
-    """Requests that the disk, or what it is made of, takes at a time, and whose number that is."""
+    """Return how many requests the disk, or all of its lower disks, accept at a time, and the source of that limit."""
     if device is None:
         return None, ""
     name = kernel_name(device)
@@ -160,7 +164,7 @@ async def _queue_limit(host: Host, device: str | None, job: Job) -> tuple[int | 
 
 
 async def disks_below(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
-    """The disks with queues of their own that a device is made of: itself unless it is md, dm or bcache."""
+    """Return the lower disks of a device that have request queues: the device itself unless it is md, dm or bcache."""
     if not name.startswith(_BIO_BASED) or deep > _DEEPEST:
         return (name,)
     disks: list[str] = []
@@ -173,7 +177,11 @@ async def disks_below(host: Host, name: str, deep: int = 0) -> tuple[str, ...]:
 
 
 async def _queue(host: Host, name: str, jobs: int) -> tuple[int | None, str]:
-    """`nr_requests` holds for each hardware queue, and a job is on one at a time; SCSI has a limit for the device."""
+    """Return how many requests a disk accepts from `jobs` jobs at a time, and the name of the file with that limit.
+
+    `nr_requests` is the limit of each hardware queue, and each job uses one queue at a time. SCSI also has a limit for
+    the device (`queue_depth`).
+    """
     base = f"/sys/block/{name}"
     texts = await host.read_many((f"{base}/queue/nr_requests", f"{base}/device/queue_depth"))
     requests = _number(texts.get(f"{base}/queue/nr_requests"))
@@ -190,7 +198,10 @@ def _number(text: str | None) -> int | None:
 
 
 async def upstream_cache_of(host: Host, disk: str | None, *, on_zfs: bool) -> UpstreamCache | None:
-    """The cache before a disk, by its kernel name; `on_zfs`: for a file on a dataset. None where there is none."""
+    """Return the cache of the kernel in front of a disk, or None.
+
+    `disk`: its kernel name. `on_zfs`: whether the target is a file on a ZFS dataset.
+    """
     if on_zfs or (disk or "").startswith("zd"):
         return await _arc(host)
     cache = None if disk is None else await read_cache(host, disk)
@@ -203,20 +214,20 @@ async def _arc(host: Host) -> UpstreamCache:
     most = next((int(row[2]) for row in rows if len(row) == 3 and row[0] == "c_max" and row[2].isdigit()), None)
     version = clean(texts.get(_ZFS_VERSION, ""), 40).split("-")[0].split(".")
     version_numbers = tuple(int(part) for part in version[:2] if part.isdigit())
-    return UpstreamCache(kind=ARC, size_bytes=most, passed_by=version_numbers >= _DIRECT_SINCE)
+    return UpstreamCache(kind=ARC, size_bytes=most, is_bypassed=version_numbers >= _DIRECT_SINCE)
 
 
-def _written(session: Session, location: JobLocation, things: Sequence[Array | Drive]) -> bool | None:
-    """Return whether the area holds data, None if the session does not know: others may have written.
+def _written(session: Session, location: JobLocation, devices: Sequence[Array | Drive]) -> bool | None:
+    """Return whether the area is written, or None if unknown: other programs may have written to it.
 
-    True after a sequential write over the whole area, False after a trim, a format or the creation of the array.
+    True after a sequential write over the complete area; False after a trim, a format or the creation of the array.
     """
     if location.scratch:
         return not location.holes
     device, area = location.device, location.area_bytes
     if device is None or not location.whole_disk or not area:
         return None
-    targets = [device.target for device in things]
+    targets = [device.target for device in devices]
     is_written: bool | None = None
     for event in session.events:
         match event:
@@ -240,13 +251,13 @@ def _written(session: Session, location: JobLocation, things: Sequence[Array | D
 
 
 def _trimmed(session: Session, run_id: str, device: str) -> bool:
-    """Whether the run discarded blocks of the device and left them unwritten."""
+    """Return whether the run discarded blocks of the device and left them unwritten."""
     run = session.run(run_id)
     return run is not None and run.has_overwritten(device) and run.start.job.get("rw") in _TRIMS
 
 
 def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
-    """Whether the run wrote every block of the first `area` bytes of the device."""
+    """Return whether the run wrote every block of the first `area` bytes of the device."""
     run = session.run(run_id)
     if run is None or not run.has_overwritten(device):
         return False
@@ -261,5 +272,5 @@ def _covers(session: Session, run_id: str, device: str, area: int) -> bool:
     except InvalidValueError:
         return False
     in_order = run.start.job.get("rw") == _SEQUENTIAL_WRITE
-    whole = run.figures.status is RunStatus.OK and done.total_bytes >= max(area, within)
-    return in_order and whole and within >= area
+    is_complete = run.figures.status is RunStatus.OK and done.total_bytes >= max(area, within)
+    return in_order and is_complete and within >= area

@@ -1,4 +1,4 @@
-"""What is known of a run: values only. What is None or empty is not known, and no rule says anything about it."""
+"""Facts about a run, as plain values. None or empty means unknown; the advice rules skip unknown values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from backends.values import dataclass
 T = TypeVar("T")
 
 ARC = "arc"
-"""The kind of ZFS's memory; `backends.topology.stacking` has the others."""
+"""The kind of the ZFS cache in memory. The other kinds are in `backends.topology.stacking`."""
 
-_WORDS = {
+_CACHE_NAMES = {
     ARC: "the ZFS cache in memory (ARC)",
     DM_CACHE: "the dm-cache",
     WRITECACHE: "the dm-writecache",
@@ -44,76 +44,76 @@ TASKS = {
     "trim": "a trim",
     "checkpoint-discard": "the deletion of a checkpoint",
 }
-"""What background work is called in a sentence, by the kind of task."""
+"""The name of a background task in a sentence, by its kind."""
 
 _BETWEEN = ", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Geometry:
-    """How an array lays out its data."""
+    """The data layout of an array."""
 
     level: Level
     """RAID level."""
     state: State = State.UNKNOWN
-    """Its state."""
+    """State of the array."""
     strip_bytes: int | None = None
-    """Bytes per member per stripe."""
+    """Strip size (md: chunk size) in bytes."""
     data_drives: int | None = None
-    """Members that carry data in one stripe; of one span where there are several."""
+    """Number of members with data in one stripe; of one span if the array has several."""
 
     @property
     def parity(self) -> int:
-        """Strips of parity in a stripe, 0 of levels without."""
+        """Return the number of parity strips in a stripe, 0 for levels without parity."""
         return PARITY.get(self.level, 0)
 
     @property
     def full_stripe(self) -> int | None:
-        """Bytes of data in a stripe, None if not known."""
+        """Return the bytes of data in a stripe, or None if unknown."""
         return full_stripe(self.strip_bytes, self.data_drives)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """A setting at one moment."""
+    """The value of a setting at one moment."""
 
     label: str
-    """Its name for people."""
+    """Name of the setting, as shown."""
     now: str
-    """What is set."""
+    """The configured value."""
     effective: str | None = None
-    """What is in force where that differs."""
+    """The effective value, or None if it is the configured one."""
     why: str | None = None
-    """Why it differs."""
+    """Why the effective value differs."""
 
     @property
     def in_force(self) -> str:
-        """What counts."""
+        """Return the effective value."""
         return self.effective or self.now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Condition:
-    """The state of the device at one moment."""
+    """The state of a device at one moment."""
 
     tasks: tuple[Task, ...] = ()
-    """Background work of the array and of its controller."""
+    """Background tasks of the array and of its controller."""
     policies: Mapping[str, Policy] = field(default_factory=dict)
-    """Settings of the array and of its block device by key."""
+    """Settings of the array and of its block device, by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredSoFar:
-    """What was measured so far, or in all."""
+    """The measured values of a run: up to now, or of the complete run."""
 
     ended: bool = False
     """Whether the run is over."""
     settled: bool = False
-    """Whether it was waited until the figures were steady, or they are known to have been."""
+    """Whether the run waited until the results were steady, or they are known to have been steady."""
     seconds: float = 0.0
     """Measured seconds, without the ramp."""
     left: float | None = None
-    """Seconds still to come."""
+    """Remaining seconds."""
     reads: int = 0
     """Completed reads."""
     writes: int = 0
@@ -127,123 +127,123 @@ class MeasuredSoFar:
     trimmed_bytes: int = 0
     """Bytes trimmed."""
     ramp_bytes: int = 0
-    """Bytes read and written in the ramp, and while it was waited for the figures to settle."""
+    """Bytes read and written during the ramp and while the run waited for steady results."""
     in_flight: float | None = None
-    """I/Os, flushes included, that were under way on average: IOPS by mean latency; None while it goes on."""
+    """Mean number of I/Os in flight, including flushes: IOPS times mean latency. None until the run has ended."""
     rounds: tuple[float, ...] = ()
-    """Mean IOPS of rounds of ten seconds, oldest first."""
+    """Mean IOPS of each ten seconds, oldest first."""
     cpu: CpuStats = field(default_factory=CpuStats)
-    """Processor shares."""
+    """CPU use."""
     members: tuple[MemberStats, ...] = ()
-    """What the members of the array did."""
+    """Metrics of the members of the array."""
     caches: tuple[CacheStats, ...] = ()
-    """What the caches in the way counted; only of a run that is over."""
+    """Hit counts of the caches between the job and the drives; empty until the run has ended."""
     device: DiskCounters | None = None
-    """What the kernel counted on the whole disk in the measured time; of a run that goes on, of nearly all of it."""
+    """Kernel counters of the complete disk in the measured time. During a run the last seconds may be missing."""
     cpu_throttles: int = 0
-    """Times a processor core slowed down for its temperature."""
+    """Number of times that a CPU core was throttled because of its temperature."""
     drives_throttled: tuple[str, ...] = ()
-    """Drives that slowed down for their temperature, a clause each."""
+    """Drives that reached their warning temperature, a clause each."""
     sections: tuple[MeasuredSoFar, ...] = ()
-    """The same of each section of a job that has several; only of a run that is over."""
+    """Measured values of each section of a job with several; empty until the run has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamCache:
-    """A cache before a device."""
+    """A cache of the kernel in front of a device."""
 
     kind: str
     """`arc`, or one of the kinds of `backends.topology.stacking`."""
     size_bytes: int | None = None
-    """What it may hold."""
-    passed_by: bool = False
-    """Whether direct I/O does not go through it."""
+    """Maximum size."""
+    is_bypassed: bool = False
+    """Whether direct I/O bypasses it."""
 
     @property
-    def words(self) -> str:
-        """What it is called in a sentence."""
-        return _WORDS[self.kind]
+    def name_text(self) -> str:
+        """Return the name of the cache for use in a sentence."""
+        return _CACHE_NAMES[self.kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """A run: the job, what it is done on, and how that goes."""
+    """The facts about a run: its job, its targets and its progress."""
 
     job: Job
-    """The workload."""
+    """The fio parameters."""
     name: str = ""
-    """What is measured, as shown."""
+    """The target, as shown."""
     scratch: bool = False
-    """Whether it is a file."""
+    """Whether the target is a file."""
     area_bytes: int | None = None
     """Bytes of the target that the job uses."""
     written: bool | None = None
-    """Whether the area holds data: False where it is known to hold none, None where nobody knows."""
+    """Whether the area is written: False if it is known to be unwritten, None if unknown."""
     content: bool = True
-    """Whether anything is known to lie on the device: a filesystem, a partition, a use."""
+    """Whether the device is known to have content or users, such as a filesystem, a partition or an array."""
     media: Media = Media.UNKNOWN
-    """What stores the bits."""
+    """Kind of media of the device or of its members."""
     physical_block: int | None = None
-    """Physical sector in bytes, the largest of the members'."""
+    """Physical sector size in bytes, the largest of all members."""
     array: Geometry | None = None
-    """Its layout, None of a plain disk."""
+    """Layout of the array, or None for a plain disk."""
     cache_bytes: int | None = None
-    """Cache of the controller."""
+    """Cache size of the controller."""
     protection: Protection | None = None
-    """What keeps that cache alive."""
-    front: UpstreamCache | None = None
-    """A cache of the kernel's before the device, or the memory of ZFS."""
+    """Battery or capacitor that protects the cache of the controller."""
+    upstream_cache: UpstreamCache | None = None
+    """Cache of the kernel in front of the device, or the ZFS cache in memory."""
     memory_bytes: int | None = None
-    """The host's memory."""
+    """Memory of the host."""
     cores: int = 0
     """Logical CPUs, 0 if not known."""
     governors: Mapping[str, int] = field(default_factory=dict)
-    """Frequency governors with the number of CPUs under each."""
-    takes: int | None = None
-    """Requests that the device, or all of its members together, takes at a time."""
-    takes_why: str = ""
-    """Where that number comes from."""
+    """Number of CPUs by frequency governor."""
+    queue_limit: int | None = None
+    """Maximum number of requests that the device, or all of its members together, accept at a time."""
+    queue_limit_source: str = ""
+    """Source of that maximum."""
     before: Condition = Condition()
-    """As it was when the run began."""
+    """Condition of the device when the run started."""
     after: Condition | None = None
-    """As it was at its end."""
+    """Condition of the device when the run ended, or None before that."""
     measured: MeasuredSoFar | None = None
-    """None before the run."""
+    """Measured values, or None before the run."""
 
 
 Advisor = Callable[[RunFacts], tuple[Advice, ...]]
-"""Returns the advice on a run at this moment, the worst first."""
+"""Function that returns the advice for the present facts of a run, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobLocation:
-    """Where a job is, or would be, done."""
+    """The target that a job uses, or would use."""
 
     job: Job
-    """The workload."""
+    """The fio parameters."""
     name: str
-    """What it is called."""
+    """Name of the target."""
     device: str | None
-    """Node of the disk beneath, None if unknown."""
+    """Device node of the disk, or of the disk below a file; None if unknown."""
     area_bytes: int | None
-    """Bytes of the target in use."""
+    """Bytes of the target that the job uses."""
     scratch: bool
-    """Whether it is a file."""
+    """Whether the target is a file."""
     whole_disk: bool = True
-    """Whether the target is the disk itself; False of a partition."""
+    """Whether the target is the disk itself; False for a partition."""
     holes: bool = False
-    """Whether it is a file that is not filled and will not be."""
+    """Whether the target is a file that is not filled and will not be filled before the run."""
 
 
-# -- of several targets that are measured at the same time, as of one --------------------------------------------------
+# -- facts of several targets that one run measures together -----------------------------------------------------------
 
 
 def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
-    """The facts of all: amounts add up, and of what differs from one to the other nothing is known."""
+    """Return common facts of all targets of a run: amounts are added, and values that differ become unknown."""
     first = facts[0]
     if len(facts) == 1:
         return first
-    areas, takes = [item.area_bytes for item in facts], [item.takes for item in facts]
+    areas, limits = [item.area_bytes for item in facts], [item.queue_limit for item in facts]
     written = {item.written for item in facts}
     tasks = {task.kind: task for item in facts for task in item.before.tasks}
     job = first.job
@@ -262,15 +262,15 @@ def combine_facts(facts: Sequence[RunFacts]) -> RunFacts:
         array=_common_value([item.array for item in facts]),
         cache_bytes=_common_value([item.cache_bytes for item in facts]),
         protection=_common_value([item.protection for item in facts]),
-        front=_common_value([item.front for item in facts]),
-        takes=_sum(takes),
-        takes_why=f"its {len(facts)} targets together" if None not in takes else "",
+        upstream_cache=_common_value([item.upstream_cache for item in facts]),
+        queue_limit=_sum(limits),
+        queue_limit_source=f"its {len(facts)} targets together" if None not in limits else "",
         before=Condition(tasks=tuple(tasks.values())),
     )
 
 
 def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy]:
-    """Settings by key, from their labels and readings; what is not reported is left out."""
+    """Return settings by key, from their labels and readings, without settings that have no reported value."""
     return {
         key: Policy(label=label, now=reading.now, effective=reading.effective, why=reading.why_effective)
         for key, (label, reading) in readings.items()
@@ -279,20 +279,20 @@ def policies_of(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, Policy
 
 
 def common_policies(readings: Sequence[Mapping[str, tuple[str, Reading]]]) -> dict[str, Policy]:
-    """Settings by key, as far as they are the same on all."""
+    """Return the settings that have the same value on all targets, by key."""
     policies = [policies_of(reading) for reading in readings]
-    return {key: policy for key, policy in policies[0].items() if all(others.get(key) == policy for others in policies)}
+    return {key: policy for key, policy in policies[0].items() if all(other.get(key) == policy for other in policies)}
 
 
 def join_texts(texts: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """By key, the texts of several targets in their order, once where they are alike."""
+    """Return the texts of several targets by key, joined in the order of the targets. Equal texts appear once."""
     keys = dict.fromkeys(key for record in texts for key in record)
     return {key: _BETWEEN.join(dict.fromkeys(record[key] for record in texts if key in record)) for key in keys}
 
 
 def _sum(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    amounts = [value for value in values if value is not None]
+    return sum(amounts) if len(amounts) == len(values) else None
 
 
 def _common_value(values: Sequence[T]) -> T | None:

@@ -1,4 +1,4 @@
-"""One run watched: its samples are added up, and every few seconds the advisor is asked."""
+"""Live advice for a run: adds up its samples and evaluates the advice rules every few seconds."""
 
 from __future__ import annotations
 
@@ -27,20 +27,23 @@ from backends.host import Host
 from backends.topology import kernel_name
 
 EVERY_S = 2.0
-"""Seconds of the run between two looks."""
+"""Seconds of the run between two evaluations of the advice rules."""
 
-_CPU_LOOKS = 5
-"""Readings of the processor, one a second, over which its share is a mean."""
+_CPU_READINGS = 5
+"""Number of CPU readings, one a second, in the mean CPU use."""
 
-_CPU_LEAST = 3
-_MEMBER_LOOKS = 20
-"""Readings of the members, four a second, over which their figures are means."""
+_CPU_MIN_READINGS = 3
+"""Fewest CPU readings from which a mean is computed."""
 
-_MEMBER_LEAST = 8
+_MEMBER_READINGS = 20
+"""Number of member readings, four a second, in the mean metrics of the members."""
+
+_MEMBER_MIN_READINGS = 8
+"""Fewest member readings from which means are computed."""
 
 
 class LiveAdvisor:
-    """Hears what a run tells. Nothing of it is asked of a vendor's tool while the job is measured."""
+    """Collects the samples of a run and returns advice. Runs no vendor tool while the job is measured."""
 
     def __init__(
         self,
@@ -51,7 +54,11 @@ class LiveAdvisor:
         devices: Sequence[str] = (),
         condition: Callable[[], Awaitable[Condition]] | None = None,
     ) -> None:
-        """`facts`: what was known beforehand. `devices`: nodes of the disks. `condition`: their state at the end."""
+        """Set up the advisor of one run.
+
+        `facts`: the facts known before the run. `devices`: the nodes of the disks. `condition`: reads the condition of
+        the disks after the run.
+        """
         self._host = host
         self._facts = facts
         self._advisor = advisor
@@ -59,37 +66,37 @@ class LiveAdvisor:
         self._condition = condition
         self._measured = MeasuredSoFar()
         self._sums: list[list[float]] = []
-        self._cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
-        self._host_cpu: deque[float] = deque(maxlen=_CPU_LOOKS)
-        self._members: deque[tuple[MemberStats, ...]] = deque(maxlen=_MEMBER_LOOKS)
+        self._cpu: deque[float] = deque(maxlen=_CPU_READINGS)
+        self._host_cpu: deque[float] = deque(maxlen=_CPU_READINGS)
+        self._members: deque[tuple[MemberStats, ...]] = deque(maxlen=_MEMBER_READINGS)
         self._began: DiskCounters | None = None
         self._throttles: int | None = None
         self._next = EVERY_S
-        self._said: tuple[Advice, ...] = ()
+        self._last_advice: tuple[Advice, ...] = ()
 
     def first(self) -> tuple[Advice, ...]:
-        """What is to be said before anything is measured."""
-        self._said = self._advisor(self._facts)
-        return self._said
+        """Return the advice before the run."""
+        self._last_advice = self._advisor(self._facts)
+        return self._last_advice
 
     async def begin(self) -> None:
-        """The measured phase begins."""
+        """Read the counters at the start of the measured phase."""
         self._began = await self._counters()
         self._throttles = await throttles(self._host)
 
     def cpu(self, fio: float | None, host: float | None) -> None:
-        """Processor shares of the last second, in percent."""
+        """Add the CPU use of the last second, in percent: of fio, of one core; of the host, of all cores."""
         if fio is not None:
             self._cpu.append(fio)
         if host is not None:
             self._host_cpu.append(host)
 
     def members(self, members: tuple[MemberStats, ...]) -> None:
-        """What the members did in the last interval."""
+        """Add the metrics of the members in the last interval."""
         self._members.append(members)
 
     async def sample(self, sample: Sample) -> tuple[Advice, ...] | None:
-        """One interval; all that is to be said now if that is another than before, else None."""
+        """Add one sample. Return all present advice if it differs from the last, else None."""
         self._add(sample)
         if sample.phase is not Phase.MEASURING or sample.at < self._next:
             return None
@@ -101,17 +108,17 @@ class LiveAdvisor:
             left=left,
             rounds=self._rounds(),
             cpu=CpuStats(fio_percent_of_core=_mean(self._cpu), host_percent=_mean(self._host_cpu)),
-            members=mean_members(self._members) if len(self._members) >= _MEMBER_LEAST else (),
+            members=mean_members(self._members) if len(self._members) >= _MEMBER_MIN_READINGS else (),
             device=await self._since(),
         )
         advice = self._advisor(replace(self._facts, measured=self._measured))
-        if [item.key for item in advice] == [item.key for item in self._said]:
+        if [item.key for item in advice] == [item.key for item in self._last_advice]:
             return None
-        self._said = advice
+        self._last_advice = advice
         return advice
 
     async def end(self, figures: RunResult) -> tuple[Advice, ...]:
-        """What is to be said of the whole run. Asks for the condition once more, so it may take a second."""
+        """Return the advice on the complete run. Reads the condition of the disks again, which may take a second."""
         if figures.status is RunStatus.FAILED or not figures.seconds:
             return self._advisor(self._facts)
         device = await self._since()
@@ -167,12 +174,15 @@ class LiveAdvisor:
         )
 
     def _moved(self, side: DirectionStats | None, counted: int) -> int:
-        """Bytes of a direction. The ramp of a later section is in no figures, but the device counts it."""
+        """Return the bytes of one direction, from the results of fio and from the samples.
+
+        The results omit the ramp of later sections, but the device counts it.
+        """
         number = 0 if side is None else side.total_bytes
         return max(number, counted) if self._facts.job.sections else number
 
     def _rounds(self) -> tuple[float, ...]:
-        """Mean IOPS of the rounds that are over."""
+        """Return the mean IOPS of the complete rounds."""
         return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
 
     async def _counters(self) -> DiskCounters | None:
@@ -183,17 +193,17 @@ class LiveAdvisor:
         return None if text is None else parse(text, (name,)).get(name)
 
     async def _since(self) -> DiskCounters | None:
-        """What the kernel counted since the measured phase began; None where it counts nothing."""
+        """Return the kernel counters since the start of the measured phase, or None if the kernel has none."""
         now = await self._counters() if self._began is not None else None
         return None if now is None or self._began is None else since(self._began, now)
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return fsum(values) / len(values) if len(values) >= _CPU_LEAST else None
+    return fsum(values) / len(values) if len(values) >= _CPU_MIN_READINGS else None
 
 
 def _of_section(figures: SectionFigures) -> MeasuredSoFar:
-    """What a section measured by itself."""
+    """Return the measured values of one section."""
     return MeasuredSoFar(
         ended=True,
         seconds=figures.seconds,
@@ -211,7 +221,10 @@ def _ios(side: DirectionStats | None) -> int:
 
 
 def in_flight(figures: RunResult | SectionFigures) -> float | None:
-    """I/Os and flushes under way on average, by Little's law; None where a latency is not known whole. No I/O."""
+    """Return the mean number of I/Os and flushes in flight, by Little's law. No I/O.
+
+    None if a completion latency or a mean is unknown.
+    """
     transfers = figures.transfers
     if any(side.completion_ns is None for side in transfers):
         return None
@@ -223,7 +236,7 @@ def in_flight(figures: RunResult | SectionFigures) -> float | None:
 
 
 def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberStats, ...]:
-    """Means of several intervals by device, in the order of the last. No I/O."""
+    """Return the mean metrics of each member over several intervals, in the order of the last interval. No I/O."""
     readings_by_device: dict[str, list[MemberStats]] = {}
     for reading in readings:
         for member in reading:
@@ -231,17 +244,17 @@ def mean_members(readings: Sequence[tuple[MemberStats, ...]]) -> tuple[MemberSta
     return tuple(_average(member, readings_by_device[member.device]) for member in readings[-1]) if readings else ()
 
 
-def _average(last: MemberStats, all_of_it: Sequence[MemberStats]) -> MemberStats:
+def _average(last: MemberStats, readings: Sequence[MemberStats]) -> MemberStats:
     def mean(values: list[float | None]) -> float | None:
-        there = [value for value in values if value is not None]
-        return fsum(there) / len(there) if there else None
+        reported = [value for value in values if value is not None]
+        return fsum(reported) / len(reported) if reported else None
 
     return replace(
         last,
-        read_iops=mean([member.read_iops for member in all_of_it]),
-        write_iops=mean([member.write_iops for member in all_of_it]),
-        utilisation=mean([member.utilisation for member in all_of_it]),
-        queue=mean([member.queue for member in all_of_it]),
-        share_of_reads=mean([member.share_of_reads for member in all_of_it]),
-        share_of_writes=mean([member.share_of_writes for member in all_of_it]),
+        read_iops=mean([member.read_iops for member in readings]),
+        write_iops=mean([member.write_iops for member in readings]),
+        utilisation=mean([member.utilisation for member in readings]),
+        queue=mean([member.queue for member in readings]),
+        share_of_reads=mean([member.share_of_reads for member in readings]),
+        share_of_writes=mean([member.share_of_writes for member in readings]),
     )

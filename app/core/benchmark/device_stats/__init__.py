@@ -1,4 +1,4 @@
-"""The block devices below the one under test: which they are, and what each of them did."""
+"""The block devices below the device under test, and the metrics of each."""
 
 from app.core.benchmark.device_stats.member_devices import Member
 from app.core.benchmark.device_stats.sampler import MemberSampler, member_meter

@@ -1,4 +1,4 @@
-"""What caches count of their hits: dm-cache, writecache, bcache, ZFS's ARC and L2ARC. No I/O."""
+"""Parsers for the hit counters of caches: dm-cache, dm-writecache, bcache, and ARC and L2ARC of ZFS. No I/O."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _COUNT = re.compile(r"[0-9]{1,20}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class CacheHitCounters:
-    """Totals of one cache since it came, or the difference of two such; None for what it does not count."""
+    """Totals of one cache since it started, or the difference between two such totals. None if not counted."""
 
     reads: int | None = None
-    """Reads that it was asked for."""
+    """Reads that reached the cache."""
     read_hits: int | None = None
-    """Reads that it served."""
+    """Reads served from the cache."""
     writes: int | None = None
-    """Writes that came to it."""
+    """Writes that reached the cache."""
     write_hits: int | None = None
-    """Writes that it took, so that the slow device was not waited for."""
+    """Writes that the cache accepted, so that they did not wait for the slow device."""
     dirty: float | None = None
-    """Share of it, now, that is still to be written back, 0..1."""
+    """Present share of the cache that is not yet written back, 0..1."""
 
 
 def since(before: CacheHitCounters, now: CacheHitCounters) -> CacheHitCounters:
-    """What was counted between two readings; nothing is known of a count that began anew."""
+    """Return the difference between two readings. A counter that was reset becomes None."""
     reads, writes = _step(before.reads, now.reads), _step(before.writes, now.writes)
     return CacheHitCounters(
         reads=reads,
@@ -43,10 +43,10 @@ def _step(before: int | None, now: int | None) -> int | None:
 
 
 def parse_status(text: str) -> Mapping[str, CacheHitCounters]:
-    """Every dm-cache and writecache target in `dmsetup status`, by its device-mapper name.
+    """Return the counters of each dm-cache and dm-writecache target in `dmsetup status`, by device-mapper name.
 
-    One line a target, `NAME: START LENGTH KIND ...` (dmsetup(8)); the fields behind the kind are those of the kernel's
-    Documentation/admin-guide/device-mapper/{cache,writecache}.rst.
+    Each target is one line, `NAME: START LENGTH KIND ...` (dmsetup(8)). The fields after the kind are described in the
+    kernel's Documentation/admin-guide/device-mapper/{cache,writecache}.rst.
     """
     counters: dict[str, CacheHitCounters] = {}
     for line in text.split("\n"):
@@ -60,7 +60,10 @@ def parse_status(text: str) -> Mapping[str, CacheHitCounters]:
 
 
 def _of_cache(fields: list[str]) -> CacheHitCounters | None:
-    """`8 27/4096 128 2/2048 RHITS RMISSES WHITS WMISSES DEMOTIONS PROMOTIONS DIRTY ...`."""
+    """Return the counters of a dm-cache, or None if a field is missing.
+
+    Fields: `8 27/4096 128 2/2048 RHITS RMISSES WHITS WMISSES DEMOTIONS PROMOTIONS DIRTY ...`.
+    """
     if len(fields) < 11 or "/" not in fields[3]:
         return None
     counts = [_number(field) for field in fields[4:11]]
@@ -77,9 +80,10 @@ def _of_cache(fields: list[str]) -> CacheHitCounters | None:
 
 
 def _of_writecache(parts: list[str]) -> CacheHitCounters | None:
-    """`ERROR BLOCKS FREE WRITEBACK READS READHITS WRITES UNCOMMITTED COMMITTED AROUND ...`.
+    """Return the counters of a dm-writecache, or None if a field is missing.
 
-    Before Linux 5.15 the first four only. What went around was not taken.
+    Fields: `ERROR BLOCKS FREE WRITEBACK READS READHITS WRITES UNCOMMITTED COMMITTED AROUND ...`. Before Linux 5.15
+    there are only the first four. Writes `AROUND` the cache are no hits.
     """
     counts = [_number(field) for field in parts]
     if len(counts) < 4 or counts[1] is None or counts[2] is None:
@@ -96,11 +100,14 @@ def _of_writecache(parts: list[str]) -> CacheHitCounters | None:
 _TARGETS = {"cache": _of_cache, "writecache": _of_writecache}
 
 BCACHE = ("cache_hits", "cache_misses", "cache_bypass_hits", "cache_bypass_misses")
-"""Below `bcache/stats_total`: reads only, in whole requests; those that bypass it are counted apart (bcache.rst)."""
+"""Files in `bcache/stats_total`. They count read requests only; bypassing reads are counted separately (bcache.rst)."""
 
 
 def of_bcache(texts: Mapping[str, str]) -> CacheHitCounters | None:
-    """Of the files BCACHE; what was in the cache was served from it also where it was to be bypassed."""
+    """Return the counters from the texts of the files `BCACHE`, or None if one is missing.
+
+    A bypassing read of cached data is a hit, because the cache serves it.
+    """
     counts = [_number(texts.get(name, "")) for name in BCACHE]
     if any(count is None for count in counts):
         return None
@@ -109,9 +116,10 @@ def of_bcache(texts: Mapping[str, str]) -> CacheHitCounters | None:
 
 
 def of_arc(text: str) -> tuple[CacheHitCounters | None, CacheHitCounters | None]:
-    """ARC and L2ARC in /proc/spl/kstat/zfs/arcstats (`NAME TYPE DATA` lines); None where it is not told or not there.
+    """Return the counters of ARC and L2ARC, each None if it is not reported or does not exist.
 
-    Of the ARC only reads of data that somebody waited for: metadata are nearly always there, prefetches not asked for.
+    `text`: /proc/spl/kstat/zfs/arcstats, with lines `NAME TYPE DATA`. The ARC counts only demand reads of data:
+    metadata is nearly always cached, and no program waits for prefetches.
     """
     fields = {tokens[0]: _number(tokens[2]) for line in text.split("\n") if len(tokens := line.split()) == 3}
     arc = _hits(fields.get("demand_data_hits"), fields.get("demand_data_misses"))
@@ -123,9 +131,9 @@ def _hits(hits: int | None, misses: int | None) -> CacheHitCounters | None:
     return None if hits is None or misses is None else CacheHitCounters(reads=hits + misses, read_hits=hits)
 
 
-def _number(word: str) -> int | None:
-    return int(word) if _COUNT.fullmatch(word) else None
+def _number(text: str) -> int | None:
+    return int(text) if _COUNT.fullmatch(text) else None
 
 
-def _share(part: int, whole: int | None) -> float | None:
-    return min(1.0, part / whole) if whole else None
+def _share(part: int, total: int | None) -> float | None:
+    return min(1.0, part / total) if total else None

@@ -1,4 +1,4 @@
-"""The caches in the way of a run: found above and below its device, their hits read when it begins and ends."""
+"""Caches above and below the device of a run. Their hit counters are read at the start and at the end of the run."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from backends.topology.tree import Node, Tree
 from backends.values import dataclass
 
 ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
-"""What ZFS counts of its caches, of all pools together."""
+"""Counters of the ZFS caches, for all pools together."""
 
 STATUS = ("dmsetup", "status")
-"""Every target with what its kind counts; needs root."""
+"""Command that reports the counters of all device-mapper targets. Needs root."""
 
-SELDOM = 20
-"""Readings of the members between two of a program's: five seconds at four a second."""
+SLOW_EVERY = 20
+"""Number of member readings between two readings of `dmsetup` or arcstats: five seconds at four a second."""
 
 LAGS = "no reads counted yet: the kernel updates the bcache counters only every 14 s"
-"""Why a short run has no share (drivers/md/bcache/stats.c: accounting_delay; 13.6 s in the laboratory)."""
+"""Reason why a short run has no hit rate (drivers/md/bcache/stats.c: accounting_delay; measured as 13.6 s)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +34,18 @@ class CacheDevice:
     kind: str
     """`dm`, `bcache`, `arc`, `l2arc`."""
     key: str
-    """By what it is known: its device-mapper or kernel name."""
+    """Device-mapper name or kernel name of the cached device."""
     shown: str
-    """What people call what is cached: `vg0/mail`, `bcache0`; `ARC`."""
+    """Name of the cached device, as shown: `vg0/mail`, `bcache0`. `ARC` or `L2ARC` for ZFS."""
 
 
 def caches_of(
     tree: Tree, names: Iterable[str], bcache: Mapping[str, str], *, zfs: bool = False
 ) -> tuple[CacheDevice, ...]:
-    """The caches among these devices, each once; `zfs`: whether anything lies in a pool. No I/O.
+    """Return the caches of the named devices, each once. No I/O.
 
-    `bcache`: what bcache has as `cache` or `backing` device.
+    `bcache`: the devices that bcache uses, with their role (`cache` or `backing`). `zfs`: whether a target is in a
+    ZFS pool.
     """
     nodes = [tree.nodes[name] for name in dict.fromkeys(names) if name in tree.nodes]
     cached = [(node, cache) for node in nodes if (cache := _cache(tree, node, bcache)) is not None]
@@ -68,7 +69,7 @@ def _shown(node: Node) -> str:
 
 
 class CacheMeter:
-    """Reads what caches count; without any it does nothing at all."""
+    """Reads the hit counters of caches. Does no I/O if there are none."""
 
     def __init__(self, host: Host, caches: Sequence[CacheDevice]) -> None:
         self._host = host
@@ -80,19 +81,21 @@ class CacheMeter:
         self._taken = 0
 
     async def begin(self) -> None:
-        """From here on counts."""
+        """Read the counters from which the hit rates are computed."""
         self._before, self._now, self._moved, self._taken = await self._read(self._caches), {}, {}, 0
 
     async def take(self) -> tuple[CacheStats, ...]:
-        """Figures since `begin`. Those of a program's answer, and of all of ZFS, are read now and then only."""
+        """Return hit rates since `begin`. The slow sources (`dmsetup`, arcstats) are read every `SLOW_EVERY` calls."""
         self._taken += 1
         self._note(
-            await self._read([cache for cache in self._caches if cache.kind == "bcache" or not self._taken % SELDOM])
+            await self._read(
+                [cache for cache in self._caches if cache.kind == "bcache" or not self._taken % SLOW_EVERY]
+            )
         )
         return self._figures() if self._now else ()
 
-    async def whole(self) -> tuple[CacheStats, ...]:
-        """Figures from `begin` to now."""
+    async def total(self) -> tuple[CacheStats, ...]:
+        """Read all counters, and return the hit rates since `begin`."""
         self._note(await self._read(self._caches))
         return self._figures()
 
@@ -108,7 +111,7 @@ class CacheMeter:
 
     def _figure(self, cache: CacheDevice) -> CacheStats:
         before, now = self._before.get(cache), self._now.get(cache)
-        if cache.kind == "bcache":  # whole steps of the kernel's only: what was added first lies in part before the run
+        if cache.kind == "bcache":  # the kernel adds up in steps, and the first step began before the run
             before = self._moved.get(cache)
         done = CacheHitCounters() if before is None or now is None else since(before, now)
         reads, writes = _share(done.read_hits, done.reads), _share(done.write_hits, done.writes)
@@ -124,7 +127,7 @@ class CacheMeter:
         )
 
     async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, CacheHitCounters]:
-        """What each counts now; of one that does not tell there is none, and `_why` says why."""
+        """Return the present counters by cache. Caches without counters are left out, with the reason in `_why`."""
         counters: dict[CacheDevice, CacheHitCounters] = {}
         kinds = {cache.kind for cache in caches}
         status, why = await self._status() if "dm" in kinds else ({}, "")
@@ -161,5 +164,5 @@ class CacheMeter:
         return parse_status(done.stdout), ""
 
 
-def _share(part: int | None, whole: int | None) -> float | None:
-    return min(1.0, part / whole) if whole and part is not None else None
+def _share(part: int | None, total: int | None) -> float | None:
+    return min(1.0, part / total) if total and part is not None else None

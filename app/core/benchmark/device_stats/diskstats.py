@@ -1,7 +1,7 @@
-"""/proc/diskstats: the kernel's running totals of block devices, and what lies between two of them. No I/O.
+"""Parser for /proc/diskstats, the running totals of block devices, and differences of such totals. No I/O.
 
-Fields as in the kernel's Documentation/admin-guide/iostats.rst; those after the eleventh (discards, flushes) are not
-needed here.
+The fields are those of the kernel's Documentation/admin-guide/iostats.rst. Fields after the eleventh (discards,
+flushes) are not used.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dataclasses import astuple
 from backends.values import dataclass
 
 SECTOR = 512
-"""Bytes of a sector in these counters, whatever the device's own."""
+"""Bytes of a sector in these counters, independent of the sector size of the device."""
 
 _FIELDS = 11
 _COUNT = re.compile(r"[0-9]{1,20}")
 _WRAP = 1 << 32
-_FAR = 1 << 31
+_LARGEST_STEP = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
 class DiskCounters:
-    """Totals of one device since it appeared, or the difference of two such."""
+    """Totals of one device since it appeared, or the difference between two such totals."""
 
     reads: int = 0
     """Reads completed."""
@@ -36,13 +36,13 @@ class DiskCounters:
     busy_ms: int = 0
     """Milliseconds with at least one request in flight."""
     waited_ms: int = 0
-    """Milliseconds that all requests together were in flight."""
+    """Milliseconds in flight, added up over all requests."""
 
 
 def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
-    """The totals of these devices by kernel name, as sysfs has it; what is not there or has too few fields is left out.
+    """Return the totals of the named devices, by kernel name as in sysfs.
 
-    Before Linux 2.6.25 a partition has four fields only.
+    Devices that are missing or have too few fields are left out: before Linux 2.6.25 a partition has only four.
     """
     wanted = {name.replace("!", "/"): name for name in names}
     totals: dict[str, DiskCounters] = {}
@@ -56,7 +56,7 @@ def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
 
 
 def _counters(field_text: str) -> DiskCounters | None:
-    """What stands behind the name."""
+    """Return the counters from the fields after the name, or None if they are incomplete or no numbers."""
     fields = field_text.split(None, _FIELDS)[:_FIELDS]
     if len(fields) < _FIELDS or not all(map(_COUNT.fullmatch, fields)):
         return None
@@ -65,10 +65,10 @@ def _counters(field_text: str) -> DiskCounters | None:
 
 
 def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
-    """What was done between two readings.
+    """Return the difference between two readings.
 
-    Counters of 32 bits wrap (all of them on 32-bit kernels, the milliseconds everywhere). A device that went away and
-    came back counts from nothing again: a fall that would be half of all 32 bits or more is taken for that.
+    Counters of 32 bits wrap: all counters of 32-bit kernels, and the milliseconds of every kernel. A device that was
+    removed and added again counts from 0. A decrease counts as a wrap if the step is below 2^31, else as such a reset.
     """
     steps = [_step(old, new) for old, new in zip(astuple(before), astuple(now), strict=True)]
     if any(step is None for step in steps):
@@ -77,8 +77,8 @@ def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
 
 
 def _step(old: int, new: int) -> int | None:
-    """The way from one count to the next; None if it began anew."""
+    """Return the step from one count to the next, or None if the counter was reset."""
     if new >= old:
         return new - old
     step = new + _WRAP - old
-    return step if 0 <= step < _FAR else None
+    return step if 0 <= step < _LARGEST_STEP else None

@@ -1,4 +1,4 @@
-"""Which block devices lie below the one under test, and what each is for in its array."""
+"""The block devices below the device under test, and the role of each in its array."""
 
 from __future__ import annotations
 
@@ -21,43 +21,44 @@ _ROLES = (
     ("write_mostly", "write-mostly"),
     ("replacement", "replacement"),
 )
-"""Words of md/dev-*/state (drivers/md/md.c, state_show) and ours, the one that matters most first."""
+"""States in md/dev-*/state (drivers/md/md.c, state_show) with the role to show, the most important first."""
 
 _DEEPEST = 8
+"""Maximum number of stacked devices to follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A block device below the one under test."""
+    """A block device below the device under test."""
 
     device: str
-    """Kernel name, as sysfs has it."""
+    """Kernel name, as in sysfs."""
     label: str = ""
-    """Its model, its volume's name or its level."""
+    """Model of the drive, name of the volume or level of the array."""
     role: str = ""
-    """What it is for when the run begins, as in `MemberFigures`."""
+    """Role in its array when the run starts, as in `MemberStats`."""
     depth: int = 0
-    """0 directly below, 1 below such a one."""
+    """0 if directly below the device under test, 1 if below such a device, and so on."""
     md: str | None = None
-    """Its folder in the md array that it is a member of; None in whatever else."""
+    """Its sysfs folder in the md array whose member it is; None if it is not a member of an md array."""
     counted: bool = True
-    """Whether the kernel keeps count of it: `queue/iostats`, and device-mapper and bcache whatever stands there."""
+    """Whether the kernel counts its I/O: by `queue/iostats`, or in any case for device-mapper and bcache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LowerDevices:
-    """What lies below a device."""
+    """The devices below a device, and their caches."""
 
     members: tuple[Member, ...] = ()
-    """All of it, each after what it is below."""
+    """All lower devices, each after the device above it."""
     caches: tuple[CacheDevice, ...] = ()
-    """Caches among them, that device included."""
+    """Caches of these devices and of the device itself."""
 
 
 async def find_below(host: Host, disk: str) -> LowerDevices:
-    """All devices below a disk; nothing for a plain one.
+    """Return all devices below a disk; none for a plain disk.
 
-    `disk`: kernel name of an md array, a device-mapper volume, a bcache device, a ZFS volume ...
+    `disk`: kernel name, such as that of an md array, a device-mapper volume, a bcache device or a ZFS volume.
     """
     volume = disk.startswith("zd")
     if not volume and not await host.list(f"/sys/block/{disk}/slaves/*"):
@@ -69,7 +70,7 @@ async def find_below(host: Host, disk: str) -> LowerDevices:
 
 
 async def find_below_file(host: Host, path: str) -> LowerDevices:
-    """The same for a file on a ZFS filesystem, which the kernel knows of no device for; nothing for any other."""
+    """Return all devices below a file on a ZFS filesystem, for which the kernel has no device. None for other files."""
     mountinfo = await host.read("/proc/self/mountinfo")
     mount = file_mount(path, parse_mountinfo(mountinfo or ""))
     pool = pool_of(mount) if mount is not None else None
@@ -110,7 +111,7 @@ async def _below(
 
 
 async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
-    """The roles of md members now, by kernel name; `removed` for one that is in its array no more."""
+    """Return the present roles of md members by kernel name; `removed` for a drive that is no longer a member."""
     folders = {member.device: member.md for member in members if member.md is not None}
     if not folders:
         return {}
@@ -125,14 +126,15 @@ async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
 
 
 def _lasting_role(member: Member) -> str:
-    """What md's words for the state do not tell and does not change."""
+    """Return the role that the md state does not report and that cannot change: `parity`, else ""."""
     return "parity" if member.role == "parity" else ""
 
 
 def role_of(state: str, slot: str = "") -> str:
-    """The role that md's words for a member's state tell; "" for a plain member.
+    """Return the role of a member from its md state; "" for a plain member.
 
-    A spare that has a place is being rebuilt: what is rebuilt already is read there (`slot`: `none` for a real one).
+    A spare with a slot number is being rebuilt, and its rebuilt part already serves reads. The `slot` of a real spare
+    is `none`.
     """
     tokens = state.replace("\n", ",").split(",")
     role = next((role for word, role in _ROLES if word in tokens), "")
@@ -141,18 +143,18 @@ def role_of(state: str, slot: str = "") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocatedDevice:
-    """A device, and where it lies."""
+    """A device with its position below the disk under test."""
 
     node: Node
     """The device."""
     depth: int
-    """0 directly below the disk under test."""
+    """0 if directly below the disk under test."""
     above: str
-    """Kernel name of the disk it is a part of."""
+    """Kernel name of the disk that it is a part of."""
 
 
 def below(tree: Tree, disk: str) -> Iterator[LocatedDevice]:
-    """The devices below a disk, deepest after what they are below; each once. No I/O."""
+    """Yield the devices below a disk, each once and after the device above it. No I/O."""
     visited = {disk}
 
     def walk(above: str, depth: int) -> Iterator[LocatedDevice]:
@@ -183,21 +185,24 @@ def _member(tree: Tree, device: LocatedDevice, texts: Mapping[str, str], role: s
 
 
 def _counted(disk: str, texts: Mapping[str, str]) -> bool:
-    """device-mapper and bcache begin with `iostats` off and count all the same (bio_start_io_acct asks for nothing)."""
+    """Return whether the kernel counts the I/O of a disk.
+
+    device-mapper and bcache start with `iostats` off and count all the same: bio_start_io_acct does not check it.
+    """
     if texts.get(f"/sys/block/{disk}/queue/iostats") != "0":
         return True
     return disk.startswith(("dm-", "bcache")) and any(
-        word not in ("", "0") for word in texts.get(f"/sys/block/{disk}/stat", "").split()[:7]
+        count not in ("", "0") for count in texts.get(f"/sys/block/{disk}/stat", "").split()[:7]
     )
 
 
 def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[str, str], pools: Pools) -> str:
-    """What a device is for, in the words of the layer that it is a part of; "" for a plain member."""
+    """Return the role of a device in the terms of its layer (md, bcache, ZFS or LVM); "" for a plain member."""
     name, folder = device.node.name, f"/sys/block/{device.above}/md"
     if (state := texts.get(f"{folder}/dev-{name}/state")) is not None:
         last = texts.get(f"{folder}/level") == "raid4" and _is_last(folder, name, texts)
         slot = texts.get(f"{folder}/dev-{name}/slot", "")
-        return role_of(state, slot) or ("parity" if last else "")  # RAID 4 keeps it all on its last disk
+        return role_of(state, slot) or ("parity" if last else "")  # RAID 4 has all parity on its last disk
     if device.above.startswith("bcache"):
         return in_bcache.get(name, "")
     if name in pools.vdevs:
@@ -207,7 +212,10 @@ def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[st
 
 
 def _inherited_role(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
-    """A physical volume below a cache is the cache; a disk of an array that is one is a plain member of it."""
+    """Return the role of a device that it inherits from the device above, or "".
+
+    A physical volume below an LVM cache is part of the cache. A drive in an array that is the cache is a plain member.
+    """
     above = tree.nodes.get(device.above)
     return "" if above is None or lvm_name(above) is None else roles.get(device.above, "")
 
@@ -218,6 +226,6 @@ def _is_last(folder: str, name: str, texts: Mapping[str, str]) -> bool:
 
 
 def _label(node: Node) -> str:
-    """What a person calls it: the model of a disk, the name of a volume, the level of an array."""
+    """Return the label of a device: the model of a drive, the name of a volume or the level of an array."""
     attributes = node.attributes
     return clean(attributes.get("device/model") or attributes.get("dm/name") or attributes.get("md/level") or "", 40)

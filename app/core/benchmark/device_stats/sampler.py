@@ -1,4 +1,4 @@
-"""What each member did: one small file read an interval, and the differences of its totals."""
+"""Metrics of each member, from the differences of its totals in /proc/diskstats, which is read once an interval."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from backends.topology import kernel_name
 from backends.values import dataclass
 
 PATH = "/proc/diskstats"
-"""Where the kernel keeps count."""
+"""File with the I/O counters of the kernel."""
 
 ROLES_EVERY = 20
-"""Readings between two looks at the roles: five seconds at four a second."""
+"""Number of readings between two updates of the roles: five seconds at four readings a second."""
 
 LATE = 0.5
-"""A phase seen for less than this share of its length was seen too late to tell of it."""
+"""Smallest share of a phase that the readings must cover. Below it `begin` was called too late."""
 
 UNEVEN = 2.0
-"""A member's share by that of all in turn, or the other way round, from which members are not alike."""
+"""Ratio between the share of a member and the mean share, in either direction, from which members are uneven."""
 
 ENOUGH_IOPS = 10.0
-"""I/Os per second of all members below which their shares are chance."""
+"""I/Os per second of all members together below which their shares are random."""
 
 _GONE = "gone"
 
 
 @dataclass(frozen=True, slots=True)
 class CounterSample:
-    """The totals at one moment."""
+    """The totals of the devices at one moment."""
 
     at: float
-    """Seconds of a clock that is never set."""
+    """Time in seconds of a monotonic clock."""
     totals: Mapping[str, DiskCounters]
-    """By kernel name; a device that is not there has none."""
+    """Totals by kernel name, without missing devices."""
 
 
 class MemberSampler:
-    """Reads the counters of some devices of one host; with no members it does nothing at all."""
+    """Reads the counters of devices of one host. Does no I/O if it has no members."""
 
     def __init__(
         self,
@@ -54,11 +54,11 @@ class MemberSampler:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`caches`: those among them. `clock`: seconds, for the length of the intervals."""
+        """Set up the readings. `caches`: the caches of these devices. `clock`: time in seconds, for the intervals."""
         self.caches = CacheMeter(host, caches)
-        """What these count."""
+        """Reads the hit counters of the caches."""
         self.members = tuple(members)
-        """Whose counters are read."""
+        """The devices whose counters are read."""
         self._host = host
         self._clock = clock
         self._names = tuple(member.device for member in members if member.counted)
@@ -70,18 +70,18 @@ class MemberSampler:
         self._taken = 0
 
     async def open(self) -> None:
-        """Before the job starts: what is counted from when its phases are heard of too late."""
+        """Read the counters before the job starts, as a fallback for a late `begin`."""
         if self.members:
             self._opened = await self._read()
 
     async def begin(self) -> None:
-        """From here on counts for `whole`."""
+        """Read the counters at the start of the phase that `total` covers."""
         if self.members:
             self._begun = self._last = await self._read()
             self._sum = {}
 
     async def take(self) -> tuple[MemberStats, ...]:
-        """Figures since the last reading; empty for a first one, or when nothing can be read any more."""
+        """Return metrics since the last reading; empty for the first reading, or if the counters cannot be read."""
         if not self.members:
             return ()
         before, now = self._last, await self._read()
@@ -97,13 +97,13 @@ class MemberSampler:
         }
         for name, part in done.items():
             self._sum[name] = _added(self._sum.get(name, DiskCounters()), part)
-        return self._figures(done, now.at - before.at)
+        return self._stats(done, now.at - before.at)
 
-    async def whole(self, seconds: float = 0.0) -> tuple[MemberStats, ...]:
-        """Figures from `begin` to the last reading; a member that went away meanwhile has what it did until then.
+    async def total(self, seconds: float = 0.0) -> tuple[MemberStats, ...]:
+        """Return metrics from `begin` to the last reading. A member that was removed has its I/O until then.
 
-        `seconds`: how long the phase was. On a machine so busy that most of it was over when `begin` came, the figures
-        are from `open` to now: the ramp is then in them, and the idle time around it.
+        `seconds`: length of the phase. On a busy machine `begin` may be called when most of the phase is over. The
+        metrics then cover the time from `open` to now, which includes the ramp and the idle time around it.
         """
         if self._last is self._begun:
             await self.take()  # a phase shorter than an interval
@@ -112,30 +112,30 @@ class MemberSampler:
         self._roles |= await read_roles(self._host, self.members)
         if self._last.at - self._begun.at < LATE * seconds and self._opened is not None:
             return await self._since(self._opened)
-        return self._figures(self._sum, self._last.at - self._begun.at)
+        return self._stats(self._sum, self._last.at - self._begun.at)
 
     async def _since(self, opened: CounterSample) -> tuple[MemberStats, ...]:
         now = await self._read() or self._last
         if now is None:
             return ()
         names = [name for name in now.totals if name in opened.totals]
-        return self._figures({name: since(opened.totals[name], now.totals[name]) for name in names}, now.at - opened.at)
+        return self._stats({name: since(opened.totals[name], now.totals[name]) for name in names}, now.at - opened.at)
 
     async def _read(self) -> CounterSample | None:
         text = await self._host.read(PATH)
         return None if text is None else CounterSample(self._clock(), parse(text, self._names))
 
-    def _figures(self, done: Mapping[str, DiskCounters], seconds: float) -> tuple[MemberStats, ...]:
+    def _stats(self, done: Mapping[str, DiskCounters], seconds: float) -> tuple[MemberStats, ...]:
         if seconds <= 0:
             return ()
         sums = {depth: self._sum_of(depth, done) for depth in {member.depth for member in self.members}}
         return tuple(
-            figures_of(member, self._role(member), done.get(member.device), sums[member.depth], seconds)
+            _stats_of(member, self._role(member), done.get(member.device), sums[member.depth], seconds)
             for member in self.members
         )
 
     def _sum_of(self, depth: int, done: Mapping[str, DiskCounters]) -> DiskCounters | None:
-        """What all members of a depth did together; None when one of them is not counted, for then it is unknown."""
+        """Return the sum over all members of a depth, or None if the kernel does not count one of them."""
         members = [member for member in self.members if member.depth == depth]
         if not all(member.counted for member in members):
             return None
@@ -145,14 +145,17 @@ class MemberSampler:
         return total
 
     def _role(self, member: Member) -> str:
-        there = self._last is None or member.device in self._last.totals
-        return self._roles[member.device] if there or not member.counted else _GONE
+        is_present = self._last is None or member.device in self._last.totals
+        return self._roles[member.device] if is_present or not member.counted else _GONE
 
 
-def figures_of(
+def _stats_of(
     member: Member, role: str, done: DiskCounters | None, together: DiskCounters | None, seconds: float
 ) -> MemberStats:
-    """The figures of what a member did in `seconds`; None for what is not known of it. No I/O."""
+    """Return the metrics of a member over `seconds`, with None for unknown values. No I/O.
+
+    `together`: the sum over all members of the same depth.
+    """
     uncounted = MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
     if done is None:
         return uncounted
@@ -169,8 +172,8 @@ def figures_of(
     )
 
 
-def _share(own: int, all_of_them: int) -> float | None:
-    return own / all_of_them if all_of_them else None
+def _share(part: int, total: int) -> float | None:
+    return part / total if total else None
 
 
 def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
@@ -178,9 +181,9 @@ def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
 
 
 async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberSampler:
-    """The meter of all that lies below `devices`, nodes of disks, and below `files` where these lie in a ZFS pool.
+    """Return the sampler of all devices below `devices` (nodes of disks) and below `files` in ZFS pools.
 
-    Of nothing for plain disks or a recording.
+    It has no members for plain disks and for recordings.
     """
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:

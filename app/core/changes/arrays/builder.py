@@ -34,7 +34,7 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.free_drives import kernel_candidate
-from backends.guard import require_free
+from backends.guard import content_changed_error, require_free
 from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled, custody
 from backends.identity import new_content
 from backends.model import Target
@@ -320,10 +320,7 @@ class ArrayBuilder:
                 hint=("Run `raidbench array list` and try again."),
             )
         if new := new_content(now.lies, shown.lies):
-            raise RefusedError(
-                f"{shown.place} has content that was not there when you confirmed it: {'; '.join(new)}.",
-                hint="Check the content, then start again.",
-            )
+            raise content_changed_error(shown.place, new)
         await require_free(host, shown.place, shown.signatures)
 
     async def _run(

@@ -72,7 +72,7 @@ class LineWriter:
         self._lines.put(line)
 
     def close(self, seconds: float) -> None:
-        """Wait until everything is written, at most so many seconds."""
+        """Wait until all output is written, at most `seconds`."""
         self._lines.put(None)
         self._thread.join(seconds)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from app.cli.async_runner import run
-from app.cli.command import Group
+from app.cli.command import CliGroup
 from app.cli.exit_status import DONE, FOUND
 from app.cli.output import lines, paint, print_json, say
 from app.cli.session_context import workbench
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _NAMED, _TIMEOUT, _PROGRAM = host_options(required=True)
 
 
-@click.group("hosts", cls=Group)
+@click.group("hosts", cls=CliGroup)
 def hosts_command() -> None:
     """Compare and prepare many hosts over SSH.
 

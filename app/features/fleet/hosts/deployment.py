@@ -34,7 +34,7 @@ _PUT = (
     '[ -n "$HOME" ] || no "HOME is not set, so there is no folder for the binary."; '
     'command -v sha256sum >/dev/null 2>&1 || no "sha256sum is not installed, so a copy cannot be verified."; '
     'mkdir -p "$d" 2>/dev/null; [ -O "$d" ] && chmod 700 "$d" 2>/dev/null || no "Cannot create the folder $d"; '
-    '[ -d "$f" ] && no "The path is in use by something else: $f"; '
+    '[ -d "$f" ] && no "Cannot install $f: a directory is in its place."; '
     'find "$d" -name ".new-*" -mtime +0 -exec rm -f {} \\; 2>/dev/null; '
     'trap "exit 1" HUP INT TERM; trap "rm -f \\"\\$t\\"" EXIT; '
     'dd of="$t" bs=65536 conv=fsync 2>/dev/null || no "Cannot write to $d: no space or no permission."; '

@@ -1,4 +1,4 @@
-"""What a host needs before it can be used, from the output of `doctor`. No I/O."""
+"""Requirements of a host for its use with raidbench, from the output of `doctor`. No I/O."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class Readiness:
     """State of one host."""
 
     program: str
-    """Version of its raidbench."""
+    """Version of raidbench on the host."""
     rights: str
-    """Whether it has root or a helper there."""
+    """Whether raidbench has root privileges or a root helper on the host."""
     fio: str
     """Version of fio, or that it is missing."""
     in_use: str
-    """Whether mounted arrays can be measured by reading there."""
+    """Whether read-only runs can use mounted arrays on the host."""
     lacking: tuple[tuple[str, str], ...]
     """Missing requirements, each with a hint."""
 
     def rows(self) -> Iterator[str]:
-        """Yield it as text lines."""
+        """Yield the state as text lines."""
         here = program_version()
         yield f"raidbench {self.program}" + ("" if self.program == here else f", {here} here")
         yield f"rights  {self.rights}"

@@ -95,13 +95,14 @@ class HostAccount:
         if self._seconds > self._last - self._first + SLACK_S:
             raise ProtocolViolationError("Protocol error: intervals longer than the elapsed time")
         for name, side in tick.sides.items():
+            if not tick.measuring:  # fio has no latencies before the ramp is over
+                continue
             if side.ios:
                 timed = bool(side.histogram.counts)
                 if self._timed.setdefault(name, timed) is not timed:
                     raise ProtocolViolationError("Protocol error: latencies of only some I/Os")
-            if tick.measuring:
-                self._ios[name] = self._ios.get(name, 0) + side.ios
-                self._bytes[name] = self._bytes.get(name, 0) + side.bytes
+            self._ios[name] = self._ios.get(name, 0) + side.ios
+            self._bytes[name] = self._bytes.get(name, 0) + side.bytes
         self._measured += tick.seconds if tick.measuring else 0.0
 
     def result(self, result: ResultMessage, job: Mapping[str, str]) -> None:

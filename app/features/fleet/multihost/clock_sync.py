@@ -48,7 +48,7 @@ class ClockOffset:
         return monotonic - self.monotonic
 
     def to_host_wall_time(self, ours: float) -> float:
-        """Return the host's wall-clock time for a time of ours."""
+        """Return the wall-clock time of the host for a time of the local clock."""
         return ours + self.wall
 
 

@@ -62,7 +62,7 @@ class MultiHostTimeouts:
     beyond: float = 120.0
     """Time after the maximum duration of a run after which its host is lost."""
     farewell: float = 10.0
-    """Time for the last messages after the hosts were told to stop."""
+    """Time for the last messages after the stop command to the hosts."""
 
 
 _TIMEOUTS = MultiHostTimeouts()
@@ -95,7 +95,7 @@ class HostSession:
     lost: str = ""
     """Why the connection was lost, as a clause; "" while connected, and after a proper end."""
     over: bool = False
-    """Whether no more messages follow."""
+    """Whether the last message was received."""
     ping_replies: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
     """Its latest ping replies."""
     line: HostConnection | None = None
@@ -143,7 +143,7 @@ class Coordinator:
         self.peers = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
         """The hosts, in order."""
         self.stopped = False
-        """Whether all hosts were told to stop."""
+        """Whether a stop command was sent to all hosts."""
         self.first_start: float | None = None
         """Planned start of the first host, by our clock; None before it is known."""
         self._transport, self._folder = transport, folder
@@ -185,7 +185,7 @@ class Coordinator:
                 self._drop(peer, "it did not confirm the stop")
 
     def stop(self) -> None:
-        """Tell all hosts to stop. Their last messages are still received for a while."""
+        """Send a stop command to all hosts. Their last messages are still received for a while."""
         self.stopped = True
         self._stop.set()
         self._send_all("bye")

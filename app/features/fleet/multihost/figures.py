@@ -90,7 +90,7 @@ class IntervalSum:
 
 
 def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
-    """Return I/O counts of so many seconds as results."""
+    """Return I/O counts over a number of seconds as results."""
     part = Counters(
         io_bytes=moved.bytes,
         total_ios=moved.ios,

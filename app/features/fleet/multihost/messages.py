@@ -333,7 +333,7 @@ class RateLimiter:
         self._then: float | None = None
 
     def take(self, size: int, now: float) -> None:
-        """Count a line of so many bytes. Raises ProtocolViolationError if it exceeds the limit."""
+        """Count a line of `size` bytes. Raises ProtocolViolationError if it exceeds the limit."""
         passed = 0.0 if self._then is None else max(0.0, now - self._then)
         self._then = now
         for unit, taken in enumerate((1, size)):

@@ -121,7 +121,7 @@ def joint_sentences(record: JointRecord) -> Iterator[str]:
     hosts = units.plural(len(record.hosts), "host")
     if counted:
         yield (
-            f"Total of {hosts}: {counted}, over the {record.seconds:.1f} s in which"
+            f"Total: {counted} of {hosts}, over the {record.seconds:.1f} s in which"
             f" {'it' if counted == 1 else 'all of them'} measured. Percentiles are over all I/Os."
         )
     for host in record.hosts:

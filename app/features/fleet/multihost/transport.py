@@ -46,7 +46,10 @@ _MEANINGS = {
     Cause.KEY_UNKNOWN: ("the SSH host key is unknown. Log in once with `ssh`, compare the key, and try again"),
     Cause.NAME_UNKNOWN: "unknown host name",
     Cause.NO_PERMISSION: "login failed: permission denied (SSH key)",
-    Cause.ABSENT: "raidbench is not installed there. Install it with `raidbench hosts prepare`",
+    Cause.ABSENT: (
+        "raidbench is not installed there. Install the standalone binary with `raidbench hosts prepare HOST`, or"
+        " install a package"
+    ),
 }
 """Clauses for the causes."""
 

@@ -163,7 +163,7 @@ class HostScreen(ListDetailScreen):
         self.panel.show(parts, of=selected)
         self.show_title(device, selected)
         self.query_one(FactsPane).show(
-            (*problem_facts(self._devices.inventory, selected), *self._facts_of(device, parts)), anew=True
+            (*problem_facts(self._devices.inventory, selected), *self._facts_of(device, parts)), is_new=True
         )
         self.show_hidden_cells()
 

@@ -79,7 +79,7 @@ class MultiHostRunController(BackgroundWork):
         self._app.run_worker(self._measure(), group=JOINT)
 
     def stop(self) -> None:
-        """Tell all hosts to stop. Their last messages are still received for a while."""
+        """Stop the run on all hosts. Their last messages are still received for a while."""
         self._stopping = True
         if self.coordinator is not None and self.running:
             self.coordinator.stop()
@@ -96,7 +96,7 @@ class MultiHostRunController(BackgroundWork):
         from widgets.question import KeyedAnswer, QuestionDialog
 
         question = QuestionDialog(
-            f"{units.plural(len(self.hosts), 'host')} are running the job.",
+            f"The job is running on {units.plural(len(self.hosts), 'host')}.",
             (
                 KeyedAnswer(key="s", label="Stop the run and leave", value="stop"),
                 KeyedAnswer(key="escape", label="Stay", value="stay"),
@@ -203,7 +203,7 @@ class JointScreen(WorkbenchScreen):
         self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
 
     def action_stop(self) -> None:
-        """Tell all hosts to stop."""
+        """Stop the run on all hosts."""
         if self._measuring.running:
             self._measuring.stop()
         else:

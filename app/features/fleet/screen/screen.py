@@ -219,4 +219,4 @@ class HostsScreen(WorkbenchScreen):
         is_new, self._described = host != self._described, host
         self.query_one("#host-pane", Pane).title = host or ""
         detail = () if host is None else self._overview.host_detail_lines(host)
-        self.query_one(FactsPane).show(detail, anew=is_new)
+        self.query_one(FactsPane).show(detail, is_new=is_new)

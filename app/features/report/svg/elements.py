@@ -129,7 +129,7 @@ def shorten(label: str, characters: int) -> str:
 
 
 def wrap(label: str, characters: int, lines: int) -> tuple[str, ...]:
-    """Return the text in at most so many lines, broken at spaces if possible."""
+    """Return the text in at most `lines` lines, broken at spaces if possible."""
     rows: list[str] = []
     rest = clean(label, 400)
     while rest and len(rows) < lines - 1 and len(rest) > characters:

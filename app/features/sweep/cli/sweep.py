@@ -82,8 +82,8 @@ class _SweepOptions(StartOptions):
 @command(
     "sweep",
     "raidbench sweep --list",
-    "raidbench sweep articles-a --dry-run",
-    "raidbench sweep articles-a --detach",
+    "raidbench sweep queue-depth --target md:md0 --dry-run",
+    "raidbench sweep queue-depth --target md:md0 --detach",
     cls=GroupedCommand,
 )
 @click.argument("plan", required=False)

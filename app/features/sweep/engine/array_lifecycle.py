@@ -19,7 +19,6 @@ from app.features.sweep.engine.array_preparation import (
 from app.features.sweep.engine.cell_settings import note_restored
 from app.features.sweep.engine.order import ArrayUse, array_use_of
 from app.features.sweep.engine.raid_levels import array_request, array_text
-from app.features.sweep.engine.targets import legal_value
 from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, require_free_drive
 from backends.errors import (
     DeviceGoneError,
@@ -29,8 +28,9 @@ from backends.errors import (
     StorageError,
     ToolFailedError,
 )
+from backends.guard import content_changed_error
 from backends.identity import new_content
-from backends.settings import Effect
+from backends.settings import Effect, check_value
 from backends.text import clean
 from backends.values import dataclass
 
@@ -208,7 +208,7 @@ class ArrayLifecycle:
                 for value in {
                     assignment.value for cell in cells for assignment in cell.settings if assignment.key == key
                 }:
-                    legal_value(setting, readings[key], value)
+                    check_value(setting, readings[key], value)
                 initial[key] = Assignment(target=target, key=key, value=now)
         return initial
 
@@ -278,13 +278,12 @@ def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candida
     ]
     if len(matches) != 1:
         problem = (
-            "is missing" if not matches else f"is ambiguous: {', '.join(candidate.place for candidate in matches[:3])}"
+            "is missing"
+            if not matches
+            else f"is ambiguous: {' or '.join(candidate.place for candidate in matches[:3])}"
         )
         raise DeviceGoneError(f"The drive {drive_name} {problem}.", hint="Check the drives (`raidbench array list`).")
     require_free_drive(matches[0])
     if matches[0].is_visible and (new := new_content(matches[0].lies, drive.lies)):
-        raise RefusedError(
-            f"The content of {matches[0].place} changed after you confirmed it: {'; '.join(new)}.",
-            hint="Check the drive. No array was created on it since.",
-        )
+        raise content_changed_error(matches[0].place, new)
     return matches[0]

@@ -53,7 +53,7 @@ ArrayUse = tuple[str, int, int, str | None]
 
 
 def array_use_of(step: Step, cell: SweepCell, making: SweepArrays) -> ArrayUse:
-    """Return what the array of a step is created for: consecutive steps with the same value share an array."""
+    """Return the use for which the array of a step is created. Consecutive steps with the same use share an array."""
     turn = step.round if step.purpose is Purpose.SCREEN and not making.once else 0
     return step.purpose.value, step.block, turn, cell.array
 

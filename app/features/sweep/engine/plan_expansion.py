@@ -16,10 +16,10 @@ from app.features.sweep.engine.load_curve import OPEN_LOAD
 from app.features.sweep.engine.order import arrange, arrange_arrays
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis, SetUp, SkipRule, SweepPlan, Workload
 from app.features.sweep.engine.raid_levels import array_text, shapes
-from app.features.sweep.engine.targets import SettingOwner, TargetFacts, legal_value
+from app.features.sweep.engine.targets import SettingOwner, TargetFacts
 from backends.errors import InvalidValueError
 from backends.model import Target
-from backends.settings import Effect, Reading, Setting
+from backends.settings import Effect, Reading, Setting, check_value
 from backends.values import dataclass
 
 MOST_CELLS = 2000
@@ -333,7 +333,7 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
         raise _LeftOutError(f"{subject} only takes effect after a restart, so a sweep cannot change it.")
     try:
-        wanted = legal_value(setting, reading, value)
+        wanted = check_value(setting, reading, value)
     except InvalidValueError as error:
         raise _LeftOutError(f"{subject}: {error.message} {error.hint}") from None
     if reading.now is None:

@@ -19,8 +19,7 @@ from backends.model import Level
 from backends.raid import layout_of
 
 EVERY = "every"
-"""Stands for every number of spans that the drives allow."""
-
+"""Placeholder for all numbers of spans that the drives allow."""
 
 JOB_KEYS = ("profile", *FIELDS_BY_KEY)
 """Keys of a job: its profile, and its fields."""

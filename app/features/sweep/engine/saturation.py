@@ -99,7 +99,7 @@ def _mean(point: DepthPoint) -> float:
 
 
 def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
-    """Return a function that tells whether a depth is within the limit or on the plateau."""
+    """Return the predicate of depths that are within the limit or on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
         return lambda point: point.p99_ns is not None and round(point.p99_ns.mean) <= limit

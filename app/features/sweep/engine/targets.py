@@ -6,16 +6,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import field
 
-from app.core.fio.sizes import parse_size
 from app.core.session.sweep_steps import NeededFeature
 from app.core.workbench import Workbench
 from app.features.sweep.engine.plan import PlanError, SweepPlan
 from app.features.sweep.engine.raid_levels import PlannedArrays, plan_levels
 from backends.did_you_mean import suggestion_hint
 from backends.display_names import is_path
-from backends.errors import InvalidValueError, NotFoundError
+from backends.errors import NotFoundError
 from backends.model import Array, Controller, Drive, Target
-from backends.settings import Reading, Setting, check_value
+from backends.settings import Reading, Setting
 from backends.text import clean
 from backends.values import dataclass
 
@@ -52,20 +51,6 @@ class TargetFacts:
     def holder(self, role: str, key: str) -> SettingOwner | None:
         """Return the owner of a role's setting; None if there is none."""
         return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
-
-
-def legal_value(setting: Setting, reading: Reading, value: str) -> str:
-    """Return the value in the backend's spelling; sizes may be written as `64k`.
-
-    Raises InvalidValueError, with the legal values, when it is not legal.
-    """
-    try:
-        return check_value(setting, reading, value)
-    except InvalidValueError as error:
-        try:
-            return check_value(setting, reading, str(parse_size(value)))
-        except InvalidValueError:
-            raise error from None
 
 
 async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:

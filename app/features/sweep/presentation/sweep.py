@@ -127,7 +127,7 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
 
 
 def _scale_of(results: Results, cell_result: CellResult) -> str:
-    """Return a key of the cells that share a scale: those of a workload, or all for a single set-up."""
+    """Return a key of the cells that share a scale: those of a workload, or all for a single configuration."""
     return "" if len(results.rows) == 1 else cell_result.cell.column
 
 

@@ -46,7 +46,7 @@ class DraftAxis:
     """A setting or field with the values that a sweep can compare."""
 
     kind: Kind
-    """What the axis varies."""
+    """Kind of the axis: a setting or a field."""
     name: str
     """Key of the setting, or name of the field."""
     label: str

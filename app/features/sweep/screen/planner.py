@@ -29,6 +29,7 @@ from app.features.sweep.screen.plan_view import (
 )
 from app.features.sweep.screen.sweep_control import sweep_controller
 from app.tui import target_choices
+from app.tui.header_text import SCANNING_TEXT
 from backends.errors import InvalidValueError, RaidbenchError
 from backends.text import clean_lines
 from widgets.details import Detail, Details, FactGroup
@@ -56,7 +57,7 @@ class SweepPlanner(PlanChoices):
         """Compose the axes and the plan."""
         with Pane("Axes", id="sweep-left"):
             yield Static("", id="sweep-job", markup=False)
-            yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty="scanning for hardware ...")
+            yield KeyedTable(AXIS_COLUMNS, id="sweep-axes", empty=SCANNING_TEXT)
             yield TextParagraphs("", "label", id="sweep-help")
         with Pane("Estimate and order", id="sweep-right"), VerticalScroll():
             yield Details(id="sweep-facts")

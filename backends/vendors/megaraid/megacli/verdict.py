@@ -101,7 +101,7 @@ def judge(command: Command, done: Completed) -> Answer:
     if _CRASHED.search(text) or done.returncode < 0:
         return Answer(ok=False, message=_sentence("MegaCli crashed, and the change may or may not have happened", rows))
     if not rows and code is None:
-        return Answer(ok=False, message="MegaCli did not respond, so the change may or may not have happened.")
+        return Answer(ok=False, message="MegaCli printed nothing, so the change may or may not have happened.")
     if code in PENDING:
         return Answer(ok=True, message=_join(rows), pending=_pending(text) or PENDING[code])
     return _judge_failure(code, bad, rows) or _judge_own_line(command.argv, code, rows, text)

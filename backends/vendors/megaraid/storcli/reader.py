@@ -7,7 +7,7 @@ from dataclasses import replace
 from backends.errors import RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.subject import refused_text
-from backends.tool_output import CUT, CompletenessCheck, first_lines_text, manual_run_hint
+from backends.tool_output import CUT, CompletenessCheck, failure_sentence, first_lines_text, manual_run_hint
 from backends.vendors.megaraid.storcli import commands
 from backends.vendors.megaraid.storcli.document import Reply, replies, reply_about
 from backends.vendors.megaraid.storcli.fields import Data
@@ -31,10 +31,6 @@ def retry_command(command: Command, done: Completed) -> Command | None:
     text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
     unfit = any(phrase in text.lower() for phrase in _UNFIT)
     return commands.without_nolog(command) if unfit and not any(reply.ok for reply in answers) else None
-
-
-BREAKS_OFF = "its output is truncated"
-"""Clause about a text or document without its end."""
 
 
 WHOLE = CompletenessCheck(
@@ -189,11 +185,11 @@ class StorCliReader:
             else first_lines_text(done.stdout or done.stderr)
         )
         headless = reply is not None and (reply.ok or not text)  # a status without data
-        if headless or (reply is None and '"Controllers"' in done.stdout):
-            text = BREAKS_OFF
         unreadable = not done.truncated and (reply is None or headless)
         ended = f" (exit status {done.returncode})" if done.returncode else ""
-        message = f"{self._tool} said: {text.rstrip('.')}{ended}." if text else f"{self._tool} said nothing{ended}."
+        message = failure_sentence(self._tool, text, ended)
+        if headless or (reply is None and '"Controllers"' in done.stdout):
+            message = f"The output of {self._tool} is truncated{ended}."
         if done.truncated:
             message = f"{self._tool} printed endless output, which was truncated."
         kind = UnreadableError if unreadable else ToolFailedError

@@ -40,7 +40,7 @@ USAGES = CompletenessCheck(
 LIST = ("list",)
 """Words that list the controllers."""
 VERSIONS = ("getversion",)
-"""Words that list the controllers with builds without `list`."""
+"""Arguments that list the controllers, for builds without `list`."""
 USAGE = ("setcache",)
 """Words for the usage of `setcache`, which changes nothing without more words."""
 

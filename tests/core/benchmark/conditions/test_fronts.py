@@ -60,7 +60,7 @@ async def test_a_bcache_device_whose_cache_is_gone_has_none() -> None:
 async def test_direct_io_passes_by_the_arc_since_2_3(version: str, passed: bool) -> None:
     host = FakeHost({"/sys/module/zfs/version": version, "/proc/spl/kstat/zfs/arcstats": "c_max 4 1024"})
     assert await upstream_cache_of(host, "zd0", on_zfs=False) == UpstreamCache(
-        kind=ARC, size_bytes=1024, passed_by=passed
+        kind=ARC, size_bytes=1024, is_bypassed=passed
     )
 
 

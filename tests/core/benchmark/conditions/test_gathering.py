@@ -173,7 +173,7 @@ async def test_an_array_made_anew_and_filled_is_written() -> None:
 async def test_a_scsi_device_takes_its_queue_depth() -> None:
     files = {"/sys/block/sdb/queue/nr_requests": "1024", "/sys/block/sdb/device/queue_depth": "256"}
     facts = await gather(FakeHost(files), PLACE, session())
-    assert (facts.takes, facts.takes_why) == (256, "queue_depth")
+    assert (facts.queue_limit, facts.queue_limit_source) == (256, "queue_depth")
 
 
 async def test_an_nvme_drive_takes_a_queue_full_for_every_job_up_to_its_queues() -> None:
@@ -181,7 +181,7 @@ async def test_an_nvme_drive_takes_a_queue_full_for_every_job_up_to_its_queues()
     files |= {f"/sys/block/nvme0n1/mq/{queue}/nr_tags": "1023" for queue in range(4)}
     job = Job.from_fields({"rw": "randread", "numjobs": "2"})
     place = JobLocation(job=job, name="", device="/dev/nvme0n1", area_bytes=G, scratch=False)
-    assert (await gather(FakeHost(files), place, Session())).takes == 2046
+    assert (await gather(FakeHost(files), place, Session())).queue_limit == 2046
 
 
 async def test_an_md_array_takes_what_its_disks_take() -> None:
@@ -193,7 +193,7 @@ async def test_an_md_array_takes_what_its_disks_take() -> None:
     files = disks | {"/sys/devices/pci/block/sda/sda1/partition": "1", "/sys/block/md0/queue/nr_requests": "128"}
     place = JobLocation(job=PLACE.job, name="", device="/dev/md0", area_bytes=G, scratch=False)
     facts = await gather(FakeHost(files, links=links), place, Session())
-    assert (facts.takes, facts.takes_why) == (64, "its 2 disks together")
+    assert (facts.queue_limit, facts.queue_limit_source) == (64, "its 2 disks together")
 
 
 async def test_a_device_that_was_preconditioned_is_written() -> None:

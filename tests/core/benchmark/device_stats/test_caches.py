@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.benchmark.device_stats.cache_counters import CacheHitCounters, of_arc, of_bcache, parse_status, since
-from app.core.benchmark.device_stats.caches import ARCSTATS, LAGS, SELDOM, CacheDevice, CacheMeter
+from app.core.benchmark.device_stats.caches import ARCSTATS, LAGS, SLOW_EVERY, CacheDevice, CacheMeter
 from app.core.presentation.members import cache_cells, cache_line, cache_text
 from app.core.session.results import CacheStats
 from backends.host import Completed
@@ -47,7 +47,7 @@ async def test_dm_cache_is_the_difference_of_two_answers() -> None:
     meter = CacheMeter(host, (DM,))
     await meter.begin()
     answers(host, cache_target(1090, 1010, 80, 120, 10))
-    assert await meter.whole() == (CacheStats(device="vg0/mail", share_of_reads=0.9, share_of_writes=0.3, dirty=0.05),)
+    assert await meter.total() == (CacheStats(device="vg0/mail", share_of_reads=0.9, share_of_writes=0.3, dirty=0.05),)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_count_that_began_anew_is_unknown() -> None:
 async def test_what_is_not_told_is_unknown_and_why(tools: dict[str, Completed], root: bool, why: str) -> None:
     meter = CacheMeter(FakeHost({}, tools=tools, root=root), (DM,))
     await meter.begin()
-    assert await meter.whole() == (CacheStats(device="vg0/mail", why_not=why),)
+    assert await meter.total() == (CacheStats(device="vg0/mail", why_not=why),)
 
 
 async def test_a_kernel_that_does_not_count_says_so() -> None:
@@ -119,7 +119,7 @@ async def test_a_kernel_that_does_not_count_says_so() -> None:
     answers(host, "vg0-mail: 0 9 writecache 0 1000 400 7")
     meter = CacheMeter(host, (DM,))
     await meter.begin()
-    (found,) = await meter.whole()
+    (found,) = await meter.total()
     assert (found.share_of_reads, found.why_not) == (None, "this kernel does not count its hits")
     assert cache_text(found) == "unknown (this kernel does not count its hits), 60 % of it dirty"
 
@@ -129,7 +129,7 @@ async def test_a_cache_to_which_nothing_came_says_so() -> None:
     answers(host, cache_target(1, 1, 1, 1, 0))
     meter = CacheMeter(host, (DM,))
     await meter.begin()
-    assert [cache_text(one) for one in await meter.whole()] == ["unknown (no I/O came to it), 0.0 % of it dirty"]
+    assert [cache_text(one) for one in await meter.total()] == ["unknown (no I/O came to it), 0.0 % of it dirty"]
 
 
 async def bcache(*readings: tuple[int, int, int, int]) -> CacheStats:
@@ -139,7 +139,7 @@ async def bcache(*readings: tuple[int, int, int, int]) -> CacheStats:
     for number, reading in enumerate(readings):
         counted(host, *reading)
         await (meter.begin() if number == 0 else meter.take())
-    (found,) = await meter.whole()
+    (found,) = await meter.total()
     return found
 
 
@@ -166,7 +166,7 @@ async def test_the_arc_is_what_was_waited_for() -> None:
     meter = CacheMeter(host, (ARC, L2ARC))
     await meter.begin()
     arcstats(host, hits=99, misses=9, demand_data_hits=130, demand_data_misses=110, l2_hits=9, l2_misses=9, l2_size=0)
-    assert await meter.whole() == (CacheStats(device="ARC", share_of_reads=0.75),)
+    assert await meter.total() == (CacheStats(device="ARC", share_of_reads=0.75),)
 
 
 async def test_a_second_level_is_told_where_there_is_one() -> None:
@@ -175,13 +175,13 @@ async def test_a_second_level_is_told_where_there_is_one() -> None:
     meter = CacheMeter(host, (ARC, L2ARC))
     await meter.begin()
     arcstats(host, demand_data_hits=1, demand_data_misses=9, l2_hits=3, l2_misses=6, l2_size=4096)
-    assert [(one.device, one.share_of_reads) for one in await meter.whole()] == [("ARC", 0.1), ("L2ARC", 3 / 9)]
+    assert [(one.device, one.share_of_reads) for one in await meter.total()] == [("ARC", 0.1), ("L2ARC", 3 / 9)]
 
 
 async def test_an_arc_that_cannot_be_read_is_unknown() -> None:
     meter = CacheMeter(FakeHost({}), (ARC, L2ARC))
     await meter.begin()
-    assert await meter.whole() == (CacheStats(device="ARC", why_not="ZFS does not report it"),)
+    assert await meter.total() == (CacheStats(device="ARC", why_not="ZFS does not report it"),)
 
 
 async def test_while_it_runs_a_program_is_asked_now_and_then_only() -> None:
@@ -190,15 +190,15 @@ async def test_while_it_runs_a_program_is_asked_now_and_then_only() -> None:
     meter = CacheMeter(host, (DM,))
     await meter.begin()
     answers(host, cache_target(1, 1, 0, 0, 0))
-    told = [await meter.take() for _ in range(SELDOM)]
-    assert told[:-1] == [()] * (SELDOM - 1)
+    told = [await meter.take() for _ in range(SLOW_EVERY)]
+    assert told[:-1] == [()] * (SLOW_EVERY - 1)
     assert [one.share_of_reads for one in told[-1]] == [0.5]
 
 
 async def test_without_a_cache_nothing_is_told() -> None:
     meter = CacheMeter(FakeHost({}), ())
     await meter.begin()
-    assert (await meter.take(), await meter.whole()) == ((), ())
+    assert (await meter.take(), await meter.total()) == ((), ())
 
 
 def test_a_cache_in_words() -> None:

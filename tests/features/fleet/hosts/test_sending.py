@@ -69,7 +69,7 @@ def test_what_does_not_arrive_as_it_was_sent_leaves_what_was_there(shell: str, h
     place(home).parent.mkdir(parents=True)
     place(home).write_text("an older one")
     answer = told(shell, install_copy_argv(FILE), home, content)
-    assert answer["error"]["message"] == "What arrived is not what was sent, so nothing was put there."
+    assert answer["error"]["message"] == "The checksum of the copy is wrong, so nothing was installed."
     assert place(home).read_text() == "an older one"
     assert [file.name for file in place(home).parent.iterdir()] == [place(home).name]
 
@@ -81,7 +81,7 @@ def test_where_there_is_no_room_what_was_there_stays(shell: str, home: Path) -> 
     subprocess.run(("mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place(home).parent)), check=True)
     try:
         place(home).write_text("an older one")
-        assert "for want of room or rights" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
+        assert "no space or no permission" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
         assert [file.read_text() for file in place(home).parent.iterdir()] == ["an older one"]
     finally:
         subprocess.run(("umount", str(place(home).parent)), check=True)
@@ -89,18 +89,18 @@ def test_where_there_is_no_room_what_was_there_stays(shell: str, home: Path) -> 
 
 def test_nothing_is_put_where_it_cannot_be(shell: str, home: Path) -> None:
     place(home).mkdir(parents=True)
-    assert "Something else is in its place" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
+    assert "a directory is in its place" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
     shutil.rmtree(home / ".local")
     (home / ".local").write_text("a file")
-    assert "Its folder cannot be made" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
-    assert "It has no home" in told(shell, install_copy_argv(FILE), home, CONTENT, HOME="")["error"]["message"]
+    assert "Cannot create the folder" in told(shell, install_copy_argv(FILE), home, CONTENT)["error"]["message"]
+    assert "HOME is not set" in told(shell, install_copy_argv(FILE), home, CONTENT, HOME="")["error"]["message"]
 
 
 def test_without_sha256sum_nothing_is_put_there(home: Path, tmp_path: Path) -> None:
     for name in ("uname", "mkdir", "chmod", "find", "dd", "mv", "rm"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
     answer = told("/bin/sh", install_copy_argv(FILE), home, CONTENT, PATH=str(tmp_path))
-    assert answer["error"]["message"] == "It has no sha256sum to check a copy with."
+    assert answer["error"]["message"] == "sha256sum is not installed, so a copy cannot be verified."
 
 
 def test_one_that_is_installed_is_seen(shell: str, home: Path, tmp_path: Path) -> None:

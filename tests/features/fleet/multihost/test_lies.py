@@ -180,6 +180,13 @@ def test_latencies_of_some_intervals_alone_are_a_lie() -> None:
         account.tick(interval(101.0, read=SIDE | {"bins": []}))
 
 
+def test_fio_may_have_no_latencies_before_the_ramp_is_over() -> None:
+    account = HostAccount(LEASE)
+    account.tick(interval(99.0, phase="ramping", read=SIDE | {"bins": []}))
+    account.tick(interval(100.0))
+    assert account.untimed_directions == ()
+
+
 def test_a_host_without_any_latencies_is_known_as_such() -> None:
     account = HostAccount(LEASE)
     account.tick(interval(100.0, read=SIDE | {"bins": []}))

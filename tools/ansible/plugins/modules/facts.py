@@ -1,24 +1,25 @@
 #!/usr/bin/python
 # MIT licence: see LICENSE of raidbench.
-"""What raidbench knows of a host's storage: devices, findings, and the settings as `settings` takes them."""
+"""Facts about the storage of a host: devices, findings, and settings in the form that `settings` accepts."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: facts
-short_description: Storage of a host as raidbench sees it
+short_description: Gather facts about RAID controllers, arrays and drives
 description:
-  - Controllers, arrays and drives with their states, what C(raidbench check) finds, and the settings as tables that
-    M(raidbench.storage.settings) takes. Nothing is changed; each card is asked once for each of O(gather).
+  - Returns controllers, arrays and drives with their states, the findings of C(raidbench check), and the settings as
+    tables that M(raidbench.storage.settings) accepts.
+  - The module changes nothing. It queries each controller once for each element of O(gather).
 options:
   gather:
-    description: What is asked.
+    description: Facts to gather.
     type: list
     elements: str
     choices: [devices, findings, settings]
     default: [devices, findings]
   program:
-    description: How raidbench is started.
+    description: Command that starts raidbench.
     type: list
     elements: str
     default: [raidbench]
@@ -32,17 +33,17 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: What is there, and what is wrong with it
+- name: Gather devices and findings
   raidbench.storage.facts:
 
-- name: No host with a failed battery
+- name: Fail for hosts with a fault
   ansible.builtin.assert:
     that: ansible_facts.raidbench.findings | selectattr('severity', 'equalto', 'fault') | list | length == 0
 """
 
 RETURN = r"""
 ansible_facts:
-  description: C(raidbench), with a key for each of O(gather).
+  description: Variable C(raidbench), with one key for each element of O(gather).
   type: dict
   returned: always
 """
@@ -51,43 +52,43 @@ import json
 
 from ansible.module_utils.basic import AnsibleModule
 
-ASKED = {"devices": (["devices"], (0,)), "findings": (["check"], (0, 5)), "settings": (["export"], (0,))}
-"""By what is gathered: the command, and its exit statuses that come with an answer."""
-KEPT = {
+COMMANDS = {"devices": (["devices"], (0,)), "findings": (["check"], (0, 5)), "settings": (["export"], (0,))}
+"""The command of each kind of facts, and its exit statuses that come with valid output."""
+OUTPUT_KEYS = {
     "devices": ("controllers", "arrays", "drives", "problems"),
     "findings": ("findings",),
     "settings": ("targets",),
 }
-"""What of the answer is told; of several keys each under its own name."""
+"""The keys of the output to return. Several keys are returned under their own names."""
 
 
 def main():
-    """Ask, and tell."""
+    """Run the commands and return the facts."""
     module = AnsibleModule(
         argument_spec={
             "gather": {
                 "type": "list",
                 "elements": "str",
-                "choices": sorted(ASKED),
+                "choices": sorted(COMMANDS),
                 "default": ["devices", "findings"],
             },
             "program": {"type": "list", "elements": "str", "default": ["raidbench"]},
         },
         supports_check_mode=True,
     )
-    found = {}
-    for one in module.params["gather"]:
-        words, well = ASKED[one]
-        status, out, err = module.run_command(module.params["program"] + words + ["--json"])
+    facts = {}
+    for kind in module.params["gather"]:
+        argv, valid_statuses = COMMANDS[kind]
+        status, out, err = module.run_command(module.params["program"] + argv + ["--json"])
         try:
             answer = json.loads(out)
         except ValueError:
             answer = None
-        if answer is None or status not in well:
-            module.fail_json(msg=(err or out or "raidbench gave no answer").strip()[-800:], rc=status)
-        told = {key: answer[key] for key in KEPT[one]}
-        found[one] = told[KEPT[one][0]] if len(told) == 1 else told
-    module.exit_json(changed=False, ansible_facts={"raidbench": found})
+        if answer is None or status not in valid_statuses:
+            module.fail_json(msg=(err or out or "raidbench printed no output").strip()[-800:], rc=status)
+        values = {key: answer[key] for key in OUTPUT_KEYS[kind]}
+        facts[kind] = values[OUTPUT_KEYS[kind][0]] if len(values) == 1 else values
+    module.exit_json(changed=False, ansible_facts={"raidbench": facts})
 
 
 if __name__ == "__main__":

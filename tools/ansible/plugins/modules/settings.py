@@ -1,40 +1,41 @@
 #!/usr/bin/python
 # MIT licence: see LICENSE of raidbench.
-"""Settings of RAID controllers, software RAID and disks as a desired state, by `raidbench apply` on the host."""
+"""Desired state of settings of RAID controllers, software RAID and drives, by `raidbench apply` on the host."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: settings
-short_description: Settings of RAID controllers, software RAID and disks as a desired state
+short_description: Manage settings of RAID controllers, software RAID and drives
 description:
-  - Runs C(raidbench apply) on the host. All settings are planned as one set, read back, and recorded in the journal of
-    the host, where C(raidbench undo) takes them back. The first step that is not verified takes the set back.
-  - Nothing that destroys data is ever done. What only a thing made anew has otherwise, what cannot be changed now and
-    what is not there fails the task, unless O(remaining=report).
-  - In check mode nothing is changed. O(trial) and O(persist) are those of a file of settings.
+  - Runs C(raidbench apply) on the host. It plans all settings as one set, verifies each change by reading it, and
+    records it in the journal of the host. C(raidbench undo) undoes the changes. If a change cannot be verified, the
+    complete set is reverted.
+  - The module never destroys data. The task fails for settings that only a re-created array can have, for settings that
+    cannot be changed at present and for missing devices, unless O(remaining=report).
+  - In check mode nothing is changed. O(trial) and O(persist) have the same meaning as in a settings file.
 options:
   targets:
-    description: Tables of a file of settings, each with C(select), C(set), C(expect), C(confirm) and C(optional).
+    description: Tables of a settings file, each with C(select), C(set), C(expect), C(confirm) and C(optional).
     type: list
     elements: dict
   src:
-    description: A file of settings on the host, as C(raidbench export) writes it.
+    description: Settings file on the host, such as C(raidbench export) writes.
     type: path
   trial:
-    description: Seconds after which all of it comes back unless C(raidbench keep) is run. Only with O(targets).
+    description: Seconds after which all changes are reverted unless C(raidbench keep) is run. Only with O(targets).
     type: int
   persist:
-    description: Whether what a reboot would lose is kept by a file besides. Only with O(targets).
+    description: Whether to write a file that restores volatile settings at boot. Only with O(targets).
     type: bool
     default: false
   remaining:
-    description: What becomes of differences that no file sets.
+    description: Whether differences that C(raidbench apply) cannot set fail the task.
     type: str
     choices: [fail, report]
     default: fail
   program:
-    description: How raidbench is started.
+    description: Command that starts raidbench.
     type: list
     elements: str
     default: [raidbench]
@@ -48,7 +49,7 @@ attributes:
 """
 
 EXAMPLES = r"""
-- name: Read-ahead of all hard disks, kept over a reboot
+- name: Set the read-ahead of all hard disks, persistent over a reboot
   raidbench.storage.settings:
     persist: true
     targets:
@@ -56,26 +57,26 @@ EXAMPLES = r"""
         set: {read_ahead_kb: 4096}
         optional: true
 
-- name: As a good machine is
+- name: Apply a settings file from a reference host
   raidbench.storage.settings:
     src: /etc/raidbench/good.toml
 """
 
 RETURN = r"""
 changes:
-  description: What was set, or in check mode would be, with what came of it.
+  description: Changes that were made, or would be made in check mode, with their results.
   type: list
   returned: always
 commands:
-  description: The commands of all of that.
+  description: Commands of these changes.
   type: list
   returned: always
 remaining:
-  description: Differences that no file sets.
+  description: Differences that C(raidbench apply) cannot set.
   type: list
   returned: always
 on_trial:
-  description: Whether it comes back by itself unless it is kept.
+  description: Whether the changes are reverted automatically unless C(raidbench keep) is run.
   type: bool
   returned: always
 """
@@ -86,30 +87,31 @@ import tempfile
 
 from ansible.module_utils.basic import AnsibleModule
 
-WELL = (0, 5)
-"""Exit statuses of `apply` that come with an answer: nothing differs, and something does still."""
-SET = ("settable", "not-kept")
-"""Differences that `apply` mends."""
+VALID_STATUSES = (0, 5)
+"""Exit statuses of `apply` that come with valid output: 0 if no difference remains, else 5."""
+SETTABLE = ("settable", "not-kept")
+"""Kinds of differences that `apply` can set."""
 UNKNOWN = "?"
+"""Shown in a diff for an unknown present value."""
 
 
 def toml_of(targets, trial, persist):
-    """A file of settings. Raises ValueError."""
+    """Return the text of a settings file. Raises ValueError for unknown keys and invalid values."""
     rows = ["format = 1"]
     if persist:
         rows.append("persist = true")
     if trial:
         rows.append("trial = %d" % trial)
-    for one in targets:
-        unknown = sorted(set(one) - {"select", "set", "expect", "confirm", "optional"})
+    for table in targets:
+        unknown = sorted(set(table) - {"select", "set", "expect", "confirm", "optional"})
         if unknown:
-            raise ValueError("a table of settings has no %s" % ", ".join(unknown))
+            raise ValueError("unknown key in a table: %s" % ", ".join(unknown))
         rows += ["", "[[target]]"]
-        rows += ["%s = %s" % (key, _value(one[key])) for key in ("confirm", "optional") if one.get(key) is not None]
+        rows += ["%s = %s" % (key, _value(table[key])) for key in ("confirm", "optional") if table.get(key) is not None]
         for part in ("select", "set", "expect"):
-            values = one.get(part) or {}
+            values = table.get(part) or {}
             if not isinstance(values, dict):
-                raise ValueError("%s of a table has keys and values" % part)
+                raise ValueError("%s must be a dictionary of keys and values" % part)
             if values:
                 rows.append("[target.%s]" % part)
                 rows += ["%s = %s" % (_key(key), _value(value)) for key, value in values.items()]
@@ -117,21 +119,21 @@ def toml_of(targets, trial, persist):
 
 
 def _key(key):
-    """A key, quoted where it has to be: `write_mostly.sda` is one word."""
+    """Return a key in quotes, because the dot in `write_mostly.sda` would split a bare key."""
     return json.dumps(str(key))
 
 
 def _value(value):
-    """A value in TOML, whose words are those of JSON but for what has no place in such a file."""
+    """Return a value as TOML: the same text as in JSON. Raises ValueError for types that the file cannot have."""
     if isinstance(value, (list, tuple)):
-        return "[%s]" % ", ".join(_value(one) for one in value)
+        return "[%s]" % ", ".join(_value(item) for item in value)
     if isinstance(value, (bool, int, str)):
         return json.dumps(value, ensure_ascii=False)
-    raise ValueError("%r is neither a word nor a whole number" % (value,))
+    raise ValueError("%r is not a string, an integer, a boolean or a list of these" % (value,))
 
 
 def main():
-    """Plan, and set unless this is check mode."""
+    """Plan the changes, and apply them unless in check mode."""
     module = AnsibleModule(
         argument_spec={
             "targets": {"type": "list", "elements": "dict"},
@@ -145,74 +147,76 @@ def main():
         mutually_exclusive=[("targets", "src"), ("src", "trial"), ("src", "persist")],
         supports_check_mode=True,
     )
-    own = None
+    temporary = None
     try:
         file = module.params["src"]
         if file is None:
             text = toml_of(module.params["targets"], module.params["trial"], module.params["persist"])
-            handle, own = tempfile.mkstemp(suffix=".toml", dir=module.tmpdir)
+            handle, temporary = tempfile.mkstemp(suffix=".toml", dir=module.tmpdir)
             with os.fdopen(handle, "w", encoding="utf-8") as out:
                 out.write(text)
-            file = own
+            file = temporary
         _apply(module, file)
     except ValueError as error:
         module.fail_json(msg="targets: %s" % error)
     finally:
-        if own is not None:
-            os.unlink(own)
+        if temporary is not None:
+            os.unlink(temporary)
 
 
 def _apply(module, file):
     planned = _run(module, file, ["--dry-run"])
-    wanted = [one for one in planned["drift"] if one["kind"] in SET]
+    wanted = [drift for drift in planned["drift"] if drift["kind"] in SETTABLE]
     diff = {
-        "before": "".join(_row(one, one["now"] if one["now"] is not None else UNKNOWN) for one in wanted),
-        "after": "".join(_row(one, one["wanted"]) for one in wanted),
+        "before": "".join(_row(drift, drift["now"] if drift["now"] is not None else UNKNOWN) for drift in wanted),
+        "after": "".join(_row(drift, drift["wanted"]) for drift in wanted),
     }
     done = planned
     if not module.check_mode and (planned["changes"] or planned["files"]):
         done = _run(module, file, ["--yes"], diff=diff)
     changes = done["changes"]
-    verified = [one for one in changes if _was_set(one)]
-    remaining = [one for one in done["drift"] if one["kind"] not in SET]
+    verified = [change for change in changes if _is_set(change)]
+    remaining = [drift for drift in done["drift"] if drift["kind"] not in SETTABLE]
     result = {
         "changed": bool(verified or done["files"]),
         "diff": diff,
         "changes": changes,
-        "commands": [command for one in changes for command in one["commands"]],
+        "commands": [command for change in changes for command in change["commands"]],
         "remaining": remaining,
         "on_trial": bool(module.params["trial"] and verified and not module.check_mode),
     }
     if remaining and module.params["remaining"] == "fail":
-        module.fail_json(msg="Not set by a file: %s" % "; ".join(_sentence(one) for one in remaining), **result)
+        module.fail_json(
+            msg="raidbench apply cannot set: %s" % "; ".join(_drift_text(drift) for drift in remaining), **result
+        )
     module.exit_json(**result)
 
 
-def _was_set(one):
-    """Whether a step was, or in check mode would be, set: one without an id had its value already."""
-    outcome = one.get("outcome")
+def _is_set(change):
+    """Return whether a change was made, or would be made in check mode. A change without an id was unnecessary."""
+    outcome = change.get("outcome")
     if outcome is not None and outcome["id"] is None:
         return False
-    return not (one.get("taken_back") or {}).get("taken_back")
+    return not (change.get("taken_back") or {}).get("taken_back")
 
 
-def _run(module, file, words, **more):
-    """What `apply` answers; fails the task with its sentence where it gives none, or where a step failed."""
-    command = module.params["program"] + ["apply", file, "--json"] + words
+def _run(module, file, options, **more):
+    """Return the output of `apply`. Fails the task with its message if there is no output or a change failed."""
+    command = module.params["program"] + ["apply", file, "--json"] + options
     status, out, err = module.run_command(command)
     try:
         answer = json.loads(out)
     except ValueError:
         module.fail_json(
-            msg=(err or out or "raidbench gave no answer").strip()[-800:], rc=status, command=command, **more
+            msg=(err or out or "raidbench printed no output").strip()[-800:], rc=status, command=command, **more
         )
-    if status not in WELL:
+    if status not in VALID_STATUSES:
         error = answer.get("error")
-        said = error.get("message") if isinstance(error, dict) else error
+        message = error.get("message") if isinstance(error, dict) else error
         module.fail_json(
-            msg=said or _failures(answer) or (err or "raidbench ended with %d" % status).strip()[-800:],
+            msg=message or _failures(answer) or (err or "raidbench failed with exit status %d" % status).strip()[-800:],
             rc=status,
-            changed=bool([one for one in answer.get("changes", []) if not one.get("taken_back")]),
+            changed=bool([change for change in answer.get("changes", []) if not change.get("taken_back")]),
             changes=answer.get("changes", []),
             **more,
         )
@@ -220,12 +224,12 @@ def _run(module, file, words, **more):
 
 
 def _failures(answer):
-    """The steps that were not verified, in words."""
-    steps = [(one, one.get("outcome") or {}) for one in answer.get("changes", [])]
+    """Return the text of the changes that were not verified."""
+    outcomes = [(change, change.get("outcome") or {}) for change in answer.get("changes", [])]
     failed = [
-        "%s of %s: %s" % (one["key"], one["target"], ended.get("message") or ended.get("result"))
-        for one, ended in steps
-        if ended.get("result") != "verified"
+        "%s of %s: %s" % (change["key"], change["target"], outcome.get("message") or outcome.get("result"))
+        for change, outcome in outcomes
+        if outcome.get("result") != "verified"
     ]
     return "; ".join(failed)
 
@@ -234,7 +238,7 @@ def _row(drift, value):
     return "%s %s = %s\n" % (drift["target"], drift["key"], value)
 
 
-def _sentence(drift):
+def _drift_text(drift):
     if not drift["key"]:
         return drift["why"]
     return "%s of %s is %s, wanted %s: %s" % (
