@@ -136,16 +136,21 @@ def _command(words: Sequence[str]) -> click.Command:
     command: click.Command = cli
     for word in words:
         assert isinstance(command, click.Group)
-        found = command.get_command(click.Context(command, **cli.context_settings), word)
+        found = command.get_command(_context(command), word)
         assert found is not None
         command = found
     return command
 
 
+def _context(command: click.Command) -> click.Context:
+    """Return a context with the names of the help option, because click keeps the help option of the first context."""
+    names = cli.context_settings["help_option_names"]
+    return click.Context(command, max_content_width=1000, help_option_names=names)
+
+
 def _records(command: click.Command) -> list[Record]:
     """Return the visible options of a command except `--help`."""
-    context = click.Context(command, **{**cli.context_settings, "max_content_width": 1000})
-    return [record for param, record in option_records(command, context) if "--help" not in param.opts]
+    return [record for param, record in option_records(command, _context(command)) if "--help" not in param.opts]
 
 
 def _shared_records(commands: Iterable[click.Command]) -> set[Record]:
@@ -183,11 +188,7 @@ def _help(command: click.Command) -> list[str]:
 
 
 def _usage(words: Sequence[str], command: click.Command) -> str:
-    pieces = (
-        piece
-        for piece in command.collect_usage_pieces(click.Context(command, **cli.context_settings))
-        if piece != "[OPTIONS]"
-    )
+    pieces = (piece for piece in command.collect_usage_pieces(_context(command)) if piece != "[OPTIONS]")
     return " ".join(("raidbench", *words, *pieces))
 
 

@@ -34,7 +34,7 @@ WHOLE_EXPORT = CompletenessCheck(
 
 WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
-    mark="the line `Array State`, for metadata 1.x of md",
+    mark="the line `Array State`, for native metadata 1.x",
     missing=lambda text: "" if _STATE.search(text) else "`Array State` is missing",
     statuses=frozenset(),
 )
