@@ -193,14 +193,17 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     return f"{_node_of(facts, signature.part)}: {content}{label}{size}{uuid}"
 
 
-def require(verdict: GuardResult, typed: str | None = None) -> None:
-    """Raise RefusedError unless the decision and the text that was typed allow the access."""
+def require(verdict: GuardResult, typed: str | None = None, token_for_all: str = "") -> None:
+    """Raise RefusedError unless the decision and the text that was typed allow the access.
+
+    `token_for_all`: the token to ask for if this device is one of several that lose data.
+    """
     _require_ok(verdict)
     if not verdict.confirmed_by(typed) and verdict.label is not None:
-        raise RefusedError(
-            f"{verdict.shown} contains data: {'; '.join(verdict.content)}.",
-            hint=f"To overwrite it, give the confirmation token {verdict.label.token}. {verdict.label.sentence}",
-        )
+        hint = f"To overwrite it, give the confirmation token {verdict.label.token}. {verdict.label.sentence}"
+        if token_for_all:
+            hint = f"To overwrite all targets, give the confirmation token {token_for_all}."
+        raise RefusedError(f"{verdict.shown} contains data: {'; '.join(verdict.content)}.", hint=hint)
 
 
 def _require_ok(verdict: GuardResult) -> None:

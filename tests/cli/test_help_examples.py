@@ -63,6 +63,12 @@ values = [1, 2]
 FOLLOWED = "attach"
 """The command that shows such a sweep or stops it."""
 
+STOP = "--stop"
+"""A sweep that was stopped by it ends with 130, as docs/sweep.md says."""
+
+BEGINNING = ("baseline", "watch")
+"""Commands that measure in a session of their own."""
+
 WORKED = (0, 4, 5, 6)
 """Done; undecided or already known; findings; some of the simulated hosts are missing."""
 
@@ -114,7 +120,9 @@ def raidbench(folder: Path, *argv: str, host: str = "linux", speed: int = 1000) 
 
 
 def help_examples() -> list[str]:
-    return [example for command in ALL.values() for example in getattr(command, "examples", ())]
+    """Return all examples, those that begin a session last: the others presuppose what the prepared one has."""
+    examples = [example for command in ALL.values() for example in getattr(command, "examples", ())]
+    return sorted(examples, key=lambda example: example.split()[1] in BEGINNING)
 
 
 CONSOLE_BLOCK = re.compile(r"^(?:<!-- simulated host: (\w+) -->\n)?```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -151,9 +159,9 @@ def failures(folder: Path, commands: Iterable[tuple[str, str]]) -> dict[str, tup
         place = swept(folder / "swept") if argv[0] == FOLLOWED else folder
         done = raidbench(place, *argv, *ADDED.get(argv[0], ()), host=host)
         if argv[0] == FOLLOWED:
-            raidbench(place, FOLLOWED, "--stop")
+            raidbench(place, FOLLOWED, STOP)
         asks = done.returncode == 3 and ("--yes" in done.stderr or "--confirm" in done.stderr)
-        worked = (0, 1, 2) if PLUGIN in argv else WORKED
+        worked = (0, 1, 2) if PLUGIN in argv else (130,) if STOP in argv else WORKED
         if done.returncode not in worked and not asks:
             failed[line] = (done.returncode, done.stderr[-300:])
     return failed

@@ -245,9 +245,11 @@ class RunPlan:
 
     def require(self, typed: str | None) -> None:
         """Raise RefusedError unless the guard allows each target with this confirmation."""
+        labels = self.labels
+        token_for_all = confirm_token(labels) if len(labels) > 1 else ""
         for site in self.sites:
             if site.judgement is not None:
-                require(site.judgement.verdict, self.token_for(site, typed))
+                require(site.judgement.verdict, self.token_for(site, typed), token_for_all)
 
     @property
     def disks(self) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ class TestOnSparseFiles:
             file.truncate(500 * MIB)
         with loop(other) as second:
             words = await refusal(tmp_path, wanted(thin.sure(), second.sure(), size="40m"))
-        assert f"{thin.device}, {second.device} together may take 80 MiB of the filesystem on" in words
+        assert f"{thin.device}, {second.device} together may need 80 MiB of the filesystem on" in words
 
     @pytest.mark.long
     async def test_a_run_is_ended_when_somebody_else_takes_the_room(self, thin: Loop, tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ class TestOnSparseFiles:
                 assert not (upper / "scratch").exists()
                 bench = await bench_at(tmp_path / "state")
                 record = await bench.jobs.measure(await bench.jobs.prepare(wanted(upper / "scratch", size="16m")))
-        assert f"scratch may take 96 MiB of the filesystem on {tmp_path}/small" in words
+        assert f"scratch may need 96 MiB of the filesystem on {tmp_path}/small" in words
         assert record.figures.status is RunStatus.OK
 
     async def test_room_that_went_after_the_question_is_missed_before_a_scratch_file_is_made(

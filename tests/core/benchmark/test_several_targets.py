@@ -217,8 +217,11 @@ class TestWriting:
     async def test_the_word_of_one_does_not_mean_the_other(self, tmp_path: Path, pair: Pair) -> None:
         for one in pair:
             one.write(0, luks_header())
-        said = await refused(tmp_path, request(*nodes(pair), rw="randwrite"), confirm=pair[0].name)
-        assert f"{pair[1].device} contains data: " in said
+        bench = await bench_at(tmp_path / "state")
+        ready = await bench.jobs.prepare(request(*nodes(pair), rw="randwrite"))
+        with pytest.raises(RefusedError, match=f"{pair[0].device} contains data: ") as caught:
+            await bench.jobs.measure(ready, confirm=pair[0].name)
+        assert caught.value.hint == f"To overwrite all targets, give the confirmation token {ready.confirm_text}."
 
     @pytest.mark.long
     async def test_the_words_of_both_mean_both(self, tmp_path: Path, pair: Pair) -> None:
