@@ -121,7 +121,9 @@ async def test_an_experiment_that_was_killed_is_offered_at_the_next_start(
         assert "read_ahead_kb of block:sda" in text_of(pilot)
         await answer(pilot, key)
         if key == "r":
-            await until(pilot, lambda: "read_ahead_kb" in notices(pilot) or "Another program changed it." in notices(pilot))
+            await until(
+                pilot, lambda: "read_ahead_kb" in notices(pilot) or "Another program changed it." in notices(pilot)
+            )
     assert table.host.files[AHEAD] == then
     mark = table.bench.paths.sessions / SESSION / "experiment.active"
     assert mark.exists() is asks_again

@@ -39,7 +39,10 @@ def test_a_file_is_read() -> None:
             "line 3: model must be a literal value; patterns are not supported",
         ),
         (HEAD + '[[target]]\nselect = {modle = "x"}\n', "line 3: unknown key 'modle'"),
-        (ONE + "[target.set]\nscheduler = true\n", 'line 5: scheduler must be a text such as "on" or a number, not true or false'),
+        (
+            ONE + "[target.set]\nscheduler = true\n",
+            'line 5: scheduler must be a text such as "on" or a number, not true or false',
+        ),
         (ONE + "[target.set]\nscheduler = 1.5\n", "line 5: scheduler must be a text in quotes"),
         (ONE + '[target.set]\n"a b" = "x"\n', "line 5: 'a b' is not a valid setting key"),
         (ONE + "[target.set]\nx = [1]\n", "line 5: x must be a text in quotes"),

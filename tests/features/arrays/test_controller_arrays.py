@@ -173,7 +173,11 @@ def test_an_array_that_a_card_refuses_leaves_nothing(
 
     monkeypatch.setattr("backends.simulator.firmware_rules.create", pinned)
     done = cli(*ARRAY, *words)
-    assert (done.status, "rb-1 was not created" in done.err, "All its parts were deleted." in done.err) == (1, True, True)
+    assert (done.status, "rb-1 was not created" in done.err, "All its parts were deleted." in done.err) == (
+        1,
+        True,
+        True,
+    )
     assert {"/c0": "Controller has LD cache pinned", "/c1": "0x54"}[card] in done.err
     assert (here(cli), free(cli)) == ([], FREE)
 
