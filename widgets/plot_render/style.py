@@ -83,7 +83,7 @@ def too_small(style: PlotStyle) -> str:
     if style.width >= style.least[0] and style.height >= style.least[1]:
         return ""
     needed = f"{style.least[0]}x{style.least[1]}"
-    return f"A chart needs {needed} characters or more; there is room for {style.width}x{style.height}."
+    return f"A chart needs {needed} characters or more. Available: {style.width}x{style.height}."
 
 
 def legend(style: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:

@@ -140,7 +140,7 @@ async def test_what_destroys_data_is_told_and_not_staged_by_the_key(tmp_path: Pa
         await pilot.press("w")
         await until(pilot, lambda: "line 4, requires 128 KiB" in text_in(pilot, "#setting-help").replace("\n", " "))
         await pilot.press("w")
-        assert "wants 128 KiB: it destroys data" in text_of(pilot)
+        assert "line 4, requires 128 KiB: this would destroy data or change its layout" in text_of(pilot)
         assert app.staged == {}
 
 

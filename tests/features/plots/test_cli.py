@@ -100,7 +100,7 @@ def test_the_history_of_a_run_is_that_of_what_it_measured(cli: Cli) -> None:
         (("r7", "--kind", "box"), "One run has no spread."),
         (("r7", "--kind", "curve"), "A curve needs a sweep; the selection is not a sweep."),
         (("r7",), "the intervals of r7 are not on disk"),
-        (("e1", "--size", "40x10"), "needs 60x15 characters or more; there is room for 40x10"),
+        (("e1", "--size", "40x10"), "needs 60x15 characters or more. Available: 40x10"),
         (("e1", "--size", "large"), "Invalid size 'large'. Use columns and rows"),
         (("r7", "e1"), "e1 is not a run."),
     ],

@@ -77,7 +77,7 @@ def test_the_search_names_its_workload_and_every_depth_with_its_error() -> None:
 def test_the_search_tells_what_the_target_can_and_the_least_depth_for_it() -> None:
     goal = swept().design.saturation
     assert goal is not None
-    assert search_text(found().saturated[0], goal).endswith("is the least within 5 % of the most.")
+    assert search_text(found().saturated[0], goal).endswith("is the lowest within 5 % of the maximum.")
 
 
 def test_a_search_that_ended_at_its_highest_depth_says_that_there_may_be_more() -> None:

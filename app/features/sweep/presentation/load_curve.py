@@ -70,7 +70,7 @@ def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]
     if goal.p99_ns is not None:
         text = f"Most IOPS {goal_text(goal)} at queue depth {best.depth}: {spread_text(best.iops)} IOPS"
         return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
-    least = f"Queue depth {best.depth} is the least within {goal.within:g} % of the most"
+    least = f"Queue depth {best.depth} is the lowest within {goal.within:g} % of the maximum"
     rising = best == search.points[-1] and best.depth >= goal.highest
     more = " It may rise further: no higher depth was tried." if rising else ""
     return (

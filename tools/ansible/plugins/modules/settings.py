@@ -241,7 +241,7 @@ def _row(drift, value):
 def _drift_text(drift):
     if not drift["key"]:
         return drift["why"]
-    return "%s of %s is %s, wanted %s: %s" % (
+    return "%s of %s is %s, should be %s: %s" % (
         drift["key"],
         drift["target"],
         drift["now"],
