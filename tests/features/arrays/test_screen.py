@@ -159,7 +159,7 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         await pilot.press("space", "down", "space", "w")
         await until(pilot, lambda: "arrays of 2 drives" in text_of(pilot))
         await pilot.press("down", "down", "space")
-        await until(pilot, lambda: "Word" in text_of(pilot))
+        await until(pilot, lambda: "Confirmation token" in text_of(pilot))
         shown = text_of(pilot)
         assert "1700,1701" in shown
         assert all(f"[x] {level}" in shown for level in ("raid0", "raid1"))
@@ -190,7 +190,7 @@ async def test_what_a_disk_system_takes_hours_for_is_shown_and_not_asked_about(t
     async with app.run_test(size=(160, 60)) as pilot:
         await settled(pilot)
         await pilot.press("A")
-        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "can be made an array" in words(pilot))
+        await until(pilot, lambda: isinstance(app.screen, NewArrayScreen) and "free for an array" in words(pilot))
         while app.screen.query_one("#array-drives").cursor != "smcli:DS3400_A/drive 0,13":  # type: ignore[attr-defined]
             await pilot.press("down")
         await pilot.press("space", "down", "space", "a")
