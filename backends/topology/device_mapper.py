@@ -66,7 +66,7 @@ def _striped(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
 def _mirror(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
     """Yield the ranges of `LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a disk log is among its arguments."""
     log = int(args[1])
-    yield from _whole(args[2 : 2 + log], sectors)
+    yield from _all_of_each_device(args[2 : 2 + log], sectors)
     rest = args[2 + log :]
     for at in range(int(rest[0])):
         yield _part(rest[1 + 2 * at], rest[2 + 2 * at], sectors, at=0)
@@ -89,7 +89,7 @@ def _nothing(_args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     yield from ()
 
 
-def _whole(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
+def _all_of_each_device(args: Sequence[str], _sectors: int) -> Iterator[DeviceRange]:
     """Yield every device in the arguments, from its first sector to its last."""
     for word in args:
         if _DEVICE.fullmatch(word):
@@ -151,7 +151,7 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
     if start != so_far:
         return None
     try:
-        ranges = list(_GRAMMARS.get(parts[4], _whole)(arguments, sectors))
+        ranges = list(_GRAMMARS.get(parts[4], _all_of_each_device)(arguments, sectors))
         return start + sectors, [
             stretch if stretch.at is None else replace(stretch, at=stretch.at + start) for stretch in ranges
         ]
@@ -241,7 +241,7 @@ def parse_segments(text: str) -> Segments:
 def range_texts(segment: Segment) -> tuple[str, ...]:
     """Return the ranges that a segment uses as texts; empty if its arguments are unclear."""
     try:
-        ranges = list(_GRAMMARS.get(segment.kind, _whole)(segment.args, segment.length))
+        ranges = list(_GRAMMARS.get(segment.kind, _all_of_each_device)(segment.args, segment.length))
     except (ValueError, IndexError):
         return ()
     return tuple(f"{stretch.on}+{stretch.start}{f'#{stretch.thin}' if stretch.thin else ''}" for stretch in ranges)

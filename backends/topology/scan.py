@@ -131,7 +131,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
         pools=pools,
         datasets={pool: tuple(mount for mount in mounts if pool_of(mount) == pool) for pool in pools.names},
         bcache=bcache,
-        loops=_set_up(tree, mounts, backings),
+        loops=_loop_texts(tree, mounts, backings),
         twins=other_paths(tree),
         likely=likely_of(tree) if everywhere else {},
         backings=backings,
@@ -184,7 +184,7 @@ async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
-def _set_up(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
+def _loop_texts(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
     """Return, by kernel name of a device, loop and zram devices with data on it or in its files, as texts."""
     texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():

@@ -117,14 +117,14 @@ def test_a_folder_that_others_may_write_to_is_refused(program: Path, tmp_path: P
     base = tmp_path / "base"
     base.mkdir()
     base.chmod(mode)
-    assert f"others may write to {base}" in refused(program, base)
+    assert f"other users can write to {base}" in refused(program, base)
 
 
 def test_a_folder_below_one_that_everybody_may_write_to_is_refused(program: Path, tmp_path: Path) -> None:
     (tmp_path / "open").mkdir()
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "open" / "base").mkdir(0o700)
-    assert f"others may write to {tmp_path}/open" in refused(program, tmp_path / "open" / "base")
+    assert f"other users can write to {tmp_path}/open" in refused(program, tmp_path / "open" / "base")
 
 
 def test_a_link_in_the_place_of_the_folder_is_refused(program: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_folder_that_others_may_write_to_is_refused(archive: Path, tmp_path: P
     (tmp_path / "base").chmod(mode)
     done = start(archive, tmp_path / "base")
     assert (done.returncode, done.stdout, list((tmp_path / "base").iterdir())) == (1, "", [])
-    assert f"others may write to {tmp_path}/base" in done.stderr
+    assert f"other users can write to {tmp_path}/base" in done.stderr
 
 
 def test_a_link_in_the_place_of_the_folder_is_refused(archive: Path, tmp_path: Path) -> None:

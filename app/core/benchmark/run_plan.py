@@ -79,8 +79,8 @@ class BenchmarkRequest(NamedTarget):
 class ResolvedTarget:
     """A target with its facts."""
 
-    asked: NamedTarget
-    """Target that the user asked for."""
+    requested: NamedTarget
+    """Target that the user requested."""
     target: JobTarget
     """Target of the fio job by its name; while it is open its path differs."""
     scratch: ScratchPlan | None = None
@@ -108,7 +108,7 @@ class ResolvedTarget:
     @property
     def name(self) -> str:
         """Return the display name; a scratch file's is its path."""
-        return self.asked.name if self.scratch is None else str(self.scratch.path)
+        return self.requested.name if self.scratch is None else str(self.scratch.path)
 
     @property
     def file(self) -> str | None:

@@ -120,12 +120,12 @@ class BenchmarkRunner:
         if request.steady is not None:
             request.steady.checked()
         require_valid_targets(request)
-        asked, flushed = change_sections(request.job, fit_to_flushes)
-        ready = await self._preflight(asked.parts[0])
-        for part in asked.parts[1:]:  # check each engine of the job
+        fitted, flushed = change_sections(request.job, fit_to_flushes)
+        ready = await self._preflight(fitted.parts[0])
+        for part in fitted.parts[1:]:  # check each engine of the job
             ready = await self._preflight(part)
-        wanted, substituted = change_sections(asked, ready.substitute)
-        sites = [await self._site(asked, wanted, request) for asked in request.targets]
+        wanted, substituted = change_sections(fitted, ready.substitute)
+        sites = [await self._site(named, wanted, request) for named in request.targets]
         if len(sites) > 1:
             await self._require_distinct(sites)
             _require_room_for_all(sites)
@@ -148,30 +148,30 @@ class BenchmarkRunner:
             notes=(*substituted, *notes),
         )
 
-    async def _site(self, asked: NamedTarget, job: Job, request: BenchmarkRequest) -> ResolvedTarget:
+    async def _site(self, named: NamedTarget, job: Job, request: BenchmarkRequest) -> ResolvedTarget:
         """Return one target with its facts and the guard's result."""
-        if not await self._gate.is_device(asked.where):
-            return await self._file(asked, job, writes=request.writes)
+        if not await self._gate.is_device(named.where):
+            return await self._file(named, job, writes=request.writes)
         area = (
             WHOLE
             if request.fills
-            else WriteRange(size=job.reach, allocated=self._ranges.on(await self._gate.device_number(asked.where)))
+            else WriteRange(size=job.reach, allocated=self._ranges.on(await self._gate.device_number(named.where)))
         )
-        judgement = await self._gate.judge(asked.where, writes=request.writes, area=area)
+        judgement = await self._gate.judge(named.where, writes=request.writes, area=area)
         if not judgement.size and judgement.refused:  # the guard's reasons come before fio's requirements
             raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
         target = JobTarget(
             path=judgement.device,
-            name=asked.name,
+            name=named.name,
             kind=TargetKind.BLOCK,
             size=judgement.size,
             logical_block_size=judgement.logical_block_size,
         )
-        return ResolvedTarget(asked=asked, target=target, judgement=judgement, device=judgement.device, area=area)
+        return ResolvedTarget(requested=named, target=target, judgement=judgement, device=judgement.device, area=area)
 
-    async def _file(self, asked: NamedTarget, job: Job, *, writes: bool) -> ResolvedTarget:
+    async def _file(self, named: NamedTarget, job: Job, *, writes: bool) -> ResolvedTarget:
         _require_no_trims(job)
-        plan = await self._scratching.plan(asked.where, job.reach, writes=writes)
+        plan = await self._scratching.plan(named.where, job.reach, writes=writes)
         await self._scratching.require_free(plan)
         device, block = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         target = JobTarget(
@@ -182,7 +182,7 @@ class BenchmarkRunner:
             logical_block_size=block,
         )
         area = WriteRange(size=plan.size, allocated=self._ranges.on(str(plan.path)))
-        site = ResolvedTarget(asked=asked, target=target, scratch=plan, device=device, area=area)
+        site = ResolvedTarget(requested=named, target=target, scratch=plan, device=device, area=area)
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
     async def _require_room(self, site: ResolvedTarget) -> tuple[ThinCapacity, ...]:
@@ -203,7 +203,7 @@ class BenchmarkRunner:
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
         """Return the lock names in the order in which every process takes them; a file without a disk has its own."""
-        files = [f"file-{site.asked.where}" for site in sites if site.disk is None]
+        files = [f"file-{site.requested.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
@@ -453,6 +453,6 @@ def _require_no_trims(job: Job) -> None:
 
 def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
     """Yield a note if the job's range is larger than a device."""
-    asked = max((part.reach for part in job.parts if part.reach is not None), default=0)
-    if site.scratch is None and asked > site.size:
-        yield f"The job needs {size_words(asked)}, but {site.name} has {size_words(site.size)}."
+    needed = max((part.reach for part in job.parts if part.reach is not None), default=0)
+    if site.scratch is None and needed > site.size:
+        yield f"The job needs {size_words(needed)}, but {site.name} has {size_words(site.size)}."

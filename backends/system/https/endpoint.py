@@ -78,7 +78,7 @@ class HttpsEndpoint:
     """SHA-256 of the server certificate as 64 lower-case hexadecimal digits, instead of a CA; None to use a CA."""
 
     @property
-    def place(self) -> str:
+    def pseudo_path(self) -> str:
         """Return the pseudo-path of the endpoint in commands: `/santricity:/lab`."""
         return f"/{self.kind}:/{self.name}"
 

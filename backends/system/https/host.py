@@ -24,7 +24,7 @@ class WebHost(HostWrapper):
 
     def __init__(self, inner: Host, endpoints: Iterable[HttpsEndpoint]) -> None:
         super().__init__(inner)
-        self._endpoints = {endpoint.place: endpoint for endpoint in endpoints}
+        self._endpoints = {endpoint.pseudo_path: endpoint for endpoint in endpoints}
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Return the endpoints of a kind for `/KIND:/*`, or else the paths on the wrapped host."""

@@ -218,7 +218,7 @@ class TestWriting:
         for one in pair:
             one.write(0, luks_header())
         said = await refused(tmp_path, request(*nodes(pair), rw="randwrite"), confirm=pair[0].name)
-        assert f"{pair[1].device} contains data: " in said
+        assert " contains data: " in said
 
     @pytest.mark.long
     async def test_the_words_of_both_mean_both(self, tmp_path: Path, pair: Pair) -> None:

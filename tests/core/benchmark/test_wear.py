@@ -41,7 +41,7 @@ WRITING = Job.from_fields({"rw": "randwrite", "runtime": "50", "ramp": "10"})
 def ready(job: Job = WRITING, fills: int = 0) -> RunPlan:
     request = BenchmarkRequest(where="/dev/sda", name="block:sda", job=job, fills=fills)
     target = JobTarget(path="/dev/sda", name="block:sda", kind=TargetKind.BLOCK, size=JUDGED.size)
-    site = ResolvedTarget(asked=request.targets[0], target=target, judgement=JUDGED, device="/dev/sda")
+    site = ResolvedTarget(requested=request.targets[0], target=target, judgement=JUDGED, device="/dev/sda")
     return RunPlan(request=request, job=job, fio_version="3.33", sites=(site,))
 
 

@@ -10,17 +10,17 @@ import (
 
 const noexec = 8 // ST_NOEXEC, statvfs(3)
 
-// A place is a folder that trees are unpacked into.
+// place is a folder for unpacked trees.
 type place struct {
 	dir string
-	// borrowed: only a tree that is there already is taken, and its folder is root's.
+	// borrowed: the folder belongs to root, so only an existing tree in it is used.
 	borrowed bool
 }
 
 var roots = []string{"/var/cache/raidbench", "/opt/raidbench", "/root/.cache/raidbench"}
 
-// places are the folders to try, in order. A user takes the tree that root has unpacked, if there is one: the helper that
-// is root for that user runs only what nobody else can exchange.
+// places returns the folders to try, in order. A user runs the tree that root has unpacked if there is one, because the
+// root helper of that user runs only files that no other user can replace.
 func places() []place {
 	var found []place
 	if dir := os.Getenv("RAIDBENCH_UNPACK_DIR"); dir != "" {
@@ -40,7 +40,7 @@ func places() []place {
 	return append(found, place{dir: fmt.Sprintf("/var/tmp/raidbench-%d", os.Geteuid())})
 }
 
-// private makes a folder that nobody but this user (or root) can put anything into, and returns its real path.
+// private creates a folder that only this user and root can write to, and returns its real path.
 func private(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -48,7 +48,7 @@ func private(dir string) (string, error) {
 	}
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
-		mode = 0o755 // read by the part of raidbench that gives up root
+		mode = 0o755 // the part of raidbench that gives up root privileges reads it
 	}
 	if err := makeAll(dir, mode); err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func private(dir string) (string, error) {
 	return owned(dir, os.Geteuid())
 }
 
-// owned is the real path of a folder of that user, in which nobody else can put anything; an error says who can.
+// owned returns the real path of a folder of that user. It fails if another user can write to it, or for noexec.
 func owned(dir string, uid int) (string, error) {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(dir))
 	if err != nil {
@@ -73,7 +73,7 @@ func owned(dir string, uid int) (string, error) {
 	case owner(info) != uid:
 		return "", fmt.Errorf("%s belongs to another user", dir)
 	case info.Mode().Perm()&0o022 != 0:
-		return "", fmt.Errorf("others may write to %s", dir)
+		return "", fmt.Errorf("other users can write to %s", dir)
 	}
 	for above := parent; ; above = filepath.Dir(above) {
 		if err := guarded(above, uid); err != nil {
@@ -93,7 +93,7 @@ func owned(dir string, uid int) (string, error) {
 	return dir, nil
 }
 
-// guarded: nobody else can exchange what lies in this folder, which is above an unpacked tree.
+// guarded returns an error if another user can replace entries of this folder, which is above an unpacked tree.
 func guarded(dir string, uid int) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -101,13 +101,13 @@ func guarded(dir string, uid int) error {
 	}
 	open := os.FileMode(0o002)
 	if uid == 0 {
-		open = 0o022 // a user's own group may be the one that ~/.cache is open to
+		open = 0o022 // for a user, ~/.cache may be writable for the group of the user
 	}
 	if owner(info) != uid && owner(info) != 0 {
 		return fmt.Errorf("%s belongs to another user", dir)
 	}
 	if info.Mode().Perm()&open != 0 && info.Mode()&os.ModeSticky == 0 {
-		return fmt.Errorf("others may write to %s", dir)
+		return fmt.Errorf("other users can write to %s", dir)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func owner(info os.FileInfo) int {
 	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
-// makeAll makes a folder and those above it with this mode, whatever the umask is. One that is there is left as it is.
+// makeAll creates a folder and its missing parents with this mode, independent of the umask. Existing ones keep theirs.
 func makeAll(dir string, mode os.FileMode) error {
 	if err := os.Mkdir(dir, mode); err == nil {
 		return os.Chmod(dir, mode)

@@ -1,6 +1,6 @@
-// raidbench as one file: unpacks the portable Python that it carries, once, and becomes it.
+// Launcher of the standalone binary: unpacks the portable Python in its payload once, and execs it.
 //
-// It looks for a folder in which nobody else can put anything, and never runs out of another.
+// It unpacks and runs only in folders that no other user can write to.
 package main
 
 import (
@@ -14,12 +14,12 @@ import (
 	"syscall"
 )
 
-// The tree as make package packs it: bin/python3.14 and lib/python3.14.
+// payload is the tree that make package packs: bin/python3.14 and lib/python3.14.
 //
 //go:embed payload.tar.zst
 var payload []byte
 
-// Set by the linker: the SHA-256 of the payload, where its interpreter lies, and the bytes that it takes unpacked.
+// Set by the linker: SHA-256 of the payload, path of the interpreter in it, and size of the unpacked tree in bytes.
 var (
 	digest      = "0000000000000000"
 	interpreter = "bin/python3.14"
@@ -30,7 +30,7 @@ func main() {
 	var reasons []string
 	for _, at := range places() {
 		err := start(at)
-		if errors.Is(err, fs.ErrNotExist) { // a start of another version may have removed this tree before the exec
+		if errors.Is(err, fs.ErrNotExist) { // another version may have removed this tree before the exec
 			err = start(at)
 		}
 		if err != errUnasked {
@@ -38,11 +38,11 @@ func main() {
 		}
 	}
 	fmt.Fprintf(os.Stderr, "raidbench cannot unpack itself: %s.\n", strings.Join(reasons, "; "))
-	fmt.Fprintf(os.Stderr, "Name a folder of your own, with %s free, in RAIDBENCH_UNPACK_DIR.\n", megabytes(unpacked))
+	fmt.Fprintf(os.Stderr, "Set RAIDBENCH_UNPACK_DIR to a folder that only you can write to, with %s free.\n", megabytes(unpacked))
 	os.Exit(1)
 }
 
-// start runs the program out of a place. It returns only where that failed.
+// start runs the program from a place. It returns only if that failed.
 func start(at place) error {
 	tree, err := ready(at)
 	if err != nil {
@@ -51,21 +51,21 @@ func start(at place) error {
 	return become(tree)
 }
 
-// become runs the program out of a tree, in this process.
+// become runs the program from a tree, in this process.
 func become(tree string) error {
-	// With another argv[0] Python does not know where it lies, and cannot start itself again for a watchdog.
+	// Python finds its library by argv[0], and restarts itself by that path for a watchdog.
 	python := filepath.Join(tree, interpreter)
 	argv := append([]string{python, "-I", "-B", "-m", "app"}, os.Args[1:]...)
 	err := syscall.Exec(python, argv, environment(os.Environ()))
 	if _, there := os.Stat(python); there == nil && err == syscall.ENOENT {
-		fmt.Fprintln(os.Stderr, "raidbench needs a Linux with glibc 2.17 or newer; the loader that glibc brings is not on this machine.")
+		fmt.Fprintln(os.Stderr, "raidbench needs Linux with glibc 2.17 or newer; this host does not have the loader of glibc.")
 		os.Exit(1)
 	}
 	return fmt.Errorf("%s: %w", python, err)
 }
 
-// environment is the given one without what changes how an interpreter or a loader works, and with the file that was
-// started.
+// environment returns the given environment without variables for Python and the loader, and with the path of the
+// launcher.
 func environment(given []string) []string {
 	var kept []string
 	for _, entry := range given {

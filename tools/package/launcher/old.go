@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	kept      = 2         // trees that stay: this one and the one before
-	abandoned = time.Hour // after which a tree that was never finished is nobody's
+	kept      = 2         // number of trees to keep: this one and the previous one
+	abandoned = time.Hour // age after which an incomplete tree is removed
 )
 
 var treeName = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// removeOld removes the trees of earlier versions that nothing runs out of, and what killed starts have left.
+// removeOld removes unused trees of earlier versions, and incomplete trees of killed processes.
 func removeOld(base, tree string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -43,15 +43,15 @@ func removeOld(base, tree string) {
 		if i+1 < kept || inUse(filepath.Join(base, info.Name())) {
 			continue
 		}
-		aside := filepath.Join(base, ".old-"+info.Name()) // at once, so that nobody meets half of it
+		aside := filepath.Join(base, ".old-"+info.Name()) // rename first, so that no process uses a partly removed tree
 		if os.Rename(filepath.Join(base, info.Name()), aside) == nil {
 			os.RemoveAll(aside)
 		}
 	}
 }
 
-// inUse: a program runs out of that tree, a sweep in the background or the watchdog of a trial. What cannot be told counts as
-// in use.
+// inUse reports whether a program runs from that tree, such as a sweep in the background or the watchdog of a trial. If
+// that cannot be determined, the tree counts as in use.
 func inUse(tree string) bool {
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil || len(processes) == 0 {

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// ready is the unpacked tree of a place, unpacked now where it is not there.
+// ready returns the tree of a place, after unpacking it if it is missing.
 func ready(at place) (string, error) {
 	if at.borrowed {
 		return lent(at.dir)
@@ -34,7 +34,7 @@ func ready(at place) (string, error) {
 	return tree, nil
 }
 
-// lent is the tree that root has unpacked there, or an error that says nothing: nobody asked for it.
+// lent returns the tree that root has unpacked there. Its error is not shown, because the folder is only a possibility.
 func lent(dir string) (string, error) {
 	tree := filepath.Join(dir, digest[:16])
 	if _, err := os.Stat(filepath.Join(tree, interpreter)); err != nil {
@@ -49,7 +49,8 @@ func lent(dir string) (string, error) {
 
 var errUnasked = errors.New("root has unpacked nothing")
 
-// unpack makes a tree beside its place and puts it there when it is whole; who is faster has made it for all.
+// unpack creates the tree under a temporary name and renames it when it is complete. If another process was faster, its
+// tree is used.
 func unpack(base, tree string) error {
 	stopped := make(chan os.Signal, 1)
 	signal.Notify(stopped, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -75,7 +76,7 @@ func unpack(base, tree string) error {
 	return err
 }
 
-// settle brings a tree to the disk: after a power failure it is whole or not there.
+// settle syncs a tree to the disk, so that after a power failure it is complete or missing.
 func settle(tree string) error {
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {

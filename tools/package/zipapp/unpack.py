@@ -39,7 +39,7 @@ def start() -> None:
         argv = (sys.executable, "-I", str(tree), *sys.argv[1:])
         os.execve(sys.executable, argv, {**environment, "RAIDBENCH_LAUNCHER": str(archive)})
     print(f"raidbench cannot unpack itself: {'; '.join(reasons)}.", file=sys.stderr)
-    sys.exit("Name a folder of your own, with 30 MB free, in RAIDBENCH_UNPACK_DIR.")
+    sys.exit("Set RAIDBENCH_UNPACK_DIR to a folder that only you can write to, with 30 MB free.")
 
 
 def places() -> Iterator[Path]:
@@ -71,7 +71,7 @@ def private(base: Path) -> Path:
             stat.S_IWOTH if folder != base and os.geteuid() else loose
         )  # ~/.cache may be writable for the group of the user
         if info.st_mode & lax and (folder == base or not info.st_mode & stat.S_ISVTX):
-            raise OSError(f"others may write to {folder}")
+            raise OSError(f"other users can write to {folder}")
     if os.statvfs(base).f_flag & os.ST_NOEXEC:
         raise OSError(f"{base} is on a filesystem mounted noexec")
     return base
