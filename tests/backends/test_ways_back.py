@@ -269,7 +269,7 @@ async def test_tunables_that_were_set_since_are_kept(lvm: Lvm) -> None:
     assert [step.argv[-2] for step in back.writes] == ["", "writeback_jobs=64"]
 
 
-@pytest.mark.parametrize("value", ["100000", "4k", "-b512", "4096 -f"])
+@pytest.mark.parametrize("value", ["100000", "3k", "-b512", "4096 -f"])
 async def test_what_is_no_sector_size_formats_nothing(value: str) -> None:
     from backends.simulator.profiles.hpe import hpe_rack
 

@@ -120,8 +120,8 @@ def test_a_name_that_is_taken_is_refused() -> None:
 @loop_over(
     ("told", "why"),
     [
-        ({"vg_missing_pv_count": "1", "vg_partial": "partial"}, "1 physical volumes of the group"),
-        ({"vg_partial": "partial"}, "some physical volumes of the group"),
+        ({"vg_missing_pv_count": "1", "vg_partial": "partial"}, "the group data lacks 1 of its physical volumes"),
+        ({"vg_partial": "partial"}, "the group data lacks some of its physical volumes"),
         ({"vg_exported": "exported"}, "is exported"),
         ({"vg_lock_type": "sanlock", "vg_shared": "shared"}, "shared with other hosts .sanlock."),
         ({"vg_clustered": "clustered"}, "shared with other hosts"),

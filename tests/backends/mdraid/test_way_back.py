@@ -90,7 +90,7 @@ async def test_a_geometry_that_is_not_offered_may_have_been_there(key: str, valu
     assert [step.argv[1:] for step in back.writes] == [("--grow", word, "/dev/md0")]
 
 
-@pytest.mark.parametrize("value", ["64K", "-4096", "1", "99999999999", "n2 --force"])
+@pytest.mark.parametrize("value", ["65K", "-4096", "1", "99999999999", "n2 --force"])
 async def test_what_is_no_chunk_never_was_one(value: str) -> None:
     with pytest.raises(InvalidValueError):
         await MdRaid(MdHost(array())).back(MD0, "chunk_size", value, {})

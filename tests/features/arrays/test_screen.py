@@ -159,7 +159,7 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         await pilot.press("space", "down", "space", "w")
         await until(pilot, lambda: "arrays of 2 drives" in text_of(pilot))
         await pilot.press("down", "down", "space")
-        await until(pilot, lambda: "Confirmation token" in text_of(pilot))
+        await until(pilot, lambda: "Confirm with" in text_of(pilot))
         shown = text_of(pilot)
         assert "1700,1701" in shown
         assert all(f"[x] {level}" in shown for level in ("raid0", "raid1"))

@@ -44,7 +44,7 @@ def _drives(making: SweepArrays) -> Iterator[FactLine]:
         )
         yield FactLine(drive.place, f"ALL DATA WILL BE LOST: {clean(text, 200)}", Tone.BAD)
         yield from (FactLine("", f"  {mark}") for mark in drive.lies)
-    yield FactLine("Confirmation token", making.word)
+    yield FactLine("Confirm with", making.word)
 
 
 def _arrays(design: Design) -> Iterator[FactLine]:
