@@ -16,7 +16,7 @@ WITHOUT_TESTS = {"make check"}
 
 def test_every_step_has_a_way_to_repeat_one_of_its_tests() -> None:
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    steps = set(re.findall(r"^(?:\[.*\|\| )?step (.+)$", text, re.MULTILINE))
+    steps = set(re.findall(r"^(?:(?:\[.*\|\| )?step |end_)([^()\n]+)$", text, re.MULTILINE))
     assert steps == REPEAT.keys() | WITHOUT_TESTS
     assert CONFIRM.keys() <= steps
 
