@@ -24,23 +24,24 @@ class ScratchPlan:
     """A scratch file as planned, before it is created."""
 
     path: Path
-    """Absolute path, links resolved."""
+    """Absolute path with links resolved."""
     size: int
-    """Bytes to be used."""
+    """Number of bytes that the job uses."""
     exists: bool
     """Whether the file exists already."""
     own: bool
-    """Whether raidbench created the file or will; only such a file is written to or removed."""
+    """Whether raidbench created the file or will create it. raidbench writes and removes only such files."""
     fill: bool
-    """Whether the file has to be written before it can be read."""
+    """Whether the file must be written in full before it can be read."""
     holes: bool = False
-    """Whether the file is sparse: unallocated parts are read as zeros."""
+    """Whether the file is sparse, so that unallocated parts are read as zeros."""
 
 
 def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-    """Return the plan for a scratch file at `where` (a folder, a new or an existing file). Changes nothing.
+    """Return the plan for a scratch file at `where`: a folder, a new file or an existing file. Change nothing.
 
-    Raises InvalidValueError for an unusable path or size, RefusedError for a foreign file or too little space.
+    `size`: number of bytes; None for the size of the file, or the default. Raises InvalidValueError for an unusable
+    path or size, and RefusedError for a foreign file or too little space.
     """
     path = _resolve(where)
     if path.is_dir():
@@ -77,7 +78,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
 
 
 def device_number(path: Path) -> str:
-    """Return MAJ:MIN of the filesystem of `path`, or of its nearest existing parent folder."""
+    """Return the device number MAJ:MIN of the filesystem of `path`, or of its nearest existing parent folder."""
     probe = path
     while not probe.exists() and probe != probe.parent:
         probe = probe.parent
