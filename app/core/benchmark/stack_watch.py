@@ -153,7 +153,7 @@ class FootingWatch:
         try:
             await work()
         except Exception as error:
-            self._end((f"the devices below it cannot be checked any longer ({type(error).__name__})",))
+            self._end((f"the devices below the target cannot be checked any longer ({type(error).__name__})",))
 
     async def _watch_sysfs(self) -> None:
         while not self._reasons:
@@ -180,7 +180,7 @@ class FootingWatch:
                 self._end(
                     (
                         (
-                            f"a device was built on top of it, and after {self._blind_after:.0f} s its use "
+                            f"a device was built on top of the target, and after {self._blind_after:.0f} s its use "
                             "is still unknown"
                         ),
                     )

@@ -28,12 +28,12 @@ _LABELS: Mapping[str, str] = MappingProxyType(
 
 
 def figure_label(figure: MetricKind) -> str:
-    """Return the label of a metric, `IOPS`, `p99`."""
+    """Return the label of a metric: `IOPS`, `p99`."""
     return _LABELS[figure.key]
 
 
 def figure_name(figure: MetricKind, direction: str) -> str:
-    """Return the label with the direction, `read IOPS`; for both directions together `IOPS`."""
+    """Return the label of a metric with its direction, `read IOPS`; only `IOPS` for both directions together."""
     return figure_label(figure) if direction == BOTH else f"{direction} {figure_label(figure)}"
 
 

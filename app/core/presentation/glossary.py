@@ -1,4 +1,4 @@
-"""Terms of raidbench with one meaning each: source of the screens' help, `glossary` and docs/glossary.md."""
+"""The terms of raidbench, each with one meaning. The help of screens, `glossary` and docs/glossary.md show them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Term:
     """A term with its meaning."""
 
     word: str
-    """The term as it is written in a sentence."""
+    """The term in the form in which a sentence has it."""
     meaning: str
-    """One or two sentences."""
+    """Meaning of the term, in one or two sentences."""
     screens: tuple[str, ...] = ()
-    """Screens whose help explains it: `devices`, `bench`, `runs`, `sweep`, `log`."""
+    """Screens whose help explains the term: `devices`, `bench`, `runs`, `sweep`, `log`."""
 
 
 _HARDWARE = (
@@ -91,7 +91,7 @@ _HARDWARE = (
     ("learn cycle", "A self-test of the battery. Meanwhile write-back often falls back to write-through.", ""),
     ("power-loss protection", "Capacitors of a drive that protect its cache during a power failure.", ""),
     ("over-provisioning", "Spare flash of an SSD, from which it gets free blocks under load.", ""),
-    ("wear", "The share of its rated writes that an SSD has used.", ""),
+    ("wear", "The share of the rated writes of an SSD that is already used.", ""),
     ("LBA format", "Size of an NVMe block and of its metadata. Changing it formats the namespace.", ""),
 )
 
@@ -103,7 +103,7 @@ _SETTINGS = (
         "What the device does now: a setting may be configured as write-back and in force as write-through.",
         DEVICES,
     ),
-    ("inherit", "To have no own value: a ZFS dataset then uses its parent's value, or the default.", ""),
+    ("inherit", "To use the parent's value, or the default: as a ZFS dataset does without a value of its own.", ""),
     ("write-through", "A write is complete when the drives have the data.", DEVICES),
     (
         "write-back",
@@ -207,7 +207,7 @@ _MEASURING = (
     ("session", "Everything that was changed and measured, recorded on disk.", LOG),
     ("archive", "A session as one file with checksums, which another machine can report and compare.", ""),
     ("journal", "A record on disk of each change and its undo, written before the change is made.", LOG),
-    ("recover", "To restore what a crash interrupted.", LOG),
+    ("recover", "To undo a change that a crash interrupted.", LOG),
     ("simulated", "Measured on a simulated host (--demo). Nothing on real hardware is read or changed.", ""),
 )
 
@@ -221,7 +221,7 @@ CHAPTERS: dict[str, tuple[Term, ...]] = {
     "Settings": _terms(_SETTINGS),
     "Measurements": _terms(_MEASURING),
 }
-"""Headings with their terms, in reading order."""
+"""Headings of the glossary with their terms, in the order in which they are shown."""
 
 
 def terms() -> tuple[Term, ...]:

@@ -187,7 +187,7 @@ def test_what_three_slow_runs_say() -> None:
     found = judge(EVEN, with_slow(3), interleaved=True)
     assert found.reason is Reason.SLOW_ON_ONE_SIDE
     assert found.slow is not None
-    assert reason_text(found) == "all other runs are within +-2 %, these are not"
+    assert reason_text(found) == "the interval is within +-2 %, but several runs are far slower"
     assert slow_text(found.slow) == "all 3 slow runs are on B"
 
 
