@@ -1,4 +1,4 @@
-"""Comparison of two sides: metrics, differences with their intervals, and verdicts. No I/O."""
+"""Comparison of two sides (two groups of runs): metrics, differences with intervals, and verdicts. No I/O."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
 Differences = tuple[tuple[str, str | None, str | None], ...]
-"""Differences of two sides: key, value of the first, value of the second; None if it was not recorded."""
+"""Differences of two sides: key, value of the first side, value of the second. A value is None if not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricComparison:
-    """One metric of both sides."""
+    """Comparison of both sides in one metric."""
 
     direction: str
-    """`read`, `write`, `both` or `sync`."""
+    """Direction of the metric: `read`, `write`, `trim`, `both` or `sync`."""
     figure: MetricKind
-    """The metric."""
+    """The metric that is compared."""
     a: float | None
     """Geometric mean of the runs of the first side; None if one of them has no value."""
     b: float | None
@@ -81,7 +81,7 @@ class MetricComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A comparison of two sides."""
+    """A comparison of two sides in all metrics."""
 
     a: RunRecord
     """The first run, or one run of the first side."""
@@ -94,7 +94,7 @@ class Comparison:
     settings: Differences
     """Settings that differ: key, value on side A, value on side B; a value is None if it was not recorded."""
     job: Differences
-    """Fields of the job that differ."""
+    """Fields of the job that differ, with the same three parts as `settings`."""
     provenance: Differences
     """Other recorded facts that differ, with the same three parts as `settings`."""
     between: MeanInterval | None
@@ -117,7 +117,7 @@ class Comparison:
 
     @property
     def headline(self) -> MetricComparison | None:
-        """Return the headline metric; None if a side does not have it."""
+        """Return the comparison in the headline metric; None if there is none."""
         return next((row for row in self.rows if row.headline), None)
 
     @property
@@ -292,7 +292,7 @@ _OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
 
 
 def _one_block_size(sides: ComparisonSides) -> bool:
-    """Return whether all I/Os of both sides have one known size."""
+    """Return whether all I/Os of both sides have the same known size."""
     jobs = [run.start.job for run in (*sides.a, *sides.b)]
     several = any(job.get(key) for job in jobs for key in ("bssplit", "bsrange", "bs_write"))
     return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") for job in jobs) and not several

@@ -156,7 +156,7 @@ class _Chart:
         self._judged: Callable[[], RegressionResult] = partial(RegressionResult, standing=self._standing, interval=None)
 
     def add(self, night: int, values: Sequence[float]) -> None:
-        """Add the next night."""
+        """Add the next night, and update sum, verdict and reference."""
         learning = len(self._reference) < LEARNING
         self._against = 1 if learning else len(self._reference)
         worse = self._judge_early(values) if learning else self._judge_by_chart(night, values)
@@ -238,7 +238,7 @@ class _Chart:
         return max(ALLOWANCE, _score(self._loss / 2 / sd / sqrt(1 + 1 / number), number - 1))
 
     def result(self, nights: int) -> ControlChart:
-        """Return the state of the last night."""
+        """Return the state of the chart after the last night."""
         number = len(self._reference)
         mean_sd = _moments(self._reference) if number > 1 else None
         detectable_percent = None

@@ -41,7 +41,7 @@ class RunPattern(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftPattern:
-    """A pattern that is unlikely to be chance."""
+    """A pattern in the runs that is unlikely to be chance."""
 
     pattern: RunPattern
     """The kind of pattern."""
@@ -207,7 +207,7 @@ FEW_IN_STRETCH = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """A change of level."""
+    """A change of level in a series of measurements."""
 
     at: int
     """Index of the first point after the change."""
@@ -223,7 +223,7 @@ class Shift:
 
 
 def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> tuple[Shift, ...]:
-    """Return the changes of level of positive values, in order; `threshold`: in percent."""
+    """Return the changes of level in a series of positive values, in order. `threshold`: least change, in percent."""
     logs = [log(value) for value in values]
     splits = sorted(set(_splits(logs, 0, log(1 + threshold / 100), level_of(len(logs)))))
     edges = [0, *splits, len(values)]

@@ -31,7 +31,7 @@ _FEWEST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPoint:
-    """A requested load and its result."""
+    """A requested load, with the rate and the latencies that were measured."""
 
     rate: float
     """Rate that was reached, per second; above 0."""
@@ -46,7 +46,7 @@ class Knee:
     """The load with the largest ratio of throughput to latency."""
 
     rate: float
-    """Rate per second."""
+    """Rate at the knee, per second."""
     low: float
     """Lower end of the 95 % interval of the rate. The interval includes the distance between the requested loads."""
     high: float
@@ -59,11 +59,11 @@ class Knee:
 
 @dataclass(frozen=True, slots=True)
 class _CarriedLoad:
-    """A load that was reached, in logarithms."""
+    """A load that was reached, with its latency as a logarithm."""
 
     rate: float
     latency: float
-    """ln of the mean latency."""
+    """Natural logarithm of the mean latency."""
 
     @property
     def power(self) -> float:

@@ -23,14 +23,14 @@ CAUTION = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNoise:
-    """Scatter of repeated runs."""
+    """Scatter of runs with the same configuration."""
 
     sd: float
     """Standard deviation of the logarithm of the ratio of two runs."""
     dof: int
     """Degrees of freedom: the number of runs minus the number of groups."""
     runs: int
-    """Number of runs."""
+    """Number of runs from which the scatter was computed."""
 
     @property
     def percent(self) -> float:
@@ -84,7 +84,7 @@ def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
 
 
 def _detectable_sds(pairs: int, level: float) -> float:
-    """Return the detectable effect in standard deviations of one pair."""
+    """Return the smallest effect that this many pairs show, in standard deviations of one pair."""
     return (quantile(1 - level / 2, pairs - 1) + quantile(POWER, pairs - 1)) / sqrt(pairs)
 
 

@@ -8,7 +8,7 @@ from backends.values import dataclass
 
 
 class Reason(StrEnum):
-    """The basis of a verdict, or why there is none."""
+    """The reason for a verdict, or the reason why there is none."""
 
     INSIDE = "inside-threshold"
     """The whole interval is within the threshold."""
@@ -89,7 +89,7 @@ class OutlierPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRuns:
-    """Runs far slower than the rest, all of them on one side."""
+    """Runs that are far slower than the rest, if all of them are on one side."""
 
     side: str
     """Letter of the side."""
@@ -102,7 +102,7 @@ class Caveat:
     """Advice that was given during some runs of a comparison."""
 
     key: str
-    """The key of the advice, as in docs/advice.md."""
+    """Key of the advice, as in docs/advice.md."""
     about: tuple[str, ...]
     """Subject of the advice: kinds of background tasks; empty if the key is sufficient."""
     runs: tuple[str, ...]

@@ -45,7 +45,7 @@ class RegressionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionResult:
-    """The verdict and its basis."""
+    """A verdict on a later session, with its interval."""
 
     standing: RegressionVerdict
     """The verdict."""

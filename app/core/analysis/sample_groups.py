@@ -32,7 +32,7 @@ class RunOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSides:
-    """The runs of both sides."""
+    """The runs on both sides of a comparison."""
 
     a: tuple[RunRecord, ...]
     """Runs of the reference."""
@@ -43,7 +43,7 @@ class ComparisonSides:
     alike: bool = False
     """Whether both sides are repeats of the same measurement."""
     order: RunOrder = RunOrder.SINGLE
-    """Order of the measurements."""
+    """Order in which the runs were measured."""
     experiment: str = ""
     """Id of the experiment that the runs belong to; "" if they belong to none."""
     looks: tuple[InterimAnalysis, ...] = ()
@@ -174,7 +174,7 @@ def _earlier_experiments(
 
 
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
-    """Return the run of A and the run of B of each complete pair of one experiment."""
+    """Return the complete pairs of one experiment, each with its run of A and its run of B."""
     pairs: dict[int, dict[str, RunRecord]] = {}
     record = session.experiment(experiment_id)
     left_out = () if record is None or record.end is None else record.end.not_counted

@@ -34,7 +34,7 @@ MOST_ROUNDS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberComparison:
-    """One member compared with all others."""
+    """Comparison of one member with all others."""
 
     name: str
     """Name of the member."""

@@ -91,7 +91,7 @@ def quantile(p: float, dof: float) -> float:
 # affect results as much as most settings do (Duplyakin et al., USENIX ATC 2023).
 
 THRESHOLD_PERCENT = 2.0
-"""A smaller difference is no reason to change a setting."""
+"""Default threshold, in percent; a smaller difference is no reason to change a setting."""
 
 POWER = 0.80
 """Probability with which an effect of the detectable size is found."""
@@ -102,11 +102,11 @@ class ConfidenceInterval:
     """The mean of the natural logarithms of ratios B/A, with its two-sided confidence interval."""
 
     mean: float
-    """Mean ln(B/A)."""
+    """Mean of ln(B/A)."""
     low: float
-    """Lower end."""
+    """Lower end of the interval."""
     high: float
-    """Upper end."""
+    """Upper end of the interval."""
     sd: float
     """Standard deviation of the log-ratio of one run of B and one run of A."""
     n: int

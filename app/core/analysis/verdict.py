@@ -44,7 +44,7 @@ class Verdict(StrEnum):
     HIGHER = "higher"
     """B has a higher latency."""
     NO_DIFFERENCE = "no-difference"
-    """The whole interval is within the practical threshold."""
+    """The whole interval is within the threshold."""
     NOT_DECIDED = "not-decided"
     """None of the verdicts above is possible: the interval is too wide, or the runs allow no verdict."""
     REFUSED = "refused"
@@ -67,10 +67,10 @@ WORSE = frozenset({Verdict.SLOWER, Verdict.HIGHER})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictResult:
-    """A verdict and its basis."""
+    """A verdict, with the interval and the facts that led to it."""
 
     verdict: Verdict
-    """The verdict."""
+    """The verdict on B compared with A."""
     interval: ConfidenceInterval | None
     """Interval of the difference; None without repeats."""
     further_pairs: int | None = None
@@ -98,7 +98,7 @@ class VerdictResult:
 
     @property
     def decided(self) -> bool:
-        """Return whether there is a verdict."""
+        """Return whether the verdict is a result: anything but NOT_DECIDED and REFUSED."""
         return self.verdict.decided
 
     @property

@@ -30,7 +30,7 @@ class AbortCondition:
     """A condition that is checked during a run, with its texts for the result."""
 
     name: str
-    """Name of the condition, one word."""
+    """Name of the condition, in one word."""
     every: float
     """Seconds between two checks."""
     reason: str
@@ -113,7 +113,7 @@ class WriteLimit:
 
     @property
     def _reached(self) -> tuple[float, ...]:
-        """Return the bytes written to the targets that reached their limit."""
+        """Return the number of bytes written to each target that has reached its limit."""
         pairs = zip(self._written, self._limits, strict=True)
         return tuple(written for written, limit in pairs if limit is not None and written >= limit)
 
@@ -203,7 +203,7 @@ class AllocatedRanges:
         return self._ranges.get(path, ())
 
     async def note(self, ready: RunPlan, number: Callable[[ResolvedTarget], Awaitable[str]]) -> None:
-        """Record the ranges that a run allocated. `number`: returns MAJ:MIN of a target."""
+        """Record the ranges that a run allocated. `number`: returns the device number MAJ:MIN of a target."""
         for site in ready.sites:
             if not site.capacity_sources:
                 continue

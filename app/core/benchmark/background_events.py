@@ -80,7 +80,7 @@ class BackgroundEventWatch:
         return events
 
     def _second_of(self, sample: Sample) -> float:
-        """Return the end of an interval in seconds since the start of the run."""
+        """Return the end of a sample's interval, in seconds since the start of the run."""
         match sample.phase:
             case Phase.SETTLING:
                 self._settled = sample.at

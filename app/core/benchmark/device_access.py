@@ -30,7 +30,7 @@ from backends.topology.thin_capacity_scan import capacities_at
 from backends.values import dataclass
 
 SECTOR = 512
-"""Logical block size in bytes if the kernel does not report it."""
+"""Logical block size in bytes that is assumed if the kernel does not report it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class DeviceGuardResult:
     disk: str
     """Device node of the disk: the device itself, unless it is a partition."""
     size: int
-    """Size in bytes."""
+    """Size of the device in bytes."""
     logical_block_size: int
     """Smallest unit of direct I/O in bytes."""
     identity: Identity | None
@@ -62,7 +62,7 @@ class DeviceGuardResult:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Return the reasons against the access as sentences; () if it is allowed."""
+        """Return the reasons why the guard refuses the access, as sentences; () if it allows the access."""
         return () if self.verdict.ok else self.verdict.refused
 
 

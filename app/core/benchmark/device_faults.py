@@ -57,7 +57,7 @@ class DeviceHealth:
 
     @property
     def broken(self) -> bool:
-        """Return whether more members are missing than the level can lose."""
+        """Return whether the array lacks more members than its level can lose."""
         if self.level not in REDUNDANCY or not self.missing:
             return False
         redundancy = REDUNDANCY[self.level]

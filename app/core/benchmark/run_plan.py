@@ -1,4 +1,4 @@
-"""Requests for benchmarks, and plans of runs."""
+"""Benchmark requests of the user, and the plans of runs that are made from them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTarget:
-    """A target of a benchmark."""
+    """A target of a benchmark, as the user named it."""
 
     where: str
     """Path of a block device, or the file or folder for a scratch file."""
@@ -54,7 +54,7 @@ class BenchmarkRequest(NamedTarget):
     steady: SteadyPlan | None = None
     """Plan for the steady state; None to measure at once, for the full run time."""
     fills: int = 0
-    """How often to fill the target sequentially before the run, for preconditioning."""
+    """Number of times to fill the target sequentially before the run, for preconditioning."""
 
     fill_block: int = FILL_BLOCK
     """Block size of the fill in bytes: the full stripe if the fill initialises the parity of an array."""
@@ -127,11 +127,11 @@ class ResolvedTarget:
 
     @property
     def locked(self) -> tuple[str, ...]:
-        """Return the nodes of all disks that other processes must not change during the run."""
+        """Return the device nodes of all disks that are locked during the run."""
         return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
 
     def locate(self, job: Job) -> JobLocation:
-        """Return where a job runs on the target."""
+        """Return the location of a job on this target, for the advisor."""
         from app.core.benchmark.conditions.facts import JobLocation
 
         return JobLocation(
@@ -197,7 +197,7 @@ class RunPlan:
 
     @property
     def hint(self) -> str:
-        """Return the next step after a refusal."""
+        """Return the next step for the user after a refusal; "" if the run is allowed."""
         judgements = [site.judgement for site in self.sites if site.judgement is not None]
         return next((judgement.verdict.hint for judgement in judgements if judgement.refused), "")
 
@@ -234,7 +234,7 @@ class RunPlan:
 
     @property
     def confirm_text(self) -> str | None:
-        """Return the confirmation token for all devices; None if none is needed."""
+        """Return the confirmation token for all devices together; None if the run needs no confirmation."""
         return confirm_token(self.labels) or None
 
     def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
@@ -254,7 +254,7 @@ class RunPlan:
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """Return the nodes of the known disks below the targets."""
+        """Return the device nodes of the disks below the targets, as far as they are known."""
         return tuple(site.disk for site in self.sites if site.disk is not None)
 
     @property
@@ -276,7 +276,7 @@ class RunPlan:
 
     @property
     def destructive(self) -> bool:
-        """Return whether a device is overwritten."""
+        """Return whether the run destroys data on a device."""
         return bool(self.overwritten)
 
     @property

@@ -213,7 +213,7 @@ class BenchmarkRunner:
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
     async def number(self, site: ResolvedTarget) -> str:
-        """Return MAJ:MIN of a device, or of the filesystem of a file."""
+        """Return the device number MAJ:MIN of a target; for a scratch file, that of its filesystem."""
         if site.scratch is not None:
             return await self._scratching.filesystem_number(site.scratch)
         return await self._gate.device_number(site.target.path)

@@ -1,4 +1,4 @@
-"""Scratch files: permitted locations and sizes."""
+"""Plans of scratch files: where they may be, and how large."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _stat_file(path: Path) -> os.stat_result | None:
 def _require_space(folder: Path, wanted: int) -> None:
     """Raise RefusedError unless `wanted` more bytes fit into a writable folder.
 
-    A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB.
+    A reserve must stay free: 5 % of the filesystem, but at least 256 MiB and at most 10 GiB.
     """
     info = os.statvfs(folder)
     free = info.f_bavail * info.f_frsize

@@ -23,7 +23,7 @@ class OpenTarget:
     """A device or scratch file that is open for a run."""
 
     path: str
-    """Path for fio."""
+    """Path of the target for fio."""
     root: HelperClaim | None = None
     """Claim of the root helper, if the root helper has the device open for reading; else None."""
     keep: bool = False
@@ -72,7 +72,7 @@ class LocalScratchManager:
 
 
 class SimulatedScratchManager:
-    """Scratch files on a simulated or recorded host: entries in its list of files, without content."""
+    """Manages scratch files of a simulated or recorded host. They are entries without content in its list of files."""
 
     real = False
 

@@ -40,7 +40,7 @@ def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
 
 
 class SessionBenchmarks:
-    """Runs the jobs of a session, one at a time."""
+    """Prepares and runs the jobs of a session, one at a time."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, advisor: Advisor = no_advice) -> None:
         """Create the benchmarks of a session. `advisor`: gives advice before, during and after a run."""
@@ -99,7 +99,7 @@ class SessionBenchmarks:
         return await self._measurer(self._record.folder or Path()).readiness_error()
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
-        """Return advice on a request before it is prepared; () if it cannot be measured."""
+        """Return advice on a request that is not prepared yet; () if the request cannot be measured."""
         from app.core.benchmark.conditions.facts import combine_facts
 
         measurer = self._measurer(self._record.folder or Path())
@@ -253,7 +253,7 @@ class SessionBenchmarks:
         )
 
     async def _facts_of(self, ready: RunPlan) -> RunFacts:
-        """Return the combined facts of all targets."""
+        """Return the facts known before a run, combined over all targets."""
         from app.core.benchmark.conditions.facts import combine_facts
 
         return combine_facts([await self._facts(site.locate(ready.job)) for site in ready.sites])

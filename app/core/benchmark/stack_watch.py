@@ -258,7 +258,7 @@ class FootingWatch:
         return frozenset(signs)
 
     async def _end_if_used(self) -> bool:
-        """Stop the run if something uses a device now; return whether that could be checked."""
+        """Stop the run if something uses a device now; return False if this could not be checked."""
         try:
             async with asyncio.timeout(self._blind_after):
                 self._end(await self._uses())

@@ -10,10 +10,10 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedChange:
-    """A change that raidbench can make."""
+    """A change that raidbench proposes to fix a fault."""
 
     target: Target
-    """Target of the setting."""
+    """Device whose setting is changed."""
     key: str
     """Key of the setting."""
     value: str

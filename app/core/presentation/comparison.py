@@ -22,7 +22,7 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
 
 NO_PAIR = "No pair was completed, so there is nothing to compare."
-"""Text about an experiment that ended before its first complete pair."""
+"""Result of an experiment that ended before its first complete pair."""
 
 
 _SIGNS = {

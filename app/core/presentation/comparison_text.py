@@ -66,17 +66,17 @@ _MOST_SETTINGS = 2
 
 
 def row_name(row: MetricComparison) -> str:
-    """Return the name of a metric, `read IOPS`."""
+    """Return the name of a metric with its direction: `read IOPS`."""
     return figure_name(row.figure, row.direction)
 
 
 def row_percent(row: MetricComparison) -> str:
-    """Return the difference without its interval, `-18.4 %`."""
+    """Return the difference between the sides without its interval: `-18.4 %`."""
     return difference_text(row.a, row.b) if row.interval is None else percent_text(row.interval.percent)
 
 
 def row_difference(row: MetricComparison) -> str:
-    """Return the difference with its interval, if there is one."""
+    """Return the difference between the sides with its interval, if it has one: `-17.9 % [-19.7, -16.1]`."""
     if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
         return units.NOTHING
     return difference_text(row.a, row.b) if row.interval is None else interval_text(row.interval)
@@ -353,7 +353,7 @@ def between_sessions_text(spread: MeanInterval) -> str:
 
 
 def disturbance_text(pattern: DriftPattern) -> str:
-    """Return a sentence about a pattern in the runs that the setting did not cause."""
+    """Return sentences about a pattern over time in the runs, which the setting did not cause."""
     match pattern.pattern:
         case RunPattern.ORDER:
             size = percent_text(pattern.size)
@@ -372,7 +372,7 @@ def disturbance_text(pattern: DriftPattern) -> str:
 
 
 def caveat_texts(comparison: Comparison) -> tuple[str, ...]:
-    """Return sentences that must be shown with the results."""
+    """Return the caveats of a comparison: sentences that must be shown together with its results."""
     return tuple(_caveats(comparison))
 
 

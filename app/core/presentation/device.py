@@ -363,7 +363,7 @@ def settings_in_force(start: RunStarted) -> dict[str, str]:
 
 
 def run_setting_cell(start: RunStarted, key: str) -> Cell:
-    """Return the effective value of a setting at the start of a run, marked if another value was configured."""
+    """Return the effective value of a setting at the start of a run, with a sign if another value was configured."""
     value, in_force_value = start.settings.get(key), settings_in_force(start).get(key)
     if value is None or in_force_value in (None, value):
         return Cell("" if value is None else key_value(key, value))

@@ -110,7 +110,7 @@ def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
 
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
-    """Return those of `keys` whose device name contains `text`."""
+    """Return the keys in `keys` of devices whose name contains `text`."""
     names = {str(device.target): name_of(device).lower() for device in inventory.block_devices}
     return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
@@ -336,7 +336,7 @@ def use_text(uses: tuple[Use, ...]) -> str:
 
 
 def _detail_texts(device: Device) -> Iterator[str]:
-    """Yield further details of a device in a few words each."""
+    """Yield further details of a device, each in a few words."""
     match device:
         case Controller():
             yield f"driver {device.driver}" if device.driver else ""

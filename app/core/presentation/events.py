@@ -142,7 +142,7 @@ class EventChoice(StrEnum):
 
     @property
     def description(self) -> str:
-        """Return the description of the selection."""
+        """Return a description of the selection, for the user."""
         return _CHOICES[self][0]
 
     def shows(self, kind: str) -> bool:
@@ -157,10 +157,10 @@ _CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
     EventChoice.NOTICES: ("messages", lambda kind: kind == NOTICE),
     EventChoice.ALL: ("all events, including read-only commands", lambda kind: True),
 }
-"""Description of each selection, and which kinds of events it shows."""
+"""For each selection: its description, and a function that returns whether it shows a kind of event."""
 
 RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.NOTICES)
-"""Selections for the log on disk."""
+"""Selections that are possible for the log on disk, which has no notices."""
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:

@@ -24,7 +24,7 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "latency_max_ns": "max",
     }
 )
-"""Labels by the key of the metric."""
+"""Labels of metrics, by the key of the metric."""
 
 
 def figure_label(figure: MetricKind) -> str:
@@ -38,7 +38,7 @@ def figure_name(figure: MetricKind, direction: str) -> str:
 
 
 def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
-    """Return the formatter for values of a metric: `85.4k`, `332`, `1.15 ms`."""
+    """Return the function that formats values of a metric: `85.4k`, `332`, `1.15 ms`."""
     if figure.is_latency:
         return units.latency
     return units.iops if figure.key == "iops" else units.mib_per_s

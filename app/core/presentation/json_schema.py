@@ -44,17 +44,17 @@ Version 1 listed a device once for each of its views.
 
 Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json] | None]
-"""Settings of each target by address, as `setting` returns them; None if they could not be read."""
+"""Settings of each device, by its address, in the form that `setting` returns; None if they could not be read."""
 
 HEALTH = tuple(field.name for field in fields(Health))
-"""Fields of a drive's health."""
+"""Names of the fields of a drive's health."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 _STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HOLDER_KINDS, "held")}
 
 
 def document(**body: Any) -> Json:
-    """Return a complete document."""
+    """Return a complete JSON document with these fields and the schema version."""
     return {"schema": SCHEMA, **body}
 
 

@@ -45,10 +45,10 @@ def _fields() -> dict[str, str]:
 
 
 def key_name(key: str) -> str:
-    """Return the label of a key.
+    """Return the label of a key of a setting, a job field or a provenance fact.
 
-    `Read-ahead` for `read_ahead`, `Kernel read-ahead` for `read_ahead_kb`, `Write-mostly, sda1` for
-    `write_mostly.sda1`, `Queue depth` for `iodepth`.
+    For example, `Read-ahead` for `read_ahead`, `Kernel read-ahead` for `read_ahead_kb`, `Write-mostly, sda1` for
+    `write_mostly.sda1`, and `Queue depth` for `iodepth`.
     """
     settings, (kind, _, member) = declared_settings(), key.partition(".")
     if kind in settings:
@@ -76,7 +76,7 @@ def _kernel_setting_keys() -> frozenset[str]:
 
 
 def key_heading(key: str) -> str:
-    """Return the label of a key as a heading."""
+    """Return the label of a key as a heading, with a capital letter."""
     name = key_name(key)
     return f"{name[:1].upper()}{name[1:]}"
 

@@ -125,7 +125,7 @@ def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
 
 
 def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
-    """Return the caches as a group of facts; () without a cache."""
+    """Return the hit shares of the caches as a group of facts; () without a cache."""
     return facts_group("Cache", (FactLine(cache.device, cache_text(cache)) for cache in caches))
 
 

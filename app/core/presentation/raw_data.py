@@ -106,7 +106,7 @@ def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
 
 
 def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
-    """Return every sample of a run; () if they cannot be read."""
+    """Return all samples of a run; () if they cannot be read."""
     path = run_folder(run, folder)
     if path is None:
         return ()

@@ -84,6 +84,6 @@ def confirmation_level(risk: Risk) -> ConfirmationLevel:
 
 
 def outcome_cell(result: str) -> Cell:
-    """Return the outcome of a change with its tone: `verified`, `differs`, `failed`, ..."""
+    """Return the outcome of a change (`verified`, `differs`, `failed` and so on) with its tone and sign."""
     tone, mark = _OUTCOMES.get(result, (Tone.BAD, StatusSymbol.FAILED))
     return Cell(result, tone, mark)

@@ -30,7 +30,10 @@ from widgets.text_utils import units
 
 
 def stall_text(detector: IoStallDetector, measured_from: float) -> str:
-    """Return a sentence about a running job's stalls, or "". `measured_from`: start of the measured phase, seconds."""
+    """Return a sentence about the stalls of a running job; "" if there are none.
+
+    `measured_from`: start of the measured phase in seconds.
+    """
     stalls = detector.stalls
     if not stalls:
         return ""
@@ -282,7 +285,7 @@ def cpu_line(fio: float | None, host: float | None) -> str:
 
 
 def direction_line(direction: str, figures: DirectionStats) -> str:
-    """Return the results of one direction in a line: `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, ...`."""
+    """Return the results of one direction in one line: `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, ...`."""
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
     if direction == SYNC:

@@ -34,7 +34,7 @@ _FIGURE: dict[str, MetricKind] = {figure.key: figure for figure in FIGURES}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRun:
-    """A run in a list."""
+    """A run in the list of runs, with the facts that its row shows."""
 
     record: RunRecord
     """The run."""

@@ -71,7 +71,7 @@ def legal_text(setting: Setting, reading: Reading) -> str:
 
 
 def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, str]]:
-    """Return the legal values with their labels; a range is one entry without a value."""
+    """Return the legal values of a setting with their labels. A range is a single entry, with None as its value."""
     if reading.choices:
         return [(choice.value, choice.label) for choice in reading.choices]
     text = legal_text(setting, reading)

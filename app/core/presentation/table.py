@@ -24,7 +24,7 @@ class Tone(Enum):
     """A heading, a controller, or the best of several values."""
     GOOD = "good"
     ATTENTION = "attention"
-    """Needs attention: degraded, dangerous, effective value differs from the configured one."""
+    """Needs attention: degraded, dangerous, or the effective value differs from the configured one."""
     BAD = "bad"
     """Failed, missing, worse, or destroys data."""
     STAGED = "staged"
@@ -65,7 +65,7 @@ class Column:
     """A column of a table."""
 
     title: str
-    """Heading."""
+    """Heading of the column."""
     key: str = ""
     """Key by which the user chooses columns; "" if the user cannot choose columns."""
     align: Align = Align.LEFT
@@ -112,7 +112,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Columns and rows. Renderers may leave out empty columns."""
+    """A table. Renderers may leave out empty columns."""
 
     columns: tuple[Column, ...]
     """Columns from left to right."""

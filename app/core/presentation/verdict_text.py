@@ -56,7 +56,7 @@ WEAKENING_TEXTS = {
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """Return a verdict as text, `no difference`."""
+    """Return a verdict as text: `no difference`."""
     return verdict.value.replace("-", " ")
 
 

@@ -36,7 +36,7 @@ class PastRun:
     at: float
     """Start of the run, in seconds since the epoch."""
     host: str
-    """Host name."""
+    """Name of the host of the session."""
     simulated: bool
     """Whether the hardware was simulated."""
     thing: str
@@ -48,7 +48,7 @@ class PastRun:
     profile: str | None
     """Name of the profile; None for a custom job."""
     job: str
-    """The fields of the job that are set, `bs=4k iodepth=64`."""
+    """Fields of the job that are set, as text: `bs=4k iodepth=64`."""
     settings: Mapping[str, str]
     """Values of the settings before the run, by key."""
     around: Mapping[str, str]

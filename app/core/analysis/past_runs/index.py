@@ -37,7 +37,7 @@ _OURS = 0x72624878
 _PATIENCE = 5.0
 """Maximum seconds to wait for another process that is writing the index."""
 _AT_ONCE = 50
-"""Sessions written in one transaction, so that other processes wait only briefly."""
+"""Maximum number of sessions written in one transaction, so that other processes wait only briefly."""
 
 _COLUMNS = tuple(field.name for field in fields(PastRun))
 _JSON = ("settings", "around")
@@ -82,7 +82,7 @@ Stamp = tuple[int, int, int]
 
 
 def index_file(paths: Paths) -> Path:
-    """Return the path of the index."""
+    """Return the path of the index file."""
     return paths.state / "runs.sqlite3"
 
 

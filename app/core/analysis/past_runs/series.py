@@ -15,7 +15,7 @@ from app.core.session.results import RunStatus
 from backends.values import dataclass
 
 Difference = tuple[str, str | None, str | None]
-"""Key, value before, value after; None if it was not recorded."""
+"""A difference between two runs: key, value before, value after. A value is None if it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class RunSeries:
 
 
 def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
-    """Return the settings and other facts affecting results that differ between two runs."""
+    """Return the settings, and other facts that affect results, that differ between two runs."""
     if a.settings is b.settings and a.around is b.around:  # the index shares equal mappings
         return ()
     return (*differing_values(a.settings, b.settings), *differing_values(a.around, b.around))
