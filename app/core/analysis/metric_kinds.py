@@ -67,7 +67,7 @@ FIGURES: tuple[MetricKind, ...] = (
     MetricKind(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
     MetricKind(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
     MetricKind(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
-    # Too few I/Os determine these to get a verdict: a single one the maximum, about ten the others.
+    # These get no verdict, because too few I/Os determine them: one I/O the maximum, about ten I/Os the others.
     MetricKind(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
     MetricKind(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
     MetricKind(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),

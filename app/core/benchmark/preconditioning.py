@@ -113,6 +113,6 @@ class PreconditionHistory:
             try:
                 data = json.loads(line)
                 return None if is_newer(FileFormat.DEVICE, data.get("format")) else structure(data, PreconditionWritten)
-            except Exception:  # a line truncated by a crash, or of another version
+            except Exception:  # a crash truncated the line, or another version wrote it
                 continue
         return None

@@ -63,7 +63,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         )
     wanted = info.st_size if size is None else size
     if is_ours:
-        wanted = wanted or DEFAULT_SIZE  # a crash may leave an empty file
+        wanted = wanted or DEFAULT_SIZE  # a crash may have left an empty file
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
         if more := max(0, wanted - info.st_blocks * 512):
             _require_space(path.parent, more)

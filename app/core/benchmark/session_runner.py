@@ -22,7 +22,7 @@ from backends.host import WriteDenied
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
-if TYPE_CHECKING:  # every workbench imports this module, but few run benchmarks
+if TYPE_CHECKING:  # imported on demand: every workbench imports this module, but few run benchmarks
     from app.core.benchmark.abort_conditions import AllocatedRanges
     from app.core.benchmark.conditions.facts import Advisor, JobLocation, RunFacts
     from app.core.benchmark.conditions.monitor import LiveAdvisor
@@ -138,7 +138,7 @@ class SessionBenchmarks:
         """
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait until it ends, or stop it first.")
-        ready.require(confirm)  # before anything is read from a device without confirmation
+        ready.require(confirm)  # refuse before anything is read from an unconfirmed device
         if await self._reads_only():
             from app.core.benchmark.run_plan import require_reading
 

@@ -281,7 +281,7 @@ class FootingWatch:
                 picture = picture or await scan_topology(self._host, everywhere=True)
                 apart = picture.with_separate(
                     picture.doubtful_pairs()
-                )  # the guard proved before the run that these are different disks
+                )  # before the run, the guard proved that these are different disks
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 label = (picture.link(name) if name in picture.tree.nodes else None) or label
             new_uses = [use for use in uses if use.kind not in _KNOWN_BEFORE]

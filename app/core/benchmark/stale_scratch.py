@@ -39,7 +39,7 @@ def leftover_scratch(paths: Paths) -> tuple[StaleScratchFile, ...]:
     for folder in folders.session_folders(paths):
         try:
             if not _NAMES_ONE.search(read_regular(folder / folders.LOG)):
-                continue  # most sessions: parsing all of them would delay every start
+                continue  # true for most sessions; parsing all of them would delay every start
             runs = store.load(folder).session.runs
         except (OSError, RaidbenchError):
             continue

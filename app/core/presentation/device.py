@@ -404,5 +404,5 @@ def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[s
         return (name,)
     if not isinstance(item, Array):
         return (name, kind_text(item), *((node,) if node else ()))
-    # An array's own name in /dev is its display name, so the node adds nothing.
+    # If an array has a name of its own in /dev, that is its display name, and the device node adds nothing.
     return tuple(filter(None, (item.name or name, kind_text(item), "" if item.called else node)))

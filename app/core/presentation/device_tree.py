@@ -44,9 +44,9 @@ def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple
 def address_sort_key(target: Target) -> tuple[Any, ...]:
     """Return a sort key that orders addresses naturally: `s9` before `s10`, `sdz` before `sdaa`."""
     kernels = _LETTERED.fullmatch(target.address)
-    if kernels is not None:  # before others, in the order of lsblk
+    if kernels is not None:  # kernel names come before other addresses, in the order of lsblk
         return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
-    if _PCI.fullmatch(target.address):  # addresses of fixed width in hexadecimal
+    if _PCI.fullmatch(target.address):  # these hexadecimal addresses have a fixed width, so they sort as text
         return (_by_node(target), 1, target.address)
     parts = re.split(r"(\d+)", target.address)
     numbered = ((int(number), text) for number, text in zip(parts[1::2], parts[2::2], strict=True))
@@ -86,11 +86,11 @@ class _TreeBuilder:
             for array in self._inventory.arrays
             if array.controller not in owners and array.target not in self._nested
         ]
-        arrays = [self._array(array) for array in self._sorted(free)]  # first, because they claim their members
+        arrays = [self._array(array) for array in self._sorted(free)]  # before controllers, to claim their members
         top = [*map(self._controller, controllers), *arrays]
         left = [
             array for array in self._inventory.arrays if array.target not in self._done
-        ]  # arrays that contain each other
+        ]  # only arrays that contain each other are left
         top += [self._array(array) for array in left if array.target not in self._done]
         drives = (drive for drive in self._drives.values() if drive.target not in self._done)
         return (*top, *map(self._drive, self._sorted(drives)))

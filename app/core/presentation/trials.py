@@ -39,7 +39,7 @@ def trial_lines(undecideds: Iterable[Undecided]) -> list[str]:
 def _line(trials: Sequence[Undecided]) -> str:
     undecided = trials[0]
     undo = "`u` in the workbench"
-    if len(trials) == 1 and undecided.uid == os.geteuid():  # root does not write to another user's session
+    if len(trials) == 1 and undecided.uid == os.geteuid():  # root must not write to another user's session
         undo = f"`raidbench --session {shlex.quote(undecided.trial.session)} undo {undecided.trial.id}`"
     how = (
         f"`raidbench keep` confirms it, {undo} reverts it now."

@@ -93,7 +93,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
             yield f"about {units.plural(judgement.further_pairs, 'more pair')} would decide it"
-        elif judgement.slow is None and not is_too_noisy(interval):  # else the sentence already explains the verdict
+        elif judgement.slow is None and not is_too_noisy(interval):  # otherwise other clauses explain the verdict
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"

@@ -84,7 +84,7 @@ class RunSeries:
 
 def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
     """Return the settings, and other facts that affect results, that differ between two runs."""
-    if a.settings is b.settings and a.around is b.around:  # the index shares equal mappings
+    if a.settings is b.settings and a.around is b.around:  # the index uses one object for equal mappings
         return ()
     return (*differing_values(a.settings, b.settings), *differing_values(a.around, b.around))
 
