@@ -55,7 +55,7 @@ class ScratchFile:
                 raise RefusedError(f"Another program has just created {self._shown}.") from None
             if not isinstance(error, OSError):
                 raise
-            action = "opened" if self._plan.exists else "made"
+            action = "opened" if self._plan.exists else "created"
             raise StorageError(
                 f"The scratch file {self._shown} cannot be {action}: {error.strerror}.", evidence=str(error)
             ) from error

@@ -207,7 +207,7 @@ def change_facts(record: ChangeRecord) -> Facts:
     intent, change, end = record.intent, record.change, record.end
     fact_lines = [FactLine("Started", units.moment(intent.at))]
     if end is None:
-        fact_lines.append(FactLine("Outcome", "no outcome: raidbench ended before it was recorded"))
+        fact_lines.append(FactLine("Outcome", "no outcome: raidbench ended before it could record the outcome"))
     else:
         outcome = outcome_cell(end.result)
         fact_lines += [

@@ -268,7 +268,7 @@ def _stopped_sentence(comparison: Comparison) -> str:
     silent_ids = [run.id for run in runs if is_silent(run)]
     where = _side_phrases(comparison)[not a_is_silent]
     count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({units.first_of(silent_ids, _MOST_NAMED)})"
-    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, but in every run of the other side."
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}. Every run of the other side completed I/O."
 
 
 def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
@@ -362,9 +362,9 @@ def disturbance_text(pattern: DriftPattern) -> str:
             return f"Drift: the runs changed by {percent_text(pattern.size)} from the first to the last."
         case RunPattern.CARRY_OVER:
             return (
-                f"Pairs in which the setting had just changed show {percent_text(pattern.size)}, the others "
-                f"{percent_text(pattern.others)}. The setting takes effect after the ramp, so its real effect "
-                "is larger than shown. Measure again with a longer `--ramp`."
+                f"Pairs in which the setting had just changed show a difference of {percent_text(pattern.size)}, the "
+                f"other pairs {percent_text(pattern.others)}. The setting takes effect only after the ramp, so its "
+                "real effect is larger than shown. Measure again with a longer `--ramp`."
             )
         case RunPattern.PERIOD:
             every = f"a period of about {pattern.size:.1f} runs"

@@ -303,7 +303,7 @@ def _text(value: object | None) -> str:
 
 def _content_facts(device: Array | Drive) -> tuple[Facts, ...]:
     return facts_group(
-        "On it",
+        "Content",
         (
             FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
             for sign in (device.signatures if isinstance(device, Drive) else ())

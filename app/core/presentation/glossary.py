@@ -74,7 +74,7 @@ _HARDWARE = (
         "Disks that share one vendor's metadata (Intel VROC, DDF). Their volumes are md arrays.",
         "",
     ),
-    ("flush", "Writing the data that only a write-back cache has to the device behind it.", ""),
+    ("flush", "Writing the dirty data of a write-back cache to the device behind it.", ""),
     ("backing device", "The slow disk of a bcache device. It has all data except the dirty data in the cache.", ""),
     ("cache set", "A cache device as bcache uses it. It serves one or several backing devices.", ""),
     (
@@ -166,11 +166,15 @@ _MEASURING = (
     ("open loop", "A load with a fixed rate, independent of the response of the device. fio: rate_iops.", ""),
     ("Poisson arrivals", "Requests at random, independent times, as from many users.", ""),
     ("stall", "A time in which no I/O completes.", BENCH),
-    ("advice", "Conditions that make a measurement unreliable, with what to do about them.", BENCH),
+    ("advice", "Text about a condition that makes a measurement unreliable, with the next step.", BENCH),
     ("baseline", "The run or configuration with which others are compared.", f"{RUNS} {SWEEP}"),
     ("repeat", "Another run of the same job on the same target with the same settings.", RUNS),
     ("pair", "Two consecutive runs, one with the old value and one with the new value.", RUNS),
-    ("experiment", "A setting measured in pairs and then restored. Command: ab.", RUNS),
+    (
+        "experiment",
+        "Two values of a setting, measured in pairs. The old value is restored at the end. Command: ab.",
+        RUNS,
+    ),
     (
         "provenance",
         "Everything a run depends on apart from job and settings: machine, slot, firmware, drives, queues.",

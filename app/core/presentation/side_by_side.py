@@ -122,7 +122,7 @@ def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
 def drawing_text(drawn: DrawnDifference) -> str:
     """Return a legend for the drawing, as one sentence."""
     parts = ["each point is one pair"] if drawn.points else []
-    parts += ["each bar is an interval, the mark on it its middle"] if drawn.low is not None else []
+    parts += ["each bar is an interval, and its mark is the middle"] if drawn.low is not None else []
     parts.append(f"shaded: up to +-{drawn.threshold:g} % counts as no difference")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."

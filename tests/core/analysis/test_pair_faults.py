@@ -71,7 +71,7 @@ def test_pairs_that_begin_with_a_change_and_show_less_are_told_with_both_effects
     assert one.pattern is RunPattern.CARRY_OVER
     # The others lose 30 % of one run's step, these of both.
     assert (round(one.size), round(one.others)) == (8, 14)
-    assert disturbance_text(one).startswith("Pairs in which the setting had just changed show +7.")
+    assert disturbance_text(one).startswith("Pairs in which the setting had just changed show a difference of +7.")
     assert "`--ramp`" in disturbance_text(one)
 
 
