@@ -19,7 +19,7 @@ from app.core.analysis.verdict import FEWEST_RUNS
 from backends.values import dataclass
 
 FEWEST_SESSIONS = 4
-"""Least number of sessions from which their scatter is known well enough."""
+"""Least number of sessions; fewer do not show the scatter of sessions well enough."""
 
 LATER_THRESHOLD_PERCENT = 5.0
 """Default threshold; sessions often differ by less than this without a cause."""
@@ -48,7 +48,7 @@ class RegressionResult:
     """A verdict on a later session, with its interval."""
 
     standing: RegressionVerdict
-    """The verdict."""
+    """The verdict on the later session."""
     interval: ConfidenceInterval | None
     """Interval of the later session compared with the earlier one; None without repeats."""
     of_sessions: bool = False

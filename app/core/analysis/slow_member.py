@@ -116,7 +116,7 @@ _NORMAL = 1.4826
 """Standard deviation divided by median absolute deviation, for normally distributed values."""
 
 _FAR = 4.5
-"""Distance from the median, in standard deviations, beyond which a member does not show what is normal."""
+"""Distance from the median, in standard deviations, beyond which a member is no measure of the normal difference."""
 
 _HICCUP = 2.5
 """Distance from the median of its member, in standard deviations, at which a value is clipped."""

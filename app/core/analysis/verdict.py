@@ -74,7 +74,7 @@ class VerdictResult:
     interval: ConfidenceInterval | None
     """Interval of the difference; None without repeats."""
     further_pairs: int | None = None
-    """Additional pairs until a verdict is due, or 75 % probable; None if it is decided, or if no number would help."""
+    """Additional pairs after which a verdict is due, or is 75 % probable; None if decided, or if no number helps."""
     interleaved: bool = False
     """Whether the runs were measured in turn."""
     reason: Reason | None = None

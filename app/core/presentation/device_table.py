@@ -82,7 +82,7 @@ class DeviceListOptions:
     matching: frozenset[str] | None = None
     """Keys of the devices that match a filter; None without a filter."""
     named: frozenset[str] = frozenset()
-    """Keys of the devices whose name matches the filter. They have their own row even if their array is collapsed."""
+    """Keys of the devices whose name matches the filter. They have their own row even if others are summarised."""
 
 
 WHOLE = DeviceListOptions(expanded=True)

@@ -178,7 +178,7 @@ _Description = tuple[str, str, list[str], Tone]
 """Kind, headline, details and tone of an event."""
 
 
-def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # noqa: C901 a case for each event; mypy reports missing ones
+def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # noqa: C901 one case for each event; mypy reports a missing one
     match event:
         case SessionStarted(machine=machine):
             body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
