@@ -44,7 +44,7 @@ def interval(at: float, seconds: float = 0.25, *, ios: int = 100, phase: Phase =
     [
         (replace(NVME, sequence=None, state=None), "nvme3n1 was unplugged"),
         (replace(NVME, state="dead"), "nvme3n1 was unplugged"),
-        (replace(NVME, sequence="10"), "nvme3n1 is now the name of a different device"),
+        (replace(NVME, sequence="10"), "nvme3n1 is now a different device"),
         (replace(NVME, state="offline"), "The device is offline"),
         (replace(NVME, state="blocked"), "The device is blocked"),
     ],
