@@ -1,1 +1,1 @@
-"""Comparison of runs: statistics, verdicts, and caveats."""
+"""Comparison of runs: statistics, verdicts and caveats."""

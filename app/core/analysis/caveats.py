@@ -1,7 +1,7 @@
 """Caveats of a comparison: the advice given during its runs that forbids or weakens a verdict. No I/O.
 
-With background work, a battery learn cycle or ineffective write-back, results belong to two states of the array. The
-interval between runs does not distinguish them from an effect of the settings.
+With background work, a battery learn cycle or ineffective write-back, the array is in different states during the runs.
+The interval cannot distinguish the effect of such a state from the effect of the settings.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 
 LOST_WRITE_BACK = ("write_cache", "write-through")
-"""Subject of the advice about write-back that is set but not in force."""
+"""Subject of the advice about write-back that is configured but not in force."""
 
 
 FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
@@ -26,11 +26,11 @@ FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
         "background-task": None,
         "policy-changed": None,
         "battery-learning": None,
-        # Cached I/O requests write-through instead of write-back; only an unrequested loss of write-back counts.
+        # Only write-back that became write-through counts. With cached I/O the user asks for write-through.
         "policy-not-in-force": LOST_WRITE_BACK,
     }
 )
-"""Advice that forbids a verdict: keys of docs/advice.md with the required subject, None for any."""
+"""Advice that forbids a verdict: keys of docs/advice.md, each with the required subject; None for any subject."""
 
 WEAKENS = frozenset(
     {
@@ -53,13 +53,13 @@ WEAKENS = frozenset(
         "too-short",
     }
 )
-"""Advice that is shown with a verdict."""
+"""Keys of advice that weakens a verdict and is shown with it."""
 
 
 def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
-    """Return the verdict, changed to refused if the advice of a run forbids one, or the I/O engines differ.
+    """Return the verdict, or REFUSED with the same interval.
 
-    The interval is kept.
+    REFUSED means that the advice of a run forbids a verdict, or that the I/O engines of the runs differ.
     """
     runs = tuple(runs)
     if len({engine_of(run) for run in runs}) > 1:
@@ -71,12 +71,12 @@ def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> Verdic
 
 
 def blocking_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
-    """Return why these runs allow no verdict; empty if they do."""
+    """Return the caveats that forbid a verdict on these runs; an empty tuple if a verdict is allowed."""
     return _grouped_caveats(runs, _blocking_keys)
 
 
 def weakening_caveats(runs: Iterable[RunRecord]) -> tuple[Caveat, ...]:
-    """Return what weakens a verdict on these runs."""
+    """Return the caveats that weaken a verdict on these runs."""
     return _grouped_caveats(runs, _weakening_keys)
 
 

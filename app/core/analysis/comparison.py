@@ -1,4 +1,4 @@
-"""Comparison of two sides: metrics, differences with their intervals, and verdicts. No I/O."""
+"""Comparison of two sides (two groups of runs): metrics, differences with intervals, and verdicts. No I/O."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
 Differences = tuple[tuple[str, str | None, str | None], ...]
-"""Differences of two sides: key, value of the first, value of the second; None if it was not recorded."""
+"""Differences of two sides: key, value of the first side, value of the second. A value is None if not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricComparison:
-    """One metric of both sides."""
+    """Comparison of both sides in one metric."""
 
     direction: str
-    """`read`, `write`, `both` or `sync`."""
+    """Direction of the metric: `read`, `write`, `trim`, `both` or `sync`."""
     figure: MetricKind
-    """The metric."""
+    """The metric that is compared."""
     a: float | None
-    """Of the first side, the geometric mean of its runs; None if one of them has no value."""
+    """Geometric mean of the runs of the first side; None if one of them has no value."""
     b: float | None
-    """Of the second side."""
+    """Geometric mean of the runs of the second side; None if one of them has no value."""
     judgement: VerdictResult | None = None
-    """The verdict from the repeats; None if one side has no value, or the metric is not judged."""
+    """The verdict from the repeats; None if one side has no value, or if the metric never gets a verdict."""
     headline: bool = False
-    """Whether it is the headline metric of the job."""
+    """Whether this is the headline metric of the job."""
     same_as: str = ""
-    """The equivalent metric of the same direction, if all I/Os have one size; "" if there is none."""
+    """Key of the equivalent metric of the same direction, if all I/Os have one size; "" if there is none."""
 
     @property
     def percent(self) -> float | None:
@@ -81,48 +81,48 @@ class MetricComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """A comparison of two sides."""
+    """A comparison of two sides in all metrics."""
 
     a: RunRecord
-    """The first, or one of its runs."""
+    """The first run, or one run of the first side."""
     b: RunRecord
-    """The second, or one of its runs."""
+    """The second run, or one run of the second side."""
     sides: ComparisonSides
-    """All runs of both."""
+    """All runs of both sides."""
     rows: tuple[MetricComparison, ...]
-    """Metrics that at least one of them has."""
+    """The metrics for which at least one side has a value."""
     settings: Differences
-    """Settings that differ: key, value in a, value in b; None if it was not recorded."""
+    """Settings that differ: key, value on side A, value on side B; a value is None if it was not recorded."""
     job: Differences
-    """Fields of the job that differ."""
+    """Fields of the job that differ, with the same three parts as `settings`."""
     provenance: Differences
-    """Other facts that differ, in the form of settings."""
+    """Other recorded facts that differ, with the same three parts as `settings`."""
     between: MeanInterval | None
-    """Scatter of earlier sessions, as logarithms of the means of the headline; None if it is not known."""
+    """Scatter between earlier sessions, from the logarithms of their mean headline metrics; None if unknown."""
     disturbances: tuple[DriftPattern, ...]
-    """Patterns of the runs in the headline metric that are not the effect."""
+    """Patterns over time in the headline metric that the settings did not cause."""
     weakened: tuple[Caveat, ...]
     """Caveats of the runs that weaken a verdict."""
     experiment: ExperimentStarted | None = None
-    """The experiment of the runs."""
+    """The experiment to which the runs belong; None if they belong to none."""
     names: tuple[str, str] = ("", "")
-    """Names of the sides, if no setting differs."""
+    """Names for the sides, used if no setting differs."""
     rule: int | None = None
-    """Number of the rule by which it was judged when it ended; None if it is judged now."""
+    """Number of the rule that gave the stored verdicts; None if the verdicts were computed now."""
 
     @property
     def differing(self) -> Differences:
-        """Return all differences: settings, fields of the job, other facts."""
+        """Return all differences: settings, job fields and other facts."""
         return (*self.settings, *self.job, *self.provenance)
 
     @property
     def headline(self) -> MetricComparison | None:
-        """Return the headline metric; None if a side does not have it."""
+        """Return the comparison in the headline metric; None if there is none."""
         return next((row for row in self.rows if row.headline), None)
 
     @property
     def level(self) -> float:
-        """Return what its intervals leave out: 0.05 for 95 % intervals."""
+        """Return the level of the headline interval: 0.05 for a 95 % interval."""
         interval = None if self.headline is None else self.headline.interval
         return LEVEL if interval is None else interval.level
 
@@ -138,11 +138,11 @@ def compare(
     threshold: float | None = None,
     experiments: Sequence[ExperimentRecord] = (),
 ) -> Comparison:
-    """Return the comparison of both runs, each with its repeats among the runs of its session.
+    """Return the comparison of both runs, each together with its repeats from the runs of its session.
 
-    `names`: names of the sides, their ids if None. `earlier`: runs of other sessions, a list per session. `threshold`:
-    a difference within it counts as none, in percent, 2 if None. `experiments`: those of the first run's session, for
-    the plan of an experiment that has both runs.
+    `names`: names of the sides; the ids of the runs if None. `earlier`: runs of other sessions, one list per session.
+    `threshold`: a difference up to this size, in percent, counts as none; if None, that of the experiment, or 2.
+    `experiments`: the experiments of the first run's session; they give the plan if both runs belong to one of them.
     """
     sides = sides_of(a, b, a_session, b_session, experiments)
     start = next((record.start for record in experiments if record.id == sides.experiment), None)
@@ -163,7 +163,7 @@ def compare_sections(
     earlier: Sequence[Sequence[RunRecord]] = (),
     threshold: float | None = None,
 ) -> tuple[tuple[str, Comparison], ...]:
-    """Return the comparison of each section with the section of the same name, with the arguments of `compare`."""
+    """Return the comparisons of all sections that both runs have, by name. The arguments are those of `compare`."""
     return tuple(
         (
             name,
@@ -182,7 +182,7 @@ def compare_sections(
 
 
 def compare_experiment(session: Session, experiment_id: str) -> Comparison | None:
-    """Return the comparison of an experiment's letters by the pairs so far; None before the first complete pair."""
+    """Return the comparison of A and B in an experiment, from its pairs so far; None before the first complete pair."""
     sides = pairs_of(session, experiment_id)
     record = session.experiment(experiment_id)
     if not sides.a or record is None:
@@ -223,39 +223,40 @@ def _compare(
 def _disturbances(
     sides: ComparisonSides, experiment: ExperimentStarted | None, value: Callable[[RunRecord], float | None]
 ) -> Iterator[DriftPattern]:
-    """Yield the patterns of the runs, and the carry-over from one setting to the next run."""
+    """Yield the patterns of the runs over time, including the carry-over of a setting into the next run."""
     yield from disturbances(sides, value)
     if experiment is not None and not experiment.is_null and sides.order is RunOrder.EXPERIMENT:
         yield from carry_over(sides, value)
 
 
 def _headline_kind(sides: ComparisonSides) -> tuple[MetricKind, str]:
-    """Return the headline metric of the job, from runs with I/O if there are any."""
+    """Return the headline metric of the job and its direction, from a run with I/O if there is one."""
     return headline(sorted((*sides.a, *sides.b), key=is_silent))
 
 
 def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> Differences:
-    """Return the differences of two mappings."""
+    """Return the keys whose values differ between two mappings, each with both values."""
     keys = dict.fromkeys((*a, *b))
     return tuple((key, a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key))
 
 
 def varying_keys(mappings: list[Mapping[str, str]]) -> list[str]:
-    """Return the keys with different values in the mappings: the columns worth showing."""
+    """Return the keys whose value is not the same in all mappings: the columns worth showing."""
     keys = dict.fromkeys(key for mapping in mappings for key in mapping)
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
 
 def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
-    """Return the comparison of the headline metric alone, which is fast for lists."""
+    """Return the comparison of the headline metric only, which is fast enough for lists."""
     about, direction = _headline_kind(sides)
     return _compare_figure(direction, about, sides, headline=True)
 
 
 def _compare_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
-    """Yield the headline metric first, judged alone, then all others, judged as one family.
+    """Yield the headline metric first, with its own verdict, then all others, with verdicts as one family.
 
-    If all I/Os have one size, bytes are equivalent to I/Os: they get the same verdict, and are not counted twice.
+    If all I/Os have one size, IOPS and throughput are equivalent. Both get the same verdict, and count once in the
+    family.
     """
     (about, direction), left = _headline_kind(sides), _with_io(sides)
     first = _compare_figure(direction, about, sides, headline=True)
@@ -291,7 +292,7 @@ _OTHER_RATE = {"iops": "bytes_per_second", "bytes_per_second": "iops"}
 
 
 def _one_block_size(sides: ComparisonSides) -> bool:
-    """Return whether all I/Os of both sides have one known size."""
+    """Return whether all I/Os of both sides have the same known size."""
     jobs = [run.start.job for run in (*sides.a, *sides.b)]
     several = any(job.get(key) for job in jobs for key in ("bssplit", "bsrange", "bs_write"))
     return len({job.get("bs") for job in jobs}) == 1 and all(job.get("bs") for job in jobs) and not several
@@ -300,7 +301,10 @@ def _one_block_size(sides: ComparisonSides) -> bool:
 def _compare_figure(
     direction: str, figure: MetricKind, sides: ComparisonSides, *, headline: bool = False, share: float = 1.0
 ) -> MetricComparison | None:
-    """Return the comparison of one metric. `share`: share of the level that the first of several metrics must reach."""
+    """Return the comparison of one metric.
+
+    `share`: fraction of the level at which a difference counts if this metric is one of several; 1 for a single one.
+    """
     left = _with_io(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
     one_is_silent = len({is_silent(run) for run in (*sides.a, *sides.b)}) == 2
@@ -330,15 +334,16 @@ def _compare_figure(
 
 
 def _with_io(sides: ComparisonSides) -> ComparisonSides:
-    """Return the sides with only the runs that completed I/O, if both have some; else the sides unchanged."""
+    """Return the sides with only the runs that completed I/O; the sides unchanged if one has no such run."""
     left = without_silent_runs(sides)
     return left if left.a and left.b else sides
 
 
 def _has_stopped(sides: ComparisonSides) -> bool:
-    """Return whether one side stopped answering: chance does not explain that its runs are the silent ones.
+    """Return whether one side stopped answering: chance does not explain that all silent runs are on that side.
 
-    A device that simply died is excluded only by a random order, or by a first side that answers again afterwards.
+    A silent run completed no I/O. A device that failed for good would also leave silent runs on one side. Only two
+    things rule that out: a random order, or runs of the first side that complete I/O after the second side.
     """
     letter = silent_side(sides)
     if not letter:
@@ -355,9 +360,9 @@ def _has_stopped(sides: ComparisonSides) -> bool:
 
 
 def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
-    """Return the verdict of the runs with I/O; not decided if one side has several more silent or slow runs.
+    """Return the verdict of the runs with I/O; NOT_DECIDED if one side has several more silent or slow runs.
 
-    Runs that did complete I/O are no reason to choose a side that often did not.
+    A side that often completed no I/O must not be chosen for the results of its other runs.
     """
     more_on_b = sum(map(is_silent, sides.b)) - sum(map(is_silent, sides.a))
     if not more_on_b or not judgement.decided:
@@ -372,14 +377,14 @@ def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> 
 def _judged_values(
     direction: str, figure: MetricKind, sides: ComparisonSides
 ) -> tuple[list[float], list[float]] | None:
-    """Return the values of both sides; None if they cannot be judged."""
+    """Return the values of both sides; None if they allow no verdict."""
     a, b = (_complete_values(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
-    """Return whether latencies include submission (True) or, as earlier versions recorded them, do not."""
+    """Return which kinds of latency the runs have: True includes submission, False (earlier versions) excludes it."""
     both = (side for run in (*sides.a, *sides.b) for side in run.figures.transfers)
     return {side.completion_ns is not None for side in both}
 
@@ -392,9 +397,10 @@ def _judge_values(
     kind: tuple[str, MetricKind],
     share: float,
 ) -> VerdictResult:
-    """Return the verdict by the plan of an experiment, between two measurements of A, or as groups.
+    """Return the verdict on one metric, by the order in which the runs were measured.
 
-    `a` and `b`: values of `left`, the runs with I/O. The interim analyses count the pairs of `sides`, of all runs.
+    The order is that of an experiment's plan, B between two measurements of A, or two groups. `a` and `b`: values of
+    `left`, which has only the runs with I/O. The interim analyses count all pairs, also those without I/O in `sides`.
     """
     direction, figure = kind
     step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))
@@ -433,7 +439,7 @@ def _judge_values(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    """Return the values; none if one is missing, because the other runs do not replace it."""
+    """Return the values, or an empty list if any is missing, because the other runs cannot stand in for it."""
     present = [value for value in values if value is not None]
     return present if len(present) == len(values) else []
 
@@ -445,9 +451,9 @@ def _mean(values: list[float]) -> float | None:
 
 
 def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
-    """Return the p99 row to show with every headline, of the slower direction; None for single runs.
+    """Return the p99 latency row to show with every headline; None for single runs, or if the headline is a p99.
 
-    With flushes it is theirs. None if p99 is the headline itself.
+    It is that of the slower direction, or that of the flushes if the headline is about flushes.
     """
     about = next((row for row in rows if row.headline), None)
     if about is not None and about.figure.key == "latency_p99_ns":
@@ -461,13 +467,14 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
 # -- other differences of the sides, and the scatter of sessions ------------------------------------------------------
 
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
-"""Knobs of one scheduler: another scheduler has others, which is no further difference."""
+"""Parameters of one I/O scheduler. Another scheduler has other parameters, which is not a difference of its own."""
 
 
 def differences(sides: ComparisonSides) -> Differences:
     """Return the provenance that differs: key, value of the first side, value of the second side.
 
-    The measured device is first, the boot id last. A side whose runs differ has several values.
+    Facts about the measured device are first, the boot id is last. If the runs of a side have several values, all are
+    listed.
     """
     provenances = [[run.provenance for run in runs] for runs in (sides.a, sides.b)]
     keys = dict.fromkeys(key for side in provenances for run in side for key in run)
@@ -489,7 +496,10 @@ def _values_text(values: set[str | None]) -> str | None:
 def between_sessions(
     run: RunRecord, sessions: Sequence[Sequence[RunRecord]], value: Callable[[RunRecord], float | None]
 ) -> MeanInterval | None:
-    """Return the scatter of sessions with the same measurement, as logarithms of their means; None for too few."""
+    """Return the scatter between sessions, from the logarithms of their means; None for too few sessions.
+
+    Only runs of `sessions` that repeat the measurement of `run` count.
+    """
     groups = (repeats(runs).get(condition(run), ()) for runs in sessions)
     measured = [[measured_value for record in group if (measured_value := value(record))] for group in groups]
     return session_scatter([geometric_mean(values) for values in measured if values and min(values) > 0])

@@ -1,18 +1,20 @@
-"""Control chart for nights of one measurement since a baseline: whether a loss began, one alarm per episode. No I/O.
+"""Control chart of one measurement that is repeated every night: it finds the night on which a loss began. No I/O.
 
-A self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
-night is compared with all earlier nights without an alarm, by Student's t of their number, as the score of a normal
-distribution. The part of a loss beyond an allowance is added up, and the sum raises an alarm at `LIMIT`; an episode
-lasts until the sum is 0 again. Five additions are ours, each simulated (`make method`):
+The first night is the baseline. Each episode (a loss from its beginning to its end) raises one alarm. The method is a
+self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
+night is compared with all earlier nights without an alarm, by Student's t, and the result is expressed as a normal
+score. The part of each score beyond an allowance is added up. When the sum reaches `LIMIT`, there is an alarm. The
+episode lasts until the sum is 0 again. Five additions are raidbench's own, and each was simulated (`make method`):
 
-- The allowance is the score of half of the threshold, if that is more. So irrelevant losses never add up, and nights
-  that are alike raise fewer alarms (at 2 % scatter 0.1 a year instead of 4).
+- The allowance is at least the score of half the threshold. So irrelevant losses never add up, and nights without a
+  change raise fewer alarms (at 2 % scatter 0.1 a year instead of 4).
 - Nights of a loss are not part of the reference until the sum is 0 again, so a loss does not become normal.
-- Nights of an alarm join the reference when the second alarm ends. So weekends and maintenance nights become normal, a
-  single fault does not. While the chart learns they join when the first alarm ends.
-- The standard deviation grows by sqrt((1 + r) / (1 - r)) if consecutive nights are correlated by r, unless nights are
-  correlated more with those of a week before. A weekly rhythm ends on its own; a correlated deviation adds up.
-- One night so far below that Student's t with three degrees of freedom does not explain it raises an alarm alone.
+- Nights of an alarm join the reference when the second alarm ends. So weekends and maintenance nights become normal,
+  but a single fault does not. While the chart is learning, they join when the first alarm ends.
+- If consecutive nights have a correlation of r, the standard deviation is multiplied by sqrt((1 + r) / (1 - r)). This
+  does not apply if the correlation with the nights a week before is higher. A weekly rhythm ends by itself, but a
+  correlated deviation adds up.
+- A single night raises an alarm if it is so far below that Student's t with three degrees of freedom cannot explain it.
 """
 
 from __future__ import annotations
@@ -36,31 +38,31 @@ from app.core.analysis.stats import ConfidenceInterval, moments, quantile, tails
 from backends.values import dataclass
 
 LEARNING = 10
-"""Nights, including the baseline, before there is a chart; fewer do not show the scatter well enough."""
+"""Nights needed for a chart, including the baseline; fewer do not show the scatter well enough."""
 
 ALLOWANCE = 0.6
-"""Least allowance, as a score; only the loss beyond it is added up."""
+"""Least allowance, as a normal score. Only the part of a score beyond the allowance is added up."""
 
 LIMIT = 5.5
 """Sum at which an alarm is raised."""
 
 MOST = 2.5
-"""Most that one night adds, so that two outlier nights raise no alarm."""
+"""Most that one night adds to the sum, so that two outlier nights raise no alarm."""
 
 FAR = 12.0
-"""Standard deviations below the reference at which one night is sufficient.
+"""Distance below the reference, in standard deviations, at which a single night raises an alarm.
 
-Of Student's t with three degrees of freedom, scaled to the same deviation, one value in 12,000 is there.
+Student's t with three degrees of freedom, scaled to the same deviation, has one value in 12,000 beyond it.
 """
 
 SHORT = 30
-"""Nights of the longest episode that may be part of normal operation; a longer one never joins the reference."""
+"""Length in nights of the longest episode that can be normal operation; a longer one never joins the reference."""
 
 WEEK = 7
-"""Nights of a weekly rhythm, which is no correlation."""
+"""Nights in a weekly rhythm, which does not count as correlation of consecutive nights."""
 
 SIGHT = 7
-"""Nights within which a loss of the stated size is reported, more often than not."""
+"""Number of nights in which the chart reports a loss of the size `seen_percent` with more than 50 % probability."""
 
 _NORMAL = NormalDist()
 _SCORE_END = 1e-300
@@ -68,29 +70,30 @@ _SCORE_END = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlChart:
-    """State of the last night of a series."""
+    """State of the chart after the last night of a series."""
 
     judgement: RegressionResult
-    """The verdict: WORSE for the first night of an episode only, STILL_WORSE for those after it.
+    """The verdict: WORSE on the night that raises the alarm, STILL_WORSE on later nights of the episode.
 
-    Its interval is that of the nights of a loss, or else of the last night, against the reference; None without any.
+    Its interval compares the nights of a loss with the reference; without a loss, the last night. None if there is
+    nothing to compare.
     """
     nights: int
     """Number of nights, including the baseline."""
     reference_size: int
-    """Number of nights in the reference from now on."""
+    """Number of nights in the reference for the next night."""
     against: int
-    """Number of nights with which the last night was compared; 1 while there is only the baseline."""
+    """Number of nights with which the last night was compared; 1 while the chart is learning."""
     sd: float | None
-    """Standard deviation of the reference, as logarithms; None for one night."""
+    """Standard deviation of the logarithms of the reference; None if the reference is one night."""
     since: int | None
-    """Index of the first night of the present loss, 0 is the baseline; None without a loss."""
+    """Index of the first night of the current loss (the baseline is 0); None without a loss."""
     begun: int | None
-    """Index of the night on which the episode was reported; None without one."""
+    """Index of the night on which the current episode raised its alarm; None without an episode."""
     episodes: tuple[int, ...]
-    """Indexes of the nights on which an episode was reported."""
+    """Indexes of the nights on which an alarm was raised."""
     seen_percent: float | None
-    """A loss of this size would be reported within `SIGHT` nights, more often than not; None while it learns."""
+    """Size of a loss that is reported within `SIGHT` nights with more than 50 % probability; None while learning."""
 
     @property
     def standing(self) -> RegressionVerdict:
@@ -99,7 +102,7 @@ class ControlChart:
 
     @property
     def learning(self) -> bool:
-        """Return whether there are too few nights for a chart."""
+        """Return whether the reference has too few nights for a chart."""
         return self.reference_size < LEARNING
 
 
@@ -111,11 +114,11 @@ def night_chart(
     threshold: float = LATER_THRESHOLD_PERCENT,
     judged_early: bool = True,
 ) -> ControlChart:
-    """Return the chart of nights in time, each given by the values of its runs; the first is the baseline.
+    """Return the chart of a series of nights in order of time. The first is the baseline.
 
-    `earlier`: one value of each session before them. `threshold`: in percent. `judged_early`: whether nights are
-    compared with the first one alone while there are too few. Raises ValueError without a night, and for values that
-    have no logarithm.
+    `nights`: the values of the runs of each night. `earlier`: one value for each session before the baseline.
+    `threshold`: in percent. `judged_early`: whether nights are compared with the baseline alone while there are too few
+    for a chart. Raises ValueError without a night, and for values that have no logarithm.
     """
     if not nights or not all(nights):
         raise ValueError("no nights")
@@ -153,7 +156,7 @@ class _Chart:
         self._judged: Callable[[], RegressionResult] = partial(RegressionResult, standing=self._standing, interval=None)
 
     def add(self, night: int, values: Sequence[float]) -> None:
-        """Add the next night."""
+        """Add the next night, and update sum, verdict and reference."""
         learning = len(self._reference) < LEARNING
         self._against = 1 if learning else len(self._reference)
         worse = self._judge_early(values) if learning else self._judge_by_chart(night, values)
@@ -168,7 +171,10 @@ class _Chart:
             self._standing = RegressionVerdict.STILL_WORSE
 
     def _judge_early(self, values: Sequence[float]) -> bool:
-        """Compare with the baseline alone, by an interval no narrower than the scatter of these nights."""
+        """Compare a night with the baseline alone, and return whether it is worse.
+
+        The interval is at least as wide as the scatter of the nights so far.
+        """
         between = session_scatter([*self._earlier, *map(exp, self._reference[1:])])
         judged = judge_later(
             self._saved,
@@ -187,7 +193,10 @@ class _Chart:
         return worse
 
     def _recover(self, level: float, *, recurs: bool) -> None:
-        """Add the level to the reference, and nights before it that may be part of normal operation."""
+        """Add a night's level to the reference, with the nights waiting before it that can be normal operation.
+
+        `recurs`: whether nights of an alarm may join the reference now.
+        """
         if self._begun is not None:
             self._waiting = self._waiting if len(self._waiting) <= SHORT else []
             if not recurs:
@@ -229,7 +238,7 @@ class _Chart:
         return max(ALLOWANCE, _score(self._loss / 2 / sd / sqrt(1 + 1 / number), number - 1))
 
     def result(self, nights: int) -> ControlChart:
-        """Return the state of the last night."""
+        """Return the state of the chart after the last night."""
         number = len(self._reference)
         mean_sd = _moments(self._reference) if number > 1 else None
         detectable_percent = None
@@ -261,7 +270,7 @@ def _moments(logs: Sequence[float]) -> tuple[float, float]:
 
 
 def _inflation(logs: Sequence[float]) -> float:
-    """Return the factor by which sums of correlated nights scatter more than those of independent nights."""
+    """Return how much more the sum of correlated nights scatters than that of independent nights, as a factor."""
     mean = fsum(logs) / len(logs)
     off = [log - mean for log in logs]
     squares = fsum(map(mul, off, off))
@@ -274,20 +283,23 @@ def _inflation(logs: Sequence[float]) -> float:
 
 
 def _chance_distance(logs: Sequence[float]) -> float:
-    """Return how far another night may be from the mean of these by chance; 0 for fewer than two."""
+    """Return how far another night can be from the mean of these nights by chance; 0 for fewer than two nights."""
     if len(logs) < 2:
         return 0.0
     return quantile(1 - LEVEL / 2, len(logs) - 1) * _moments(logs)[1] * sqrt(1 + 1 / len(logs))
 
 
 def _score(t: float, dof: int) -> float:
-    """Return the normal score that is as rare as this value of Student's t."""
+    """Return the score of a normal distribution that is as improbable as this value of Student's t."""
     score = -_NORMAL.inv_cdf(max(tails(t, dof) / 2, _SCORE_END))
     return score if t > 0 else -score
 
 
 def _compare_nights(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
-    """Return the mean of these nights compared with that of the reference, by the scatter of the reference."""
+    """Return the comparison of the mean of these nights with the mean of the reference.
+
+    Its interval uses the scatter of the reference. Its verdict is always NOT_DECIDED; the caller sets the real one.
+    """
     mean, sd = _moments(reference)
     number = len(reference)
     moved = fsum(nights) / len(nights) - mean

@@ -1,4 +1,4 @@
-"""Patterns of runs in time, apart from the effect: an order, a trend, a period, a change of level. No I/O."""
+"""Patterns of runs over time that a setting did not cause: order, trend, period, and change of level. No I/O."""
 
 from __future__ import annotations
 
@@ -17,42 +17,48 @@ from backends.values import dataclass
 # -- patterns in a comparison in pairs ------------------------------------------------------------------------------
 
 SURE = 0.01
-"""Largest p value of a reported pattern: chance causes it in one experiment of a hundred."""
+"""Largest p value of a reported pattern: chance causes it in at most one experiment of a hundred."""
 
 FEWEST = 6
 """Least number of pairs that can show a pattern."""
 
 FEWEST_OF_A_KIND = 2
-"""Least number of pairs that begin with a change of the setting, and of others, because fewer have no scatter."""
+"""Least number of pairs that begin with a change of the setting, and of other pairs; one pair has no scatter."""
 
 
 class RunPattern(StrEnum):
-    """A pattern of runs in time."""
+    """A pattern of runs over time."""
 
     ORDER = "order"
     """The second run of a pair differs from the first, whichever setting it has."""
     TREND = "trend"
-    """They drift from the first to the last."""
+    """The values of the runs drift from the first run to the last."""
     PERIOD = "period"
-    """They rise and fall."""
+    """The values of the runs rise and fall periodically."""
     CARRY_OVER = "carry-over"
-    """The effect is smaller in pairs that begin with a change of the setting: the previous one still has an effect."""
+    """The effect is smaller in pairs that begin with a change of the setting: the old one still has an effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftPattern:
-    """A pattern that is unlikely to be chance."""
+    """A pattern in the runs that is unlikely to be chance."""
 
     pattern: RunPattern
     """The kind of pattern."""
     size: float
-    """In percent; for a period its length in runs, for a carry-over the effect in pairs that begin with a change."""
+    """Size in percent. For a period: its length in runs.
+
+    For a carry-over: the effect, in percent, in pairs that begin with a change of the setting.
+    """
     others: float = 0.0
-    """For a carry-over the effect in the other pairs, in percent."""
+    """For a carry-over: the effect in the other pairs, in percent."""
 
 
 def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
-    """Yield the patterns in the runs. Pairs in random order cancel them, but they widen the interval."""
+    """Yield the patterns in the runs over time.
+
+    Pairs in random order cancel the effect of a pattern on the mean, but the pattern makes the interval wider.
+    """
     if not sides.interleaved or len(sides.a) < FEWEST:
         return
     letters = {run.id: letter for letter, runs in (("A", sides.a), ("B", sides.b)) for run in runs}
@@ -66,9 +72,10 @@ def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | No
 def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
     """Yield a carry-over if pairs whose first run follows a change of the setting have a smaller effect.
 
-    The second run of a pair always follows the other setting. If the first run does too, both runs are affected,
-    towards each other. If a run keeps a share of the previous setting, one kind of pair loses that share of the effect,
-    and the other twice as much. Tested with one-sided Student's t, as a carry-over never makes an effect larger.
+    The second run of a pair always follows a change of the setting. If the first run does too, both runs are affected,
+    and their values move towards each other. Suppose that a run keeps a share of the effect of the previous setting.
+    Then pairs that begin with a change lose twice that share, and the other pairs lose it once. The test is a one-sided
+    Student's t, because a carry-over never makes an effect larger.
     """
     with_switch: list[float] = []
     without: list[float] = []
@@ -91,7 +98,7 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
 def _by_switch(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[tuple[bool, float]]:
     """Yield for each pair whether it began with a change of the setting, and its log-ratio.
 
-    An experiment begins with A in force. A pair is skipped if the one before it is missing.
+    A is in force when an experiment begins. A pair is skipped if the pair before it is missing.
     """
     last_letters: dict[tuple[str, int], str] = {}
     pairs = sorted(zip(sides.a, sides.b, strict=True), key=lambda pair: place_in_session(pair[0]))
@@ -111,7 +118,10 @@ def _letter(run: RunRecord) -> str:
 
 
 def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[DriftPattern]:
-    """Yield order, trend and period in the logarithms of runs in time; `letters`: the side of each run."""
+    """Yield the patterns ORDER, TREND and PERIOD in the logarithms of runs, in order of time.
+
+    `letters`: the side of each run.
+    """
     centre = {
         letter: fmean([value for run_letter, value in zip(letters, logs, strict=True) if run_letter == letter])
         for letter in "AB"
@@ -131,13 +141,13 @@ def find_patterns(letters: Sequence[str], logs: Sequence[float]) -> Iterator[Dri
 
 
 def _p_of_mean(values: Sequence[float]) -> float:
-    """Return the two-sided p value of a mean of 0, by Student's t."""
+    """Return the two-sided p value for the hypothesis that the mean is 0, by Student's t."""
     (mean, variance), n = moments(values), len(values)
     return tails(mean / sqrt(variance / n), n - 1) if variance else 1.0
 
 
 def _trend(values: Sequence[float]) -> tuple[float, float]:
-    """Return the slope per run of the regression line, and the p value of no slope."""
+    """Return the slope per run of the regression line, and the p value for the hypothesis that there is no slope."""
     n = len(values)
     middle, mean = (n - 1) / 2, fmean(values)
     squares = fsum((at - middle) ** 2 for at in range(n))
@@ -147,7 +157,10 @@ def _trend(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _period(values: Sequence[float]) -> tuple[float, float]:
-    """Return the strongest period in runs, and the p value of chance: Fisher's g, the largest periodogram share."""
+    """Return the length of the strongest period, in runs, and its p value.
+
+    The p value is that of Fisher's g, the largest share of one frequency in the periodogram.
+    """
     n, mean = len(values), fmean(values)
     count = (n - 1) // 2
     powers = [_power(values, mean, cycles) for cycles in range(1, count + 1)]
@@ -171,43 +184,46 @@ def _percent(ratio: float) -> float:
 
 # -- changes of level in a series of measurements, permanent or temporary --------------------------------------------
 
-# First every position of a permanent change is tried, then, without a result, every temporary stretch of `STRETCH`
-# points. The part with the smallest p of Student's t (one variance for both parts) is a change under two conditions.
-# Its p times the number of tried positions (Bonferroni) is at most the level, and the two means differ by the threshold
-# or more. If both kinds are possible, each has half the level. `FEWEST_POINTS` at least must precede and follow a
-# change. Each part is then examined in the same way.
+# First try every position of a permanent change. If none is found, try every temporary change with a length in
+# `STRETCH`. Of all these splits, take the one with the smallest p value of Student's t (one variance for both parts).
+# It counts as a change under two conditions: its p value times the number of tried positions (Bonferroni) is at most
+# the level, and the two means differ by the threshold or more. If both kinds of change are possible, each gets half the
+# level. At least `FEWEST_POINTS` points must be before and after a change. Then examine each part in the same way.
 #
-# A history is examined often, and each time may show a false change. Examined after every point at 5 % each, a quarter
-# of constant series had shown a change by the sixtieth point. So a series of n points is allowed `level_of(n)`, whose
-# shares over all doublings of n have a finite sum. Then false changes occur in at most `LEVEL` of the series, however
-# long they get and however often they are examined.
+# A history is examined often, and each examination may show a false change. With 5 % for each examination after every
+# point, a quarter of all constant series would show a change by the sixtieth point. So a series of n points is tested
+# at `level_of(n)`. The levels spent at each doubling of n add up to at most `LEVEL`, so at most that share of constant
+# series ever shows a false change, however long the series get and however often they are examined.
 
 FEWEST_POINTS = 3
-"""Points on each side of a change: fewer do not show whether the level stays."""
+"""Least number of points on each side of a change; fewer do not show whether the level stays."""
 
 STRETCH = range(FEWEST_POINTS, 31)
-"""Length in points of a temporary level between two others; a longer one is two permanent changes."""
+"""Possible lengths, in points, of a temporary change of level; a longer one counts as two permanent changes."""
 
 FEW_IN_STRETCH = 5
-"""A stretch with fewer points has a fifth of the level, because a few outliers could make one."""
+"""A temporary change with fewer points is tested at a fifth of the level, because a few outliers could cause it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shift:
-    """A change of level."""
+    """A change of level in a series of measurements."""
 
     at: int
-    """Index of the first point after it."""
+    """Index of the first point after the change."""
     interval: ConfidenceInterval
-    """The level after it against the one before, from the points up to the next change on both sides."""
+    """Interval of the level after the change compared with the level before it.
+
+    It uses the points back to the previous change and up to the next one.
+    """
     before: int
-    """Number of those points before it."""
+    """Number of points used before the change."""
     after: int
-    """Number of those points after it."""
+    """Number of points used after the change."""
 
 
 def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> tuple[Shift, ...]:
-    """Return the changes of level of positive values, in order; `threshold`: in percent."""
+    """Return the changes of level in a series of positive values, in order. `threshold`: least change, in percent."""
     logs = [log(value) for value in values]
     splits = sorted(set(_splits(logs, 0, log(1 + threshold / 100), level_of(len(logs)))))
     edges = [0, *splits, len(values)]
@@ -223,7 +239,7 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
 
 
 def level_of(points: int) -> float:
-    """Return the share of false changes that an analysis of this many points may add."""
+    """Return the level for a series of this many points; it limits the false changes that one analysis may add."""
     return LEVEL / 3 / max(1.0, log2(points / FEWEST_POINTS)) ** 2 if points else LEVEL
 
 
@@ -251,14 +267,18 @@ def _stretches(n: int) -> Iterator[tuple[int, int]]:
 def _most_significant_part(
     logs: Sequence[float], parts: Sequence[tuple[int, int]], least: float, level: float
 ) -> tuple[int, int] | None:
-    """Return begin and end of the part whose mean differs most significantly from the rest; None if none does."""
+    """Return begin and end of the part whose mean differs most significantly from the mean of the rest.
+
+    None if no part differs by `least` or more at this level.
+    """
     if not parts:
         return None
     n = len(logs)
     centre = fsum(logs) / n
     moved = [log - centre for log in logs]
     sums = list(accumulate(moved, initial=0.0))
-    # For points centred on 0, the sum of squares that a part explains: S^2 / m of the part and of the rest.
+    # With all points centred on 0, a part with the sum S explains S^2 / m + S^2 / (n - m) of the squares, for m points.
+    # Here this is divided by n.
     explained = [(sums[end] - sums[begin]) ** 2 / ((end - begin) * (n - end + begin)) for begin, end in parts]
     at = max(range(len(parts)), key=explained.__getitem__)
     begin, end = parts[at]

@@ -1,9 +1,9 @@
 """The knee of a throughput-latency curve: the load with the largest ratio of throughput to latency. No I/O.
 
-The rule is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
-communications", ICC 1979): below the knee 1 % more load costs less than 1 % of latency, beyond it more. A single server
-with random arrivals has its knee at half its capacity, many servers near their capacity. A server that does not slow
-down under load has it at its capacity.
+The ratio is Kleinrock's power ("Power and deterministic rules of thumb for probabilistic problems in computer
+communications", ICC 1979). Below the knee, 1 % more load increases the latency by less than 1 %; above the knee, by
+more. The knee of a single server with random arrivals is at half its capacity. The knee of many servers is near their
+capacity. The knee of a server that does not slow down under load is at its capacity.
 """
 
 from __future__ import annotations
@@ -18,61 +18,61 @@ from app.core.analysis.stats import geometric_mean, quantile
 from backends.values import dataclass
 
 NEAR_BEST = 0.8
-"""Loads with at least this share of the best throughput by latency determine the position of the best between them."""
+"""Loads with at least this share of the best ratio of throughput to latency determine the position of the knee."""
 
 DRAWS = 200
-"""Number of simulated curves around the measured one, for the interval."""
+"""Number of simulated curves around the measured one, from which the interval is computed."""
 
 _MATTERS = 0.5
-"""Loads below this share of the best are not the knee, so the scatter of their runs does not matter."""
+"""Loads below this share of the best ratio cannot be the knee, so the scatter of their runs does not matter."""
 
 _FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPoint:
-    """A requested load and its result."""
+    """A requested load, with the rate and the latencies that were measured."""
 
     rate: float
-    """Reached rate per second; above 0."""
+    """Rate that was reached, per second; above 0."""
     latencies: tuple[float, ...]
-    """Mean latency of each run; above 0, at least one."""
+    """Mean latency of each run, all above 0; there is at least one run."""
     carried: bool
     """Whether the requested rate was reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knee:
-    """The load with the most throughput by latency."""
+    """The load with the largest ratio of throughput to latency."""
 
     rate: float
-    """Rate per second."""
+    """Rate at the knee, per second."""
     low: float
-    """Lower end of its 95 % interval, which includes the distance between the requested loads."""
+    """Lower end of the 95 % interval of the rate. The interval includes the distance between the requested loads."""
     high: float
-    """Upper end."""
+    """Upper end of the 95 % interval of the rate."""
     latency: float
-    """Mean latency at the knee, in the unit of the loads."""
+    """Mean latency at the knee, in the unit of `LoadPoint.latencies`."""
     at_limit: bool
-    """Whether it is the highest load that was reached, so that latency hardly rises below it."""
+    """Whether the knee is the highest load that was reached, so latency hardly rises up to there."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CarriedLoad:
-    """A load that was reached, in logarithms."""
+    """A load that was reached, with its latency as a logarithm."""
 
     rate: float
     latency: float
-    """ln of the mean latency."""
+    """Natural logarithm of the mean latency."""
 
     @property
     def power(self) -> float:
-        """Return ln of throughput by latency."""
+        """Return the natural logarithm of the ratio of throughput to latency."""
         return log(self.rate) - self.latency
 
 
 def knee(loads: Sequence[LoadPoint]) -> Knee | None:
-    """Return the knee; None with fewer than three reached loads, or if it may be beyond the highest."""
+    """Return the knee; None if fewer than three loads were reached, or if the knee may be above the highest load."""
     carried = sorted((load for load in loads if load.carried), key=lambda load: load.rate)
     if len(carried) < _FEWEST:
         return None
@@ -91,7 +91,7 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
 
 
 def _best(loads: Sequence[_CarriedLoad]) -> float:
-    """Return the top of the parabola through the best loads, within their range."""
+    """Return the rate at the top of a parabola fitted to the best loads, limited to their range."""
     powers = [load.power for load in loads]
     best = max(range(len(loads)), key=powers.__getitem__)
     first = last = best
@@ -103,7 +103,10 @@ def _best(loads: Sequence[_CarriedLoad]) -> float:
 
 
 def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -> float:
-    """Return the maximum of the least-squares parabola, within the rates; `otherwise` if it has none."""
+    """Return the position of the maximum of the least-squares parabola, limited to the range of the rates.
+
+    Return `otherwise` if the parabola has no maximum.
+    """
     if len(rates) < _FEWEST:
         return otherwise
     # Orthogonal polynomials: each coefficient is independent, and no matrix has to be inverted.
@@ -120,7 +123,10 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
 
 
 def _interval(places: Sequence[_CarriedLoad], loads: Sequence[LoadPoint]) -> tuple[float, float]:
-    """Return the interval of 95 % of the knees of curves simulated with the scatter of the runs; reproducible."""
+    """Return the interval that contains the knees of 95 % of the simulated curves.
+
+    The curves are simulated with the scatter of the runs and a fixed seed, so the result is reproducible.
+    """
     least = max(curve_load.power for curve_load in places) + log(_MATTERS)
     near = [load for curve_load, load in zip(places, loads, strict=True) if curve_load.power >= least]
     deviations = list(_deviations(near))
@@ -153,16 +159,16 @@ def _simulated_curve(
 
 
 def _half_step(loads: Sequence[_CarriedLoad], rate: float) -> float:
-    """Return half of the distance between the loads around a rate: the resolution of the ladder."""
+    """Return half the distance between the loads around a rate: the resolution of the measured curve."""
     above = next((load.rate for load in loads if load.rate > rate), loads[-1].rate)
     below = next((load.rate for load in reversed(loads) if load.rate < rate), loads[0].rate)
     return (above - below) / (4 if any(load.rate == rate for load in loads) else 2)
 
 
 def _extend_to_break(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
-    """Return both ends, extended to the next load if the curve breaks off before it.
+    """Return both ends of the interval; an end moves to the next load if the ratio there is below NEAR_BEST.
 
-    No rate between those two loads was measured.
+    No rate between the end and that load was measured, so the ratio may drop anywhere between them.
     """
     least = max(load.power for load in loads) + log(NEAR_BEST)
     above = next((load for load in loads if load.rate > high), None)
@@ -174,7 +180,7 @@ def _extend_to_break(loads: Sequence[_CarriedLoad], low: float, high: float) -> 
 
 
 def _latency_at(places: Sequence[_CarriedLoad], rate: float) -> float:
-    """Return ln of the latency at a rate between two loads, by linear interpolation."""
+    """Return the natural logarithm of the latency at a rate, by linear interpolation between two loads."""
     for load, other in pairwise(places):
         if load.rate <= rate <= other.rate and other.rate > load.rate:
             return load.latency + (other.latency - load.latency) * (rate - load.rate) / (other.rate - load.rate)

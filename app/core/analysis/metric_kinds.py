@@ -21,7 +21,7 @@ SYNC = "sync"
 """Direction key for the flushes of a job that writes."""
 
 LARGE_BLOCK = 128 * 1024
-"""Bytes of an I/O from which on throughput is the headline metric instead of IOPS."""
+"""Mean size of an I/O in bytes from which throughput is the headline metric instead of IOPS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,28 +29,28 @@ class MetricKind:
     """A metric of one direction."""
 
     key: str
-    """Its key in JSON."""
+    """Key of the metric in JSON."""
     read: Read
-    """Returns its value; None if there are too few I/Os for it."""
+    """Function that returns the value of the metric; None if there are too few I/Os for it."""
     higher_is_better: bool = False
-    """Whether a larger value is better; for latencies a smaller one is."""
+    """Whether a larger value is better; for latencies a smaller value is better."""
     judged: bool = True
-    """Whether it is a metric of a run that repeats can settle."""
+    """Whether repeated runs can give a verdict on the metric; a maximum depends on a single I/O."""
     rare: bool = False
-    """Whether few runs have enough I/Os for it, so that it is shown only if it has a value."""
+    """Whether few runs have enough I/Os for the metric, so that it is shown only if it has a value."""
 
     @property
     def is_latency(self) -> bool:
-        """Return whether it is a latency."""
+        """Return whether the metric is a latency."""
         return self.key.startswith("latency")
 
     @property
     def is_percentile(self) -> bool:
-        """Return whether it is computed from the latency histogram."""
+        """Return whether the metric is a percentile, which is computed from the latency histogram."""
         return self.key.startswith("latency_p")
 
     def of(self, direction: str) -> bool:
-        """Return whether a direction has the metric: flushes move no bytes."""
+        """Return whether a direction has the metric. Flushes have no throughput, because they transfer no data."""
         return direction != SYNC or self.key != "bytes_per_second"
 
 
@@ -67,7 +67,7 @@ FIGURES: tuple[MetricKind, ...] = (
     MetricKind(key="latency_p99_ns", read=lambda of: of.latency_ns.p99),
     MetricKind(key="latency_p99_9_ns", read=lambda of: of.latency_ns.p99_9),
     MetricKind(key="latency_p99_99_ns", read=lambda of: of.latency_ns.p99_99),
-    # A single request determines the maximum, ten determine the other two.
+    # These get no verdict, because too few I/Os determine them: one I/O the maximum, about ten I/Os the others.
     MetricKind(key="latency_p99_999_ns", read=lambda of: of.latency_ns.p99_999, judged=False, rare=True),
     MetricKind(key="latency_p99_9999_ns", read=lambda of: of.latency_ns.p99_9999, judged=False, rare=True),
     MetricKind(key="latency_max_ns", read=lambda of: of.latency_ns.max, judged=False),
@@ -80,8 +80,8 @@ FIGURES_BY_KEY = {figure.key: figure for figure in FIGURES}
 def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
     """Return the headline metric of the job of these runs, and its direction.
 
-    For a job with flushes it is their mean latency, and at a fixed rate the tail of the latency. Otherwise it is IOPS,
-    or throughput for large blocks; for a mixed job that of both directions.
+    For a job with flushes it is the mean latency of the flushes. For a job with a fixed rate it is the tail latency.
+    Otherwise it is IOPS, or throughput for large blocks. For a mixed job it is the sum of both directions.
     """
     figures, job = runs[0].figures, runs[0].start.job
     if figures.sync is not None:
@@ -100,7 +100,10 @@ def headline(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
 
 
 def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
-    """Return the highest percentile up to p99 that every run has, of the direction with more I/Os."""
+    """Return the highest latency percentile up to p99 that all runs have, and the direction with more I/Os.
+
+    Without any percentile, return the mean latency.
+    """
     figures = runs[0].figures
     counts = {name: side.total_ios for name in DIRECTIONS if (side := figures.side(name)) is not None}
     direction = max(counts, key=lambda name: counts[name], default="read")
@@ -111,7 +114,7 @@ def _tail_of(runs: Sequence[RunRecord]) -> tuple[MetricKind, str]:
 
 
 def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | None:
-    """Return one metric of a run, for both directions their sum; None if there are too few I/Os for it."""
+    """Return one metric of a run; None if there are too few I/Os for it. For BOTH, return the sum of all directions."""
     if direction == BOTH:
         values = [figure.read(transfer) for transfer in figures.transfers]
         present = [value for value in values if value is not None]
@@ -121,9 +124,9 @@ def value_of(figures: RunResult, direction: str, figure: MetricKind) -> float | 
 
 
 def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
-    """Return the rounding error of a run's metric, as a share of it.
+    """Return the rounding error of a run's metric, as a share of the metric.
 
-    A percentile is the midpoint of one of fio's buckets; a rate is a whole number of I/Os over the time of the run.
+    A percentile is rounded to the midpoint of one of fio's histogram buckets. A rate comes from a whole number of I/Os.
     """
     value = value_of(figures, direction, figure)
     if not value:
@@ -137,5 +140,5 @@ def half_step(figures: RunResult, direction: str, figure: MetricKind) -> float:
 
 
 def values_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> list[float | None]:
-    """Return the metric of each run."""
+    """Return one metric of each run; None for a run with too few I/Os for it."""
     return [value_of(run.figures, direction, figure) for run in runs]

@@ -1,4 +1,4 @@
-"""Scatter of repeated runs, and from it what pairs of them can show, before anything is set. No I/O."""
+"""Scatter of repeated runs, and the effects that pairs of runs can therefore show. No I/O."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
 SIZES = (5.0, 10.0, 20.0)
-"""Percent: effects for which a plan states the number of pairs that would find them."""
+"""Sizes of effects, in percent, for which a plan states the number of pairs that would find them."""
 
 FEWEST_KNOWN = 3
-"""Degrees of freedom below which a scatter says almost nothing about the next run."""
+"""Least degrees of freedom of a scatter; with fewer it says almost nothing about the next run."""
 
 CAUTION = 0.75
-"""Probability that the true scatter is not larger than the assumed one."""
+"""Probability that the true scatter is at most the assumed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNoise:
-    """Scatter of repeated runs."""
+    """Scatter of runs with the same configuration."""
 
     sd: float
     """Standard deviation of the logarithm of the ratio of two runs."""
     dof: int
-    """Degrees of freedom: the number of runs minus one for each group."""
+    """Degrees of freedom: the number of runs minus the number of groups."""
     runs: int
-    """Number of runs."""
+    """Number of runs from which the scatter was computed."""
 
     @property
     def percent(self) -> float:
@@ -39,12 +39,12 @@ class RunNoise:
 
     @property
     def conservative_sd(self) -> float:
-        """Return an `sd` that is not below the true one with the probability `CAUTION`."""
+        """Return a standard deviation that is at least the true one with the probability `CAUTION`."""
         return self.sd * sd_upper_bound(self.dof)
 
 
 def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
-    """Return the noise from groups of repeats with positive values; None if there are too few."""
+    """Return the noise of groups of repeats, from their positive values; None if there are too few."""
     squares, dof, runs = 0.0, 0, 0
     for group in groups:
         logs = [log(value) for value in group if value > 0 and isfinite(value)]
@@ -57,7 +57,7 @@ def noise_of(groups: Iterable[Sequence[float]]) -> RunNoise | None:
 
 
 def noise_of_pairs(interval: ConfidenceInterval) -> RunNoise | None:
-    """Return the noise from pairs whose sides were the same; None for too few."""
+    """Return the noise from the interval of pairs that had the same value on both sides; None for too few pairs."""
     return RunNoise(sd=interval.sd, dof=interval.n - 1, runs=2 * interval.n) if interval.n > FEWEST_KNOWN else None
 
 
@@ -67,7 +67,7 @@ def detectable_effect(noise: RunNoise, pairs: int, *, level: float = LEVEL) -> f
 
 
 def pairs_for(noise: RunNoise, percent: float, most: int) -> int | None:
-    """Return the fewest pairs that show an effect of `percent` with 80 % probability; None if `most` do not."""
+    """Return the fewest pairs that show an effect of `percent` with 80 % probability; None if `most` are not enough."""
     effect = log1p(percent / 100)
     return next(
         (n for n in range(FEWEST_PAIRS, most + 1) if _detectable_sds(n, LEVEL) * noise.conservative_sd <= effect), None
@@ -75,38 +75,39 @@ def pairs_for(noise: RunNoise, percent: float, most: int) -> int | None:
 
 
 def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
-    """Return the upper bound of the true scatter as a multiple of a sample's, with the probability `sure`.
+    """Return the upper bound of the true scatter as a multiple of the sample scatter, for the probability `sure`.
 
-    Chi-squared distribution by the approximation of Wilson and Hilferty.
+    The chi-squared distribution is approximated by the method of Wilson and Hilferty.
     """
     part = 2 / (9 * dof)
     return float(max(0.05, 1 - part - NormalDist().inv_cdf(sure) * sqrt(part)) ** -1.5)
 
 
 def _detectable_sds(pairs: int, level: float) -> float:
-    """Return the detectable effect in standard deviations of one pair."""
+    """Return the smallest effect that this many pairs show, in standard deviations of one pair."""
     return (quantile(1 - level / 2, pairs - 1) + quantile(POWER, pairs - 1)) / sqrt(pairs)
 
 
-# -- forecast of the pairs that would decide a comparison --------------------------------------------------------------
+# -- forecast of how many pairs would decide a comparison --------------------------------------------------------------
 
-# The measured effect and scatter are random: if they were taken as true, a forecast after three pairs was correct in 12
-# to 61 % of cases. So the forecast assumes an effect nearer to 0 and a larger scatter, by the error of so few pairs.
+# The measured effect and scatter have random errors. When a forecast after three pairs took them as true, it was
+# correct in 12 to 61 % of cases. So the forecast allows for the uncertainty of few pairs: it assumes an effect nearer
+# to 0 and a larger scatter.
 
 FEWEST_FORETELLING = 6
-"""Least number of pairs for a forecast: with three pairs that agreed by chance it was correct in 48 % of cases."""
+"""Least number of pairs for a forecast. With three pairs that agreed by chance it was correct in only 48 % of cases."""
 
 FORECAST_CAUTION = 0.80
-"""Probability that effect and scatter each are not worse than assumed for the forecast."""
+"""Probability that the effect is not worse than assumed for the forecast; the scatter has the same probability."""
 
 
 def deciding_look(
     interval: ConfidenceInterval, looks: Sequence[InterimAnalysis], *, threshold: float = THRESHOLD_PERCENT
 ) -> InterimAnalysis | None:
-    """Return the first of these interim analyses that would decide; None if none is likely to.
+    """Return the first of these interim analyses that is likely to give a verdict; None if there is none.
 
-    Each is at a total number of pairs. It decides if the effect shows, or if it shows that the effect is below the
-    threshold (in percent).
+    Each analysis is after a total number of pairs. It gives a verdict if it shows the effect, or if it shows that the
+    effect is below the threshold (in percent).
     """
     n = interval.n
     if n < FEWEST_FORETELLING or not interval.sd:
@@ -124,6 +125,6 @@ def deciding_look(
 
 
 def _is_shown(sd: float, margin: float, pairs: int, level: float, power: float) -> bool:
-    """Return whether the interval of this many pairs stays that far away with this probability."""
+    """Return whether the interval of this many pairs is no wider than `margin` on one side with this probability."""
     wanted = quantile(1 - level / 2, pairs - 1) + quantile(power, pairs - 1)
     return margin > 0 and wanted * sd / sqrt(pairs) <= margin

@@ -1,4 +1,4 @@
-"""Design of a comparison in pairs: the order of its runs, and its interim analyses (looks in the code). No I/O."""
+"""Design of a comparison in pairs: the order of its runs, and its interim analyses ("looks" in the code). No I/O."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from app.core.session.event_types import InterimAnalysis
 # -- the order of paired runs -----------------------------------------------------------------------------------------
 
 Letter = Literal["A", "B"]
-"""A is the reference, B the tried value."""
+"""Side of a comparison: A has the reference value of the setting, B the value to be tried."""
 
 
 def draw_order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
-    """Return the letters of all pairs up to the last interim analysis; the first of each pair is drawn at random.
+    """Return the letters of all runs up to the last interim analysis. The first letter of each pair is drawn at random.
 
-    A repeated ABBA has a period of four runs, so any other event with that period looks like a difference. With a job
-    of a minute every five minutes nine of ten verdicts were false. Draws with equal halves are worse than free draws: 9
-    to 13 % against 6 to 8 % of false verdicts under a period of three to twelve runs. So there is only one condition:
-    both orders must occur before the first interim analysis, otherwise a drift would affect one letter only. The same
-    condition between later analyses would draw halves: 10 to 11 % were false under a period of four runs.
+    A repeated ABBA has a period of four runs, so any other event with that period looks like a difference. With a
+    disturbance of one minute every five minutes, nine of ten verdicts were false. Draws in which both orders are
+    equally frequent are worse than free draws: 9 to 13 % of false verdicts against 6 to 8 %, under a period of three to
+    twelve runs. So there is only one condition: both orders must occur before the first interim analysis. Otherwise a
+    drift would affect only one letter. With the same condition between later analyses, both orders would be equally
+    frequent again: 10 to 11 % of verdicts were false under a period of four runs.
     """
     first, last = looks[0].pairs, looks[-1].pairs
     while True:
@@ -38,25 +39,26 @@ def draw_order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter
 
 
 def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
-    """Return the letters of an order in a log."""
+    """Return the letters of an order that was read from a log."""
     return tuple("A" if letter == "A" else "B" for letter in order)
 
 
 def switches(letters: Sequence[Letter]) -> int:
-    """Return how often the setting changes along the letters, from A at the start and back to A at the end."""
+    """Return how often the setting is changed for runs in this order; it is A before the first and after the last."""
     return sum(letter != other for letter, other in pairwise(("A", *letters, "A")))
 
 
 # -- interim analyses of a comparison in pairs, and their levels ------------------------------------------------------
 
-# Judging after every pair and stopping at the first interval that excludes 0 finds false differences. So the interim
-# analyses are fixed before the first pair, and share one rate of false verdicts: the levels of `STANDARD` give 4 to 5 %
-# of false verdicts in all, while three analyses at 5 % each give 11 %. "No difference" is not reached by chance if runs
-# scatter much, so it has its own levels: a true effect as large as the threshold is called none in 5 % of experiments.
-# The first analysis is at six pairs: under a period one at four would give 12 to 13 % of false verdicts.
+# An analysis after every pair that stops at the first interval without 0 finds false differences. So the interim
+# analyses are fixed before the first pair, and one rate of false verdicts is divided among them. The levels of
+# `STANDARD` give 4 to 5 % of false verdicts in all; three analyses at 5 % each give 11 %. A verdict of "no difference"
+# cannot arise by chance while runs scatter widely, so it has its own levels. With these, a true effect as large as the
+# threshold is judged "no difference" in 5 % of experiments. The first analysis is after six pairs, because after four
+# pairs a periodic disturbance would give 12 to 13 % of false verdicts.
 
 LEVEL = 0.05
-"""Rate of false verdicts of a comparison that is judged once."""
+"""Rate of false verdicts of a comparison with a single analysis."""
 
 STANDARD = (
     InterimAnalysis(pairs=6, level=0.0044, no_difference=0.015),
@@ -66,58 +68,59 @@ STANDARD = (
     InterimAnalysis(pairs=16, level=0.0178, no_difference=0.045),
     InterimAnalysis(pairs=20, level=0.0266, no_difference=0.06),
 )
-"""Ends early if the difference is large or the runs agree, and continues if not."""
+"""Usual plan: an experiment ends early if the difference is large or the runs agree, and continues otherwise."""
 
 QUICK = (InterimAnalysis(pairs=3, level=0.04),)
-"""A single analysis that finds only large differences.
+"""Short plan: a single analysis, which finds only large differences.
 
-Three pairs have six orders, so an event every four runs looks like a difference more often: at a level of 5 % in 6.2 %
-of experiments, at this level in 5 %.
+Three pairs have only six possible orders, so a disturbance every four runs looks like a difference more often. At a
+level of 5 % this happens in 6.2 % of experiments, at this level in 5 %.
 """
 
 UNDER_PERIODS = MappingProxyType({3: 0.27, 4: 0.13, 8: 0.06})
-"""Rate of false verdicts under the strongest period of the machine, by the least number of pairs, judged once.
+"""Rate of false verdicts of a single analysis under the worst periodic disturbance, by the least number of pairs.
 
-Few pairs have few orders, and all their differences are of similar size.
+Few pairs have few possible orders, and then all their differences are of similar size.
 """
 
 
 def false_under_period(pairs: int) -> float:
-    """Return the rate of false verdicts of this many pairs (three at least) under a strong periodic event."""
+    """Return the rate of false verdicts of this many pairs (at least three) under a strong periodic disturbance."""
     return UNDER_PERIODS[max(fewest for fewest in UNDER_PERIODS if fewest <= pairs)]
 
 
 UNTIL = tuple(InterimAnalysis(pairs=pairs, level=LEVEL) for pairs in (6, 12, 20, 30, 40, 50))
-"""Interim analyses for a requested width of the interval.
+"""Interim analyses of an experiment that ends when its interval is narrow enough.
 
-Ending by width favours neither side, so no level is spent: 94 to 95 % of intervals that end this way cover the true
-value.
+The width of an interval favours neither side, so every analysis can have the full level: 94 to 95 % of the final
+intervals cover the true value.
 """
 
 RULE = 3
-"""Number of the rule for verdicts, stored in logs.
+"""Number of the current rule for verdicts; it is stored in logs.
 
-1: Student's t for any number of pairs, and one outlier pair vetoes. Each cell of a sweep is judged alone, corrected by
-Holm's method.
+Rule 1: Student's t for any number of pairs. One outlier pair prevents a verdict. Each cell of a sweep is tested alone,
+with a correction by Holm's method.
 
-2: Signed ranks from eight pairs on, without a veto. The cells of a sweep are judged by permuting the drawn order, as
-one family with the confirming pairs.
+Rule 2: Signed ranks from eight pairs on; an outlier pair does not prevent a verdict. The cells of a sweep are tested by
+permuting the drawn order, as one family with the confirming pairs.
 
-3: A configuration of a sweep whose runs scatter more than those of the others has no verdict. Holm's method applies to
-any number of metrics. A run without I/O is a verdict only if chance does not explain its side. No interval is narrower
-than the resolution of its metric. There is no "no difference" if three or more runs are far slower, all on one side.
+Rule 3: A configuration of a sweep has no verdict if its runs scatter more than those of the others. Holm's method
+applies to any number of metrics. Runs without I/O give a verdict only if chance does not explain that they are all on
+one side. No interval is narrower than the resolution of its metric. The verdict "no difference" is not possible if
+three or more runs are far slower and all of them are on one side.
 """
 
 AGAIN = 0.2
-"""Share of its level for an experiment that repeats the question of another one in the session.
+"""Share of its level that an experiment gets if it repeats the question of another experiment in the session.
 
-Each further repeat has half of that. The pairs of all of them are judged together. Repeating until a difference shows,
-each time with the full level, was false in 24 % of cases after five times.
+Each further repeat gets half of that. The pairs of all these experiments are analysed together. Repeating an experiment
+at the full level until a difference shows gave a false difference in 24 % of cases after five repeats.
 """
 
 
 def repeated_looks(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
-    """Return the interim analyses after `times` experiments with the same question and `pairs` pairs in all."""
+    """Return the interim analyses of an experiment after `times` others with the same question, with `pairs` in all."""
     if not times:
         return tuple(looks)
     share = AGAIN / 2 ** (times - 1)
@@ -133,11 +136,11 @@ def repeated_looks(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> 
 
 
 FEWEST_PAIRS = 3
-"""Fewer pairs allow no verdict: with two the interval has one degree of freedom."""
+"""Least number of pairs for a verdict. With two pairs the interval has only one degree of freedom."""
 
 
 def one_look(pairs: int) -> tuple[InterimAnalysis, ...]:
-    """Return the single analysis of a fixed number of pairs, at the end."""
+    """Return a plan with a single analysis, after a fixed number of pairs."""
     return (InterimAnalysis(pairs=pairs, level=LEVEL),)
 
 

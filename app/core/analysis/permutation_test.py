@@ -1,13 +1,14 @@
 """Permutation test for many configurations measured in rounds. No I/O.
 
-Each round visits all configurations in its own order. If nothing differs, any other order would have given the same
-values. So the labels are drawn again within each round, many times. A contrast counts as a difference if it is larger
-than the largest contrast of nearly all those draws (Westfall and Young, Resampling-Based Multiple Testing, 1993). This
-holds whatever the device does on its own, and for all configurations and workloads together.
+Each round measures all configurations once, in its own random order. If no configuration differs, any other order
+would have given the same values. So the labels of the values are drawn again within each round, many times. A contrast
+(the difference of a configuration from the baseline) counts if nearly all those draws have smaller contrasts only
+(Westfall and Young, Resampling-Based Multiple Testing, 1993). This remains valid if the device itself changes over
+time, and for all configurations and workloads together.
 
-It does not hold if the runs of one configuration scatter more than those of the others. If that is the baseline, its
-error alone separates it from all configurations at once. So a contrast counts only under one more condition: the
-configuration differs from the other configurations, or the baseline from all of them, by its own scatter.
+It is not valid if the runs of one configuration scatter more than those of the others. If that configuration is the
+baseline, its error alone separates it from all configurations at once. So a contrast must meet one more condition:
+given their own scatter, the configuration differs from the others, or the baseline differs from all of them.
 """
 
 from __future__ import annotations
@@ -23,41 +24,41 @@ from app.core.analysis.stats import ConfidenceInterval, tails
 from backends.values import dataclass
 
 DRAWS = 499
-"""Number of random orders. More detect slightly more; the rate of false verdicts never exceeds the level."""
+"""Number of random draws. With more, slightly smaller effects are found; false verdicts never exceed the level."""
 
 CLIP = 8.0
-"""Robust standard deviations from the median of a round at which values are clipped.
+"""Distance from the median of a round at which values are clipped, in robust standard deviations.
 
-Without it a run that took ten times as long would hide all differences. Of 3, 5, 8 and 15 this value finds +20 % in
-most of the tested noises.
+Without clipping, one run that took ten times as long would hide all differences. Of the values 3, 5, 8 and 15, this one
+finds an effect of +20 % in most of the tested kinds of noise.
 """
 
 REACH = 0.55
-"""Largest share of the level for the draws in which one configuration differs as much as observed.
+"""Largest allowed rate of draws that keep all values of one configuration together, as a share of the level.
 
-In half of those draws it differs even more.
+In such a draw the configuration differs as much as observed, and in half of these draws even more.
 """
 
 _MEDIAN = 1.5
-"""Variance of the median of normal values, divided by that of their mean."""
+"""Variance of the median of normally distributed values, divided by the variance of their mean."""
 
 _NORMAL = 1.4826
-"""Standard deviations of a normal distribution in its median absolute deviation."""
+"""Standard deviation divided by median absolute deviation, for a normal distribution."""
 
 _LEAST = 1e-9
-"""Smallest standard deviation of logarithms; anything below is rounding."""
+"""Smallest standard deviation of logarithms; a smaller one is only rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundResults:
-    """Results of several configurations with one workload: the values of each round, in order."""
+    """Results of several configurations with one workload: the values of each round, in the order of measurement."""
 
     values: tuple[tuple[float, ...], ...]
-    """Logarithms, the same number in every round."""
+    """Logarithms of the values, by round; every round has the same number."""
     labels: tuple[tuple[int, ...], ...]
     """The configuration of each value; 0 is the baseline."""
     names: tuple[str, ...] = ()
-    """Names of the configurations by label: the same name in several workloads is the same configuration."""
+    """Names of the configurations, indexed by label. A configuration has the same name in all workloads."""
 
     @property
     def setups(self) -> int:
@@ -71,7 +72,7 @@ def can_show(setups: int, rounds: int, level: float) -> bool:
 
 
 def rounds_needed(setups: int, level: float) -> int:
-    """Return the fewest rounds that can show a difference; needs at least two configurations."""
+    """Return the fewest rounds that can show a difference; `setups` must be at least 2."""
     rounds = 2
     while not can_show(setups, rounds, level):
         rounds += 1
@@ -82,16 +83,16 @@ def rounds_needed(setups: int, level: float) -> int:
 def permutation_intervals(
     family: tuple[RoundResults, ...], *, seed: str, level: float, draws: int = DRAWS
 ) -> tuple[tuple[ConfidenceInterval, ...], ...]:
-    """Return, for each member of the family, the intervals of all its contrasts with 0.
+    """Return, for each workload of the family, the intervals of all configurations compared with the baseline.
 
-    The intervals hold together for the whole family. Each is around the median of the log-ratios of the rounds, and
-    excludes 0 if chance does not explain the contrast. `seed` fixes the draws, so that the result is reproducible.
+    The level holds for all intervals of the family together. Each interval is around the median of the log-ratios of
+    the rounds. It excludes 0 if chance does not explain the contrast. `seed` makes the draws reproducible.
     """
     clipped = [_without_outliers(results) for results in family]
     contrasts = [_contrasts(_by_label(rows, results.labels)) for rows, results in zip(clipped, family, strict=True)]
     random = Random(seed)
-    # Drawn from the values themselves, the test is exact if nothing differs. If some configurations differ, their
-    # differences hide the scatter of the others; then it holds for draws from the residuals of each configuration.
+    # Draws from the values themselves make the test exact if no configuration differs. If some do, their differences
+    # hide the scatter of the others. In that case draws from the residuals of each configuration keep the test valid.
     residuals = [_residuals(rows, results.labels) for rows, results in zip(clipped, family, strict=True)]
     drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
     rank = int(level * (draws + 1) + 1e-9)
@@ -113,7 +114,7 @@ def permutation_intervals(
 
 
 def row_scatter(family: Sequence[RoundResults]) -> Mapping[str, RowScatter]:
-    """Return the scatter of each configuration over the workloads of a family, by name."""
+    """Return the scatter of each configuration over all workloads of a family, by name of the configuration."""
     return scatter_by_row(
         [(_names(results), _columns(_residuals(_without_outliers(results), results.labels))) for results in family],
     )
@@ -130,7 +131,7 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
-    """Return, for each member, the probability that the scatter of the baseline alone explains its distance."""
+    """Return, for each workload, the chance that the baseline is this far from the others by its own scatter."""
     columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
@@ -169,9 +170,9 @@ def _intervals(
 
 
 def _without_outliers(results: RoundResults) -> list[list[float]]:
-    """Return the deviations of each round from its median, clipped and without a trend within the rounds.
+    """Return the deviations of the values from the median of their round, clipped and without a trend in the rounds.
 
-    Labels have no influence on it, so they can be drawn again afterwards.
+    This does not depend on the labels, so they can be drawn again afterwards.
     """
     centred = [[value - middle for value in row] for row in results.values for middle in [median(row)]]
     most = CLIP * _NORMAL * median(abs(value) for row in centred for value in row)
@@ -198,14 +199,14 @@ def _residuals(rows: Sequence[Sequence[float]], labels: Sequence[Sequence[int]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contrasts:
-    """Means by label, and the standard error of the difference of two means."""
+    """Means of the configurations by label, and the standard error of the difference of two means."""
 
     means: tuple[float, ...]
     error: float
 
 
 def _contrasts(by_label: Sequence[Sequence[float]]) -> _Contrasts:
-    """Return the contrasts of rows that each have a mean of 0."""
+    """Return the means and their error from the values of each round by label; each round must have a mean of 0."""
     squares = fsum(value * value for row in by_label for value in row)
     return _contrasts_of(list(map(fsum, zip(*by_label, strict=True))), squares, len(by_label))
 
@@ -220,9 +221,10 @@ def _contrasts_of(sums: Sequence[float], squares: float, rounds: int) -> _Contra
 def _largest(
     family: Sequence[Sequence[Sequence[float]]], random: Random, draws: int
 ) -> tuple[list[float], list[float]]:
-    """Return the largest contrasts of the family in each draw, in standard errors.
+    """Return the largest differences in the family for each draw, in standard errors, as two lists.
 
-    The first list compares configurations with 0, the second with the median of the others except 0.
+    The first compares each configuration with the baseline (label 0). The second compares each configuration with the
+    median of the others, without the baseline.
     """
     squares = [fsum(value * value for row in rows for value in row) for rows in family]
     largest_contrasts, largest_alone = [], []
@@ -245,11 +247,11 @@ def _largest(
 
 
 def _middle(ascending: Sequence[float], count: int, begin: int) -> float:
-    """Return the median of `count` values from `begin` on."""
+    """Return the median of the `count` values that start at index `begin`."""
     half = begin + count // 2
     return ascending[half] if count % 2 else (ascending[half - 1] + ascending[half]) / 2
 
 
 def _shuffled(row: Sequence[float], random: Random) -> list[float]:
-    """Return the row in random order; takes half the time of `Random.shuffle`."""
+    """Return the row in random order, in half the time of `Random.shuffle`."""
     return [value for _, value in sorted([(random.random(), value) for value in row])]

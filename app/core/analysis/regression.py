@@ -1,7 +1,7 @@
 """Comparison of a later session with an earlier one of the same measurement: worse by a threshold, or not. No I/O.
 
-The sessions were not measured in turn, so the interval between their runs holds only if sessions do not scatter. That
-scatter is taken from other sessions if there are enough, and the interval is never narrower than it.
+The sessions were not measured in turn. So the interval from their runs is valid only if sessions do not scatter. The
+scatter of sessions is taken from other sessions if there are enough, and the interval is at least as wide as it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from app.core.analysis.verdict import FEWEST_RUNS
 from backends.values import dataclass
 
 FEWEST_SESSIONS = 4
-"""With fewer sessions their scatter is not known well enough."""
+"""Least number of sessions; fewer do not show the scatter of sessions well enough."""
 
 LATER_THRESHOLD_PERCENT = 5.0
-"""Sessions often differ by less than this without a cause."""
+"""Default threshold; sessions often differ by less than this without a cause."""
 
 _MEDIAN_OF_NORMAL = 0.6744897501960817
-"""Standard deviations around the mean that contain half of all values of a normal distribution."""
+"""Half of all values of a normal distribution are within this many standard deviations of the mean."""
 
 
 class RegressionVerdict(StrEnum):
     """Verdict on a later session compared with an earlier one."""
 
     WORSE = "worse"
-    """Worse by the threshold or more: the whole interval is beyond it. Of nights, the first one that shows a loss."""
+    """Worse by the threshold or more: the whole interval is beyond it. In a control chart: the night of the alarm."""
     STILL_WORSE = "still-worse"
-    """A later night of a reported loss that has not ended."""
+    """A later night of a loss that was reported before and has not ended."""
     NOT_WORSE = "not-worse"
-    """Not worse by the threshold or more: the whole interval is on this side of it."""
+    """Not worse by the threshold: the whole interval is better than the threshold."""
     NOT_DECIDED = "not-decided"
     """The threshold is within the interval, or there is no interval."""
     REFUSED = "refused"
@@ -45,21 +45,21 @@ class RegressionVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionResult:
-    """The verdict and its basis."""
+    """A verdict on a later session, with its interval."""
 
     standing: RegressionVerdict
-    """The verdict."""
+    """The verdict on the later session."""
     interval: ConfidenceInterval | None
-    """Of the later session against the earlier one; None without repeats."""
+    """Interval of the later session compared with the earlier one; None without repeats."""
     of_sessions: bool = False
-    """Whether its width is the scatter of sessions, which more runs do not reduce."""
+    """Whether the width of the interval comes from the scatter of sessions, which more runs do not reduce."""
 
 
 def session_scatter(values: Sequence[float]) -> MeanInterval | None:
-    """Return the scatter of sessions as logarithms, from one value of each in order of time; None for too few.
+    """Return the scatter of the logarithms of sessions; None for too few sessions.
 
-    It uses the median of the steps between consecutive sessions: a change of level is one step, and does not hide the
-    next one.
+    `values`: one value for each session, in order of time. The scatter comes from the median of the steps between
+    consecutive sessions. A change of level is only one step, so it does not hide the next change.
     """
     if len(values) < FEWEST_SESSIONS:
         return None
@@ -79,15 +79,15 @@ def judge_later(
 ) -> RegressionResult:
     """Return the verdict on the later runs compared with the saved ones.
 
-    `threshold`: in percent. `between`: the result of `session_scatter`. `least`: least half-width of the interval, as a
-    logarithm. Raises ValueError for values without a logarithm.
+    `threshold`: in percent. `between`: the result of `session_scatter`. `least`: the interval has at least this
+    half-width, as a logarithm. Raises ValueError for values without a logarithm.
     """
     if min(len(saved), len(now)) < FEWEST_RUNS:
         return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=None)
     interval = welch_interval(saved, now)
     half = least
     if between is not None and between.sd is not None:
-        # Steps overlap, and a median is less efficient: with half the degrees of freedom the interval keeps its level.
+        # Steps overlap, and a median is less efficient than a mean. Half the degrees of freedom compensate for both.
         half = max(half, quantile(1 - LEVEL / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
     of_sessions = half > interval.high - interval.mean
     if of_sessions:

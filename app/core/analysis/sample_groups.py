@@ -19,47 +19,47 @@ class RunOrder(StrEnum):
     """Order in which the runs of two sides were measured."""
 
     EXPERIMENT = "experiment"
-    """As an experiment plans it: in pairs of random order."""
+    """In pairs, by the plan of an experiment; the order within each pair is random."""
     SINGLE = "single"
-    """One run of each."""
+    """One run of each side."""
     IN_TURN = "in-turn"
-    """In pairs of neighbours, started manually."""
+    """In pairs of consecutive runs that the user started, not an experiment."""
     BETWEEN = "between"
-    """The second side between two measurements of the first."""
+    """All runs of the second side between two groups of runs of the first."""
     GROUPS = "groups"
-    """One side after the other."""
+    """All runs of one side after all runs of the other, or in any other order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonSides:
-    """The runs of both sides."""
+    """The runs on both sides of a comparison."""
 
     a: tuple[RunRecord, ...]
-    """The reference."""
+    """Runs of the reference."""
     b: tuple[RunRecord, ...]
-    """The side compared with the reference."""
+    """Runs of the side that is compared with the reference."""
     interleaved: bool
-    """Whether a[i] and b[i] are a pair, and the pairs were measured in turn."""
+    """Whether a[i] and b[i] are a pair, and the pairs were measured one after the other."""
     alike: bool = False
-    """Whether both are repeats of the same measurement."""
+    """Whether both sides are repeats of the same measurement."""
     order: RunOrder = RunOrder.SINGLE
-    """Order of the measurements."""
+    """Order in which the runs were measured."""
     experiment: str = ""
-    """The experiment that they belong to; "" for none."""
+    """Id of the experiment that the runs belong to; "" if they belong to none."""
     looks: tuple[InterimAnalysis, ...] = ()
-    """The planned interim analyses, with the pairs of earlier experiments counted; empty without a plan."""
+    """The planned interim analyses; their numbers of pairs include earlier experiments. Empty without a plan."""
     others: tuple[str, ...] = ()
-    """Earlier experiments of the session with the same question, whose pairs come first."""
+    """Ids of earlier experiments of the session with the same question. Their pairs are first in `a` and `b`."""
     before: int = 0
-    """Number of pairs of these experiments."""
+    """Number of pairs from the experiments in `others`."""
     has_plan: bool = True
-    """Whether the plan of their experiment is available."""
+    """Whether the plan of the experiment is available; True if the runs belong to no experiment."""
     apart: bool = False
-    """Whether they belong to two sessions."""
+    """Whether the sides are from two different sessions."""
     threshold: float = THRESHOLD_PERCENT
     """A difference within this many percent counts as none."""
     after: int = 0
-    """Number of the last runs of a that were measured after all of b, if the others were before; otherwise 0."""
+    """Number of runs at the end of `a` that were measured after all of `b`; 0 unless the others were before `b`."""
 
 
 SUBJECT = (
@@ -68,18 +68,18 @@ SUBJECT = (
     *("controller", "controller_serial", "controller_firmware"),
     *("drive_model", "drive_serial", "drive_firmware"),
 )
-"""Provenance keys that identify the measured device: another device with the same name is no repeat."""
+"""Provenance keys that identify the measured device. Runs on another device of the same name are not repeats."""
 
 Condition = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...], tuple[str | None, ...]]
 
 
 def filled_fields(job: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of a job that have a value: an empty field means the same as one that an old log lacks."""
+    """Return the fields of a job that have a value. Logs of older versions lack fields that are empty now."""
     return {key: text for key, text in job.items() if text}
 
 
 def condition(run: RunRecord) -> Condition:
-    """Return what repeats of a run have in common: target, job, every recorded setting, and the device itself."""
+    """Return the properties that all repeats of a run share: target, job, every recorded setting, and device."""
     start = run.start
     # A scratch file is identified by the device below it: its name may differ in each run.
     where = start.target if start.scratch is None else start.device or start.target
@@ -88,7 +88,7 @@ def condition(run: RunRecord) -> Condition:
 
 
 def engine_of(run: RunRecord) -> str:
-    """Return the I/O engine of a run, which affects results as much as a setting."""
+    """Return the I/O engine of a run; it affects results as much as a setting."""
     return run.start.job.get("ioengine") or "libaio"
 
 
@@ -101,7 +101,7 @@ def is_silent(run: RunRecord) -> bool:
 
 
 def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
-    """Return the sides without runs that completed no I/O; of pairs only those with I/O in both runs."""
+    """Return the sides without the runs that completed no I/O. A pair remains only if both its runs completed I/O."""
     if not any(map(is_silent, (*sides.a, *sides.b))):
         return sides
     if sides.interleaved:
@@ -115,13 +115,13 @@ def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
 
 
 def silent_side(sides: ComparisonSides) -> str:
-    """Return the letter of the only side with runs that stopped answering; "" if neither or both have some."""
+    """Return the letter of the only side that has runs without I/O; "" if neither side or both have such runs."""
     a, b = (any(map(is_silent, runs)) for runs in (sides.a, sides.b))
     return "" if a == b else "A" if a else "B"
 
 
 def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]:
-    """Return the complete runs by their condition, in order."""
+    """Return the complete runs in groups of repeats, by their condition; each group keeps the order of the runs."""
     groups: dict[Condition, tuple[RunRecord, ...]] = {}
     for run in runs:
         if run.figures.status is RunStatus.OK:
@@ -130,7 +130,7 @@ def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
-    """Return an experiment's complete pairs (maybe none), after those of earlier ones with the same question."""
+    """Return the complete pairs of an experiment, after those of earlier experiments with the same question."""
     pairs, record = _pairs(session, experiment_id), session.experiment(experiment_id)
     others = _earlier_experiments(session, record, pairs[0]) if record is not None and pairs else ()
     earlier = [pair for other in others for pair in _pairs(session, other)]
@@ -152,7 +152,10 @@ def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
 def _earlier_experiments(
     session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]
 ) -> tuple[str, ...]:
-    """Return earlier experiments with complete pairs, the same question and device, and the same kind of plan."""
+    """Return the ids of earlier experiments with the same question.
+
+    They have complete pairs, and the same target, setting, values, rule, device and kind of plan.
+    """
     start = record.start
     if start.until_percent is not None:
         return ()
@@ -171,7 +174,7 @@ def _earlier_experiments(
 
 
 def _pairs(session: Session, experiment_id: str) -> tuple[tuple[RunRecord, RunRecord], ...]:
-    """Return the run of A and the run of B of each complete pair of one experiment."""
+    """Return the complete pairs of one experiment, each with its run of A and its run of B."""
     pairs: dict[int, dict[str, RunRecord]] = {}
     record = session.experiment(experiment_id)
     left_out = () if record is None or record.end is None else record.end.not_counted
@@ -193,7 +196,8 @@ def sides_of(
 ) -> ComparisonSides:
     """Return the sides that two runs represent: the pairs of their experiment, or the repeats of each run.
 
-    `a_session` and `b_session`: the runs of each run's session. `experiments`: those of the first session.
+    `a_session` and `b_session`: all runs of the sessions of `a` and `b`. `experiments`: the experiments of the first
+    session.
     """
     together = a_session is b_session or tuple(a_session) == tuple(b_session)
     if together and (pairs := _experiment_sides(a, b, a_session, experiments)) is not None:
@@ -217,7 +221,10 @@ def sides_of(
 def _experiment_sides(
     a: RunRecord, b: RunRecord, runs: Sequence[RunRecord], experiments: Sequence[ExperimentRecord]
 ) -> ComparisonSides | None:
-    """Return the pairs of the experiment that has both runs; the letter of `a` is first."""
+    """Return the pairs of the experiment that both runs belong to; None without one.
+
+    The side of `a` is first, whichever letter it has.
+    """
     mark, other = a.start.mark, b.start.mark
     if mark is None or other is None or mark.experiment != other.experiment or mark.letter == other.letter:
         return None
@@ -228,13 +235,13 @@ def _experiment_sides(
 
 
 def _with_repeats(run: RunRecord, runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
-    """Return the run with its repeats; at least itself, complete or not."""
+    """Return the run with its repeats; only the run itself if it is not complete."""
     records = repeats(runs).get(condition(run), ())
     return records if run in records else (run,)
 
 
 def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> ComparisonSides | None:
-    """Return pairs of neighbours in time, if every run is in one and the first side varies; else None."""
+    """Return pairs of consecutive runs; None unless every run is in a pair and both orders occur (A first, B first)."""
     letters: Mapping[str, str] = {run.id: "A" for run in a} | {run.id: "B" for run in b}
     timed = sorted((*a, *b), key=place_in_session)
     if len(a) != len(b):
@@ -243,7 +250,7 @@ def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Co
     if any(letters[first.id] == letters[second.id] for first, second in pairs):
         return None
     if len({letters[first.id] for first, _ in pairs}) == 1:
-        return None  # always A before B: drift affects one side only
+        return None  # the same side is always first, so drift looks like an effect
     ordered = [pair if letters[pair[0].id] == "A" else pair[::-1] for pair in pairs]
     return ComparisonSides(
         a=tuple(record for record, _ in ordered),
@@ -254,19 +261,19 @@ def _interleaved_sides(a: tuple[RunRecord, ...], b: tuple[RunRecord, ...]) -> Co
 
 
 def place_in_session(run: RunRecord) -> tuple[int, float]:
-    """Return a sort key for the start order of one session's runs, independent of the clock."""
+    """Return a sort key that gives the start order of the runs of one session, even if the clock was changed."""
     return run.number, run.start.at
 
 
 def _started_at(run: RunRecord) -> tuple[int, float]:
-    """Return a sort key for the runs of several sessions, whose order only the clock gives."""
+    """Return a sort key for runs of several sessions; only the clock gives their order."""
     return 0, run.start.at
 
 
 def _runs_after(
     a: tuple[RunRecord, ...], b: tuple[RunRecord, ...], when: Callable[[RunRecord], tuple[int, float]]
 ) -> int:
-    """Return how many runs of a were measured after all of b; 0 unless all others were before."""
+    """Return how many runs of `a` were measured after all of `b`; 0 unless all other runs of `a` were before `b`."""
     first, last = min(map(when, b)), max(map(when, b))
     before, after = sum(when(run) < first for run in a), sum(when(run) > last for run in a)
     return after if before and before + after == len(a) else 0
@@ -276,19 +283,19 @@ def _runs_after(
 
 
 class Replicates:
-    """Runs of one list, grouped by their condition."""
+    """The runs of a list in groups of repeats."""
 
     def __init__(self, runs: Sequence[RunRecord]) -> None:
         self._groups: dict[Condition, tuple[RunRecord, ...]] = repeats(runs)
 
     def of(self, run: RunRecord) -> tuple[RunRecord, ...]:
-        """Return the complete runs of the same measurement as this run, itself included; empty if incomplete."""
+        """Return the run and its complete repeats; an empty tuple if the run itself is not complete."""
         records = self._groups.get(condition(run), ())
         return records if run in records else ()
 
 
 def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> MeanInterval | None:
-    """Return mean and 95 % interval of one metric; None if a run lacks it, or there is no run."""
+    """Return mean and 95 % interval of one metric; None if there is no run, or a run has no value."""
     both = [run.figures.side(direction) for run in runs]
     values = [figure.read(figures) for figures in both if figures is not None]
     present = [value for value in values if value is not None]
@@ -296,7 +303,7 @@ def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> 
 
 
 def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
-    """Return direction, metric and interval of all metrics that repeats can settle."""
+    """Return direction, metric and interval of every metric whose value repeated runs can determine."""
     candidates = (
         (direction, figure, spread_of(runs, direction, figure))
         for direction in SIDES

@@ -1,4 +1,4 @@
-"""Scatter of the runs of each configuration in a matrix, compared with that of the others. No I/O."""
+"""Scatter of the runs of each configuration of a sweep, compared with that of the others. No I/O."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from app.core.analysis.stats import incomplete_beta
 from backends.values import dataclass
 
 WIDER = 0.02
-"""Level of the test by which a configuration loses its verdict."""
+"""Level of the test by which a configuration with a larger scatter loses its verdict."""
 
 FREEDOM = 4
-"""Degrees of freedom below which that test detects too little; then a configuration's own scatter counts too."""
+"""Degrees of freedom below which that test detects too little; then each configuration's own scatter counts too."""
 
 FAR_WIDER = 0.0001
-"""Level at which a configuration no longer counts in the scatter of the others.
+"""Level at which a configuration no longer counts for the scatter of the others.
 
-It is lower than `WIDER`: of many configurations with equal scatter, those left after removing the widest would seem to
-scatter less than they do.
+It is lower than `WIDER`. Otherwise, among many configurations with equal scatter, the one with the widest sample would
+be removed, and the others would seem to scatter less than they do.
 """
 
 Columns = Sequence[tuple[Sequence[str], Sequence[Sequence[float]]]]
-"""For each workload the names of the configurations, and for each its residuals, both in the same order."""
+"""For each workload: the names of the configurations, and the residuals of each of them in the same order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowScatter:
-    """The scatter of one configuration over all workloads, and of the others in the same rounds."""
+    """The scatter of one configuration over all workloads, compared with the others in the same rounds."""
 
     ratio: float
-    """Its variance divided by the mean variance of all configurations; 1 without any scatter."""
+    """Variance of the configuration divided by the mean variance of all; 1 if nothing scatters."""
     freedom: float
-    """Degrees of freedom of its variance (Satterthwaite): fewer if it scatters more with one workload."""
+    """Degrees of freedom of the variance (Satterthwaite); fewer if it is larger with one workload."""
     p: float
-    """Chance of this variance or a larger one, if it scatters like the others."""
+    """Chance of such a variance or a larger one, if the configuration scatters like the others."""
 
 
 def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
-    """Return the scatter of each configuration by name. Each workload is scaled by its own scatter."""
+    """Return the scatter of each configuration, by name. Each workload is scaled by its own scatter."""
     parts_by_name: dict[str, list[tuple[float, float, int, int]]] = {}
     for names, residuals in columns:
         ratios = variance_ratios(residuals)
@@ -51,7 +51,7 @@ def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:
 
 
 def variance_ratios(residuals: Sequence[Sequence[float]]) -> list[float]:
-    """Return the variance of each configuration divided by the mean variance of all; 1 without any scatter."""
+    """Return the variance of each configuration divided by the mean variance of all; 1 if nothing scatters."""
     squares = [fsum(value * value for value in values) for values in residuals]
     total = fsum(squares)
     return [part * len(squares) / total if total > 0 else 1.0 for part in squares]
@@ -66,5 +66,5 @@ def _row_scatter(parts: Sequence[tuple[float, float, int, int]]) -> RowScatter:
 
 
 def f_tail(f: float, freedom: float, freedom_of_others: float) -> float:
-    """Return the probability that a ratio of two equal variances is at least `f` (F distribution)."""
+    """Return the chance that the ratio of two sample variances is at least `f` if the true ones are equal (F test)."""
     return incomplete_beta(freedom_of_others / 2, freedom / 2, freedom_of_others / (freedom_of_others + freedom * f))

@@ -1,7 +1,8 @@
 """Verdicts on pairs by signed ranks: Wilcoxon's exact test with the interval of Hodges and Lehmann. No I/O.
 
-A run that took ten times as long moves a mean and increases its scatter, so that more pairs made verdicts rarer. Among
-ranks it is only the largest value. For normal values ranks detect two percentage points less than Student's t.
+A run that took ten times as long moves a mean and increases its scatter, so more pairs would make verdicts rarer. Among
+ranks it is only the largest value. With normally distributed values, ranks find an effect two percentage points less
+often than Student's t.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ from app.core.analysis.pair_design import LEVEL
 from app.core.analysis.stats import ConfidenceInterval, quantile, ratio_interval
 
 RANKS_FROM = 8
-"""Fewest pairs that ranks judge; below, Student's t does: six pairs have 64 sign patterns, and no level below 3 %."""
+"""Fewest pairs for a test by ranks; fewer are tested by Student's t.
+
+Six pairs, for example, have only 64 patterns of signs, so ranks cannot reach a level below 3 %.
+"""
 
 _MOST_EXACT = 100
-"""Pairs beyond which the sum of the ranks is approximated by a normal distribution."""
+"""Most pairs for which the distribution of the rank sum is exact; for more a normal distribution approximates it."""
 
 
 def uses_ranks(pairs: int, level: float) -> bool:
-    """Return whether ranks judge this many pairs at this level; the measured values have no influence.
+    """Return whether this many pairs are tested by ranks at this level. The measured values have no influence on it.
 
-    Two of the patterns of signs must be within the level. If only one is, a single pair in the other direction decides
-    everything, and one more pair would have made verdicts rarer by up to twelve percentage points.
+    At least two patterns of signs must be within the level. If only one is, a single pair in the other direction
+    prevents any verdict, and one more pair makes verdicts rarer by up to twelve percentage points.
     """
     return pairs >= RANKS_FROM and 2.0 ** (2 - pairs) <= level
 
@@ -35,9 +39,10 @@ def uses_ranks(pairs: int, level: float) -> bool:
 def pair_interval(
     ratios: Sequence[float], *, level: float = LEVEL, strictest: float | None = None
 ) -> ConfidenceInterval:
-    """Return the interval of the log-ratios of pairs, at least two.
+    """Return the interval of the log-ratios of at least two pairs.
 
-    `strictest`: the level with which p is compared if it is below `level`, as for one metric of many.
+    `strictest`: the strictest level with which the p value may be compared, if that is not `level`. This is the case
+    for one metric of many.
     """
     if uses_ranks(len(ratios), level if strictest is None else strictest):
         return signed_ranks(ratios, level=level)
@@ -45,10 +50,11 @@ def pair_interval(
 
 
 def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
-    """Return the median of the means of any two values (or of one value alone), with the interval of the ranks.
+    """Return the Hodges-Lehmann estimate of log-ratios, with the interval by signed ranks.
 
-    The interval covers at least 1 - level, because sums of ranks are whole numbers. `sd` is the scatter with which
-    Student's t would give an interval of the same width. Raises ValueError if there are too few values for that level.
+    The estimate is the median of the means of all pairs of values, each value paired with itself included. Sums of
+    ranks are whole numbers, so the interval may cover more than 1 - level. `sd` is the scatter for which Student's t
+    gives an interval of the same width. Raises ValueError if there are too few values for that level.
     """
     n = len(ratios)
     means = sorted((value + other) / 2 for value, other in combinations_with_replacement(ratios, 2))
@@ -66,7 +72,10 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Confidence
 
 @lru_cache(maxsize=128)
 def _sums(n: int) -> tuple[float, ...]:
-    """Return the chances that the ranks of one sign sum to at most 0, 1, 2 ..., if both signs are equally likely."""
+    """Return the chances that the ranks of one sign add up to at most 0, 1, 2 and so on.
+
+    Both signs are equally likely.
+    """
     most = n * (n + 1) // 2
     if n > _MOST_EXACT:
         normal = NormalDist(most / 2, sqrt(n * (n + 1) * (2 * n + 1) / 24))

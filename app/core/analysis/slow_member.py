@@ -1,4 +1,4 @@
-"""Test for a slow member among several of the same kind: each is compared with the others. No I/O."""
+"""Test for a slow member of an array: each member is compared with the others of the same kind. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.core.analysis.stats import quantile
 from backends.values import dataclass
 
 FALSE_ALARM = 0.04
-"""Chance that any sound member is called slow; with single slow rounds slightly more, simulated at most 5 %."""
+"""Chance that any healthy member is reported as slow. With single slow rounds, simulations give up to 5 %."""
 
 POWER = 0.9
 """Chance of finding a member that is slower by the share that `detectable` returns."""
@@ -20,46 +20,47 @@ MATTERS = 0.05
 """Share by which a member may be slower without being reported."""
 
 ALIKE = 0.02
-"""Assumed standard deviation, as a share, between sound members of one model."""
+"""Assumed standard deviation between healthy members of one model, as a share of their value."""
 
 FEWEST = 4
 """Least number of members; fewer do not show what is normal."""
 
 FEWEST_ROUNDS = 3
-"""Least number of rounds; fewer do not show their own scatter."""
+"""Least number of rounds; fewer do not show how much rounds scatter."""
 
 MOST_ROUNDS = 50
-"""Most rounds that are planned."""
+"""Largest number of rounds that is planned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberComparison:
-    """One member compared with all others."""
+    """Comparison of one member with all others."""
 
     name: str
-    """Its name."""
+    """Name of the member."""
     value: float
-    """Its result, the geometric mean of its rounds; a larger value is slower."""
+    """Result of the member, the geometric mean of its rounds; a larger value is slower."""
     slower: float
-    """Share by which its value is above the median of the others; negative below."""
+    """Share by which `value` is above the median of the others; negative if it is below."""
     low: float
-    """Lower end of the interval of that share, at a level for all members together."""
+    """Lower end of the interval of `slower`. The level of the interval holds for all members together."""
     high: float
-    """Upper end."""
+    """Upper end of the interval of `slower`."""
     is_slow: bool
-    """Whether all of the interval is above 0, and the share above MATTERS."""
+    """Whether the whole interval is above 0 and `slower` is above MATTERS."""
 
 
 def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberComparison, ...]:
     """Return each member compared with the others, the slowest first.
 
-    `rounds`: values by name (latencies, all positive), each with all members, measured in random order.
+    `rounds`: for each round, the values (positive latencies) of all members by name, measured in random order.
 
-    Each round is centred on its median, which removes effects common to the round (a load, a temperature). The scatter
-    between rounds is pooled over all members, after rounds far from their member's median were clipped. A member is
-    compared with the median of the others. Its interval covers that scatter and the difference of sound members (ALIKE,
-    or the measured one of many members). `tests/core/analysis/test_siblings.py` simulates false alarms and power.
-    Raises ValueError for fewer than four members or three rounds.
+    Each round is centred on its median. This removes effects that all its values share, such as a load or a
+    temperature. Values far from the median of their member are clipped. Then the scatter between rounds is computed
+    from all members together. A member is compared with the median of the others. Its interval allows for that scatter,
+    and for the usual difference between healthy members: ALIKE, or the measured difference if there are many members.
+    `tests/core/analysis/test_siblings.py` simulates false alarms and power. Raises ValueError for fewer than four
+    members or three rounds.
     """
     names = tuple(rounds[0]) if rounds else ()
     if len(names) < FEWEST or len(rounds) < FEWEST_ROUNDS:
@@ -76,7 +77,7 @@ def against_siblings(rounds: Sequence[Mapping[str, float]]) -> tuple[MemberCompa
 
 
 def detectable(members: int, rounds: int, scatter: float) -> float:
-    """Return the share by which a member must be slower to be found with POWER.
+    """Return the share by which a member must be slower to be found with the probability POWER.
 
     `scatter`: standard deviation, as a share, of one member's value between rounds.
     """
@@ -86,7 +87,10 @@ def detectable(members: int, rounds: int, scatter: float) -> float:
 
 
 def rounds_to_show(share: float, members: int, scatter: float) -> int | None:
-    """Return the fewest rounds that find a member slower by `share` with POWER; None if MOST_ROUNDS do not."""
+    """Return the fewest rounds that find a member slower by `share` with the probability POWER.
+
+    None if MOST_ROUNDS rounds are not enough.
+    """
     enough = (n for n in range(FEWEST_ROUNDS, MOST_ROUNDS + 1) if detectable(members, n, scatter) <= share)
     return next(enough, None)
 
@@ -112,25 +116,25 @@ _NORMAL = 1.4826
 """Standard deviation divided by median absolute deviation, for normally distributed values."""
 
 _FAR = 4.5
-"""Standard deviations from the median beyond which a member does not show what is normal."""
+"""Distance from the median, in standard deviations, beyond which a member is no measure of the normal difference."""
 
 _HICCUP = 2.5
-"""Standard deviations from its member's median at which a round is clipped."""
+"""Distance from the median of its member, in standard deviations, at which a value is clipped."""
 
 _MANY = 8
-"""Number of other members from which on their own differences are measured; three or four show too little."""
+"""Least number of other members whose differences are measured rather than assumed; three or four show too little."""
 
 _UNLIKE = 1.5
-"""Multiple of the expected standard deviation from which on members differ by more than sound ones."""
+"""Members differ unusually if their standard deviation is above this multiple of the expected one."""
 
 
 def _critical_value(members: int, free: float) -> float:
-    """Return the quantile of Student's t that keeps FALSE_ALARM over all members."""
+    """Return the quantile of Student's t for which the chance of any false alarm is FALSE_ALARM."""
     return quantile(1 - FALSE_ALARM / members, free)
 
 
 def _median_factor(others: int) -> float:
-    """Return the factor by which the difference to the median of this many members scatters more than one member."""
+    """Return how much more the difference from the median of `others` members scatters than one member, as a factor."""
     return sqrt(1 + pi / 2 / others)
 
 
@@ -142,8 +146,8 @@ def _without_far_values(values: Sequence[float]) -> list[float]:
 
 
 def _clip_outliers(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-    """Return the values with single outlier rounds clipped: one slow round is no slow member."""
-    # Differences of two rounds need no median; the median of three rounds is one of the three.
+    """Return the values with outliers clipped, because one slow round does not make a member slow."""
+    # The scatter comes from differences of two rounds, because the median of three rounds is itself one of the three.
     pairs = [abs(value - other) for values in centred.values() for value, other in combinations(values, 2)]
     reach = _HICCUP * _NORMAL * median(pairs) / sqrt(2)
     middles = {name: median(values) for name, values in centred.items()}
@@ -154,7 +158,7 @@ def _clip_outliers(centred: Mapping[str, Sequence[float]]) -> dict[str, list[flo
 
 
 def _scatter(clipped: Mapping[str, Sequence[float]], means: Mapping[str, float]) -> float:
-    """Return the standard deviation of a value between rounds, pooled over all members."""
+    """Return the standard deviation of a value between rounds, computed from all members together."""
     squares = [(value - means[name]) ** 2 for name, values in clipped.items() for value in values]
     rounds = len(squares) // len(means)
     return sqrt(fsum(squares) / ((len(means) - 1) * (rounds - 1)))

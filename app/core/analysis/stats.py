@@ -27,7 +27,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
     if x >= 1:
         return 1.0
     front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x))
-    # The fraction converges fast on one side of the mean only; the other side is its mirror image.
+    # The fraction converges fast only for x below the mean; above it, use I_x(a, b) = 1 - I_(1-x)(b, a).
     if x < (a + 1) / (a + b + 2):
         return front * _fraction(a, b, x) / a
     return 1 - front * _fraction(b, a, 1 - x) / b
@@ -55,13 +55,19 @@ def _away_from_zero(value: float) -> float:
 
 
 def tails(t: float, dof: float) -> float:
-    """Return the probability that |T| is at least |t|; `dof` > 0 need not be an integer (Welch)."""
+    """Return the probability that |T| is at least |t|, for T with Student's t distribution.
+
+    `dof` must be above 0, but need not be an integer (Welch).
+    """
     return incomplete_beta(dof / 2, 0.5, dof / (dof + t * t)) if t else 1.0
 
 
 @lru_cache(maxsize=4096)
 def quantile(p: float, dof: float) -> float:
-    """Return the t below which T is with probability p. Raises ValueError unless 0 < p < 1 and dof > 0."""
+    """Return the value t for which T is below t with probability p, for T with Student's t distribution.
+
+    Raises ValueError unless 0 < p < 1 and dof > 0.
+    """
     if not 0 < p < 1 or dof <= 0:
         raise ValueError(f"no quantile of Student's t for p={p}, dof={dof}")
     if p == 0.5:
@@ -80,68 +86,68 @@ def quantile(p: float, dof: float) -> float:
 
 # -- intervals of log-ratios, multiple tests and outliers -------------------------------------------------------------
 
-# A run is one value; the samples within a run are not repeats. Two settings are compared in pairs measured in turn,
-# with the first of each pair drawn at random, because drift and order affect results as much as most settings do
-# (Duplyakin et al., USENIX ATC 2023).
+# Each run counts as one value, because the samples within a run are not independent repeats. Two settings are compared
+# in pairs of runs, and a random draw decides which setting is first in each pair. The reason is that drift and order
+# affect results as much as most settings do (Duplyakin et al., USENIX ATC 2023).
 
 THRESHOLD_PERCENT = 2.0
-"""A smaller difference is no reason to change a setting."""
+"""Default threshold, in percent; a smaller difference is no reason to change a setting."""
 
 POWER = 0.80
-"""Probability of finding an effect of the stated size."""
+"""Probability with which an effect of the detectable size is found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfidenceInterval:
-    """The mean of natural logarithms of ratios B/A with its two-sided interval."""
+    """The mean of the natural logarithms of ratios B/A, with its two-sided confidence interval."""
 
     mean: float
-    """Mean ln(B/A)."""
+    """Mean of ln(B/A)."""
     low: float
-    """Lower end."""
+    """Lower end of the interval."""
     high: float
-    """Upper end."""
+    """Upper end of the interval."""
     sd: float
-    """Standard deviation of one log-ratio, of one run of B to one run of A."""
+    """Standard deviation of the log-ratio of one run of B and one run of A."""
     n: int
     """Number of log-ratios; for groups the number of runs in the smaller one."""
     p: float
-    """Two-sided p value of no difference."""
+    """Two-sided p value, for the hypothesis that there is no difference."""
     level: float = LEVEL
-    """It covers 1 - level: 0.05 for a 95 % interval."""
+    """The interval covers the true value with probability 1 - level: 0.05 for a 95 % interval."""
 
     @property
     def smallest_percent(self) -> float:
-        """Return the smallest effect in percent that this many runs with this scatter show with 80 % probability."""
+        """Return the smallest effect, in percent, that so many runs with this scatter show with 80 % probability."""
         error = self.sd / sqrt(self.n)
         return expm1((self.high - self.low) / 2 + quantile(POWER, self.n - 1) * error) * 100
 
     @property
     def percent(self) -> float:
-        """Return the mean as percent of A."""
+        """Return the mean difference in percent of A."""
         return expm1(self.mean) * 100
 
     @property
     def percent_low(self) -> float:
-        """Return the lower end as percent of A."""
+        """Return the lower end of the difference in percent of A."""
         return expm1(self.low) * 100
 
     @property
     def percent_high(self) -> float:
-        """Return the upper end as percent of A."""
+        """Return the upper end of the difference in percent of A."""
         return expm1(self.high) * 100
 
     @property
     def excludes_zero(self) -> bool:
-        """Return whether all of it is on one side of 0."""
+        """Return whether the whole interval is above 0, or the whole interval is below 0."""
         return self.low > 0 or self.high < 0
 
     def within(self, percent: float) -> bool:
-        """Return whether all of it is within +-percent."""
+        """Return whether the whole interval is within +-percent."""
         return self.percent_low > -percent and self.percent_high < percent
 
     def at_least(self, half: float) -> ConfidenceInterval:
-        """Return the interval, extended to at least `half` on both sides of the mean."""
+        """Return the interval, extended if necessary to reach `half` on both sides of the mean."""
         return replace(self, low=min(self.low, self.mean - half), high=max(self.high, self.mean + half))
 
 
@@ -160,7 +166,7 @@ class MeanInterval:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Return both ends of the interval, not below 0; None for a single value."""
+        """Return both ends of the interval, the lower one at least 0; None for a single value."""
         return None if self.half is None else (max(0.0, self.mean - self.half), self.mean + self.half)
 
 
@@ -173,7 +179,7 @@ class LogMeanInterval:
     low: float | None
     """Lower end of the interval; None for a single value."""
     high: float | None
-    """Upper end."""
+    """Upper end of the interval; None for a single value."""
     n: int
     """Number of runs."""
 
@@ -184,16 +190,16 @@ class LogMeanInterval:
 
 
 def ratio_interval(ratios: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
-    """Return the interval of log-ratios, of which there must be at least two."""
+    """Return Student's t interval of the mean of log-ratios; at least two are needed."""
     mean, variance = moments(ratios)
     n = len(ratios)
     return _interval(mean, sqrt(variance), sqrt(variance / n), n - 1, n, level)
 
 
 def welch_interval(a: Sequence[float], b: Sequence[float], *, level: float = LEVEL) -> ConfidenceInterval:
-    """Return Welch's interval of the difference of the mean logarithms of two groups.
+    """Return Welch's interval of the difference between the mean logarithms of two groups.
 
-    Raises ValueError unless both have at least two positive values.
+    Raises ValueError unless both groups have at least two values, all positive.
     """
     if min(len(a), len(b)) < 2:
         raise ValueError(f"{len(a)} and {len(b)} values make no groups")
@@ -217,7 +223,7 @@ def mean_interval(values: Sequence[float]) -> MeanInterval:
 
 
 def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
-    """Return geometric mean and 95 % interval of positive repeats that scatter by factors, such as latencies."""
+    """Return geometric mean and 95 % interval of positive values that scatter by factors, such as latencies."""
     if len(values) < 2:
         return LogMeanInterval(mean=geometric_mean(values), low=None, high=None, n=len(values))
     interval = ratio_interval([*map(log, values)])
@@ -225,7 +231,7 @@ def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return p values adjusted for their number by Holm's method, in the order given."""
+    """Return the p values, adjusted for their number by Holm's method and in the same order."""
     ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
     adjusted = [0.0] * len(p_values)
     largest = 0.0
@@ -236,10 +242,10 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def outliers(values: Sequence[float]) -> tuple[int, ...]:
-    """Return the indexes of all outliers, a quarter of the values at most.
+    """Return the indexes of all outliers; at most a quarter of the values are outliers.
 
-    One outlier can hide another, so the farthest value is removed repeatedly. The last removed value that is too far
-    counts, with all those removed before it (Rosner, Technometrics 25, 1983).
+    One outlier can hide another, so the value farthest from the mean is removed repeatedly. The last removed value that
+    is too far is an outlier, and so are all values removed before it (Rosner, Technometrics 25, 1983).
     """
     remaining, taken, outlier_count = [*range(len(values))], list[int](), 0
     for _ in range(len(values) // 4):
@@ -251,10 +257,10 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def _farthest(values: Sequence[float]) -> tuple[int, bool]:
-    """Return the index of the value farthest from the mean, and whether it is too far; needs three values.
+    """Return the index of the value farthest from the mean, and whether it is too far; at least three values.
 
-    The externally studentised residual is compared with Student's t for the number of values (Bonferroni, 5 %), and
-    with 3.5 at least. With 3.5 alone, one in seven sets of six values from one distribution would have an outlier.
+    The limit for the externally studentised residual is a quantile of Student's t for the number of values (Bonferroni,
+    5 %), but at least 3.5. With 3.5 alone, one in seven sets of six values from one distribution would have an outlier.
     """
     n = len(values)
     mean, variance = moments(values)
@@ -268,7 +274,7 @@ def _farthest(values: Sequence[float]) -> tuple[int, bool]:
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Return the geometric mean of positive values, which belongs to log-ratios."""
+    """Return the geometric mean of positive values."""
     return exp(fsum(map(log, values)) / len(values))
 
 
@@ -278,7 +284,7 @@ def log_ratios(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 
 def moments(values: Sequence[float]) -> tuple[float, float]:
-    """Return mean and variance (n-1)."""
+    """Return the mean and the sample variance (divided by n - 1)."""
     mean = fsum(values) / len(values)
     return mean, fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 

@@ -1,4 +1,4 @@
-"""The verdicts of an experiment, as stored in the log and restored from it, whatever the present rule is. No I/O."""
+"""The verdicts of an experiment as stored in the log; a later version with another rule keeps them. No I/O."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def _record_of(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdi
 
 
 def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
-    """Return the comparison of an experiment with its stored verdicts, or by the pairs so far while it continues.
+    """Return the comparison of an experiment with its stored verdicts.
 
-    None before the first complete pair.
+    While the experiment is running, return the comparison from its pairs so far. None before the first complete pair.
     """
     comparison, record = compare_experiment(session, experiment_id), session.experiment(experiment_id)
     if comparison is None or record is None or record.end is None:
@@ -61,7 +61,7 @@ def stored_comparison(session: Session, experiment_id: str) -> Comparison | None
 
 
 def without_stored_verdicts(session: Session) -> Session:
-    """Return the session without stored verdicts, so that its experiments are judged by the present rule."""
+    """Return the session without stored verdicts, so that its experiments are judged by the current rule."""
     return replace(session, experiments=tuple(map(_without_verdicts, session.experiments)))
 
 
@@ -71,7 +71,7 @@ def _without_verdicts(record: ExperimentRecord) -> ExperimentRecord:
 
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[MetricComparison]:
-    """Yield the rows with the stored verdicts."""
+    """Yield the rows of the comparison, with the stored verdict if there is one."""
     verdicts = {
         (verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}
     }

@@ -1,8 +1,9 @@
 """The verdict on two settings: faster, slower, no difference, not decided, or refused. No I/O.
 
-Only the interval and the threshold decide. An interval within the threshold is no difference, even if it excludes 0.
-Any other interval that excludes 0 is faster or slower (for a latency lower or higher). All else is not decided. More
-pairs make the interval narrower, even if a few of them are outliers, so they do not make a verdict less likely.
+Only the interval of the difference and the threshold decide. If the whole interval is within the threshold, the verdict
+is "no difference", even if the interval excludes 0. Any other interval that excludes 0 gives faster or slower (for a
+latency lower or higher). Every other interval gives "not decided". More pairs make the interval narrower, even if a few
+of them are outliers, so more pairs do not make a verdict less likely.
 """
 
 from __future__ import annotations
@@ -22,84 +23,87 @@ from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
 BETWEEN_LEVEL = 0.03
-"""Level for one group between two others: a period that affects both gives 6 % of false verdicts at 0.05, 4 % here."""
+"""Level for a group of runs measured between two others.
+
+Under a periodic disturbance of both sides, 0.05 gives 6 % of false verdicts, and this level 4 %.
+"""
 
 FEWEST_RUNS = 3
-"""Runs of each side that were not measured in turn: fewer do not show the scatter."""
+"""Least number of runs of each side if they were not measured in turn; fewer do not show the scatter."""
 
 
 class Verdict(StrEnum):
-    """Verdict on B compared with A: the same codes on screens, command line, in JSON and in reports."""
+    """Verdict on B compared with A. Screens, command line, JSON and reports all use these codes."""
 
     FASTER = "faster"
-    """More I/Os or more bytes."""
+    """B has more IOPS or more throughput."""
     SLOWER = "slower"
-    """Fewer I/Os or fewer bytes."""
+    """B has fewer IOPS or less throughput."""
     LOWER = "lower"
-    """Less latency."""
+    """B has a lower latency."""
     HIGHER = "higher"
-    """More latency."""
+    """B has a higher latency."""
     NO_DIFFERENCE = "no-difference"
-    """The whole interval is within the practical threshold."""
+    """The whole interval is within the threshold."""
     NOT_DECIDED = "not-decided"
-    """Too few repeats for any of these."""
+    """None of the verdicts above is possible: the interval is too wide, or the runs allow no verdict."""
     REFUSED = "refused"
     """The state of the array during the runs forbids a verdict, however many runs there are."""
     STOPPED_ANSWERING = "stopped-answering"
-    """One side completed no I/O, the other did: all else is irrelevant."""
+    """One side completed no I/O in some runs, and chance does not explain this. Nothing else matters then."""
 
     @property
     def decided(self) -> bool:
-        """Return whether it answers the question."""
+        """Return whether this is a result: anything but NOT_DECIDED and REFUSED."""
         return self not in (Verdict.NOT_DECIDED, Verdict.REFUSED)
 
 
 BETTER = frozenset({Verdict.FASTER, Verdict.LOWER})
-"""A difference for the better."""
+"""Verdicts that say that B is better."""
 
 WORSE = frozenset({Verdict.SLOWER, Verdict.HIGHER})
-"""A difference for the worse."""
+"""Verdicts that say that B is worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictResult:
-    """A verdict and its basis."""
+    """A verdict, with the interval and the facts that led to it."""
 
     verdict: Verdict
-    """The verdict."""
+    """The verdict on B compared with A."""
     interval: ConfidenceInterval | None
-    """None without repeats."""
+    """Interval of the difference; None without repeats."""
     further_pairs: int | None = None
-    """Additional pairs that would decide it with 75 % probability; None if it is decided, or none would."""
+    """Additional pairs after which a verdict is due, or is 75 % probable; None if decided, or if no number helps."""
     interleaved: bool = False
     """Whether the runs were measured in turn."""
     reason: Reason | None = None
-    """The reason; None if the verdict needs none."""
+    """The reason for the verdict; None if it needs none."""
     threshold: float = THRESHOLD_PERCENT
-    """A difference within it counts as none, percent."""
+    """Largest difference that counts as none, in percent."""
     outliers: tuple[OutlierPair, ...] = ()
-    """Outlier pairs."""
+    """Pairs whose difference is far from that of the others."""
     slow: SlowRuns | None = None
     """Far slower runs, if all of them are on one side."""
     measured: int = 0
-    """Number of its pairs."""
+    """Number of measured pairs."""
     drift: float | None = None
-    """Difference in percent of the runs before and after the second side; None if there are no such runs."""
+    """Difference in percent between the runs of A before B and those after it; None if B was not measured between."""
     figures: int = 0
-    """Number of metrics judged together, for one of many."""
+    """Number of metrics that were corrected together; set only if the reason is ONE_OF_MANY."""
     wanted: PlannedCount | None = None
-    """Amount that the plan of a sweep requires; None for other comparisons."""
+    """Number of rounds or pairs that the plan of a sweep requires; None for other comparisons."""
     doubts: tuple[Caveat, ...] = ()
     """Caveats about the state of the array that forbid a verdict."""
 
     @property
     def decided(self) -> bool:
-        """Return whether there is a verdict."""
+        """Return whether the verdict is a result: anything but NOT_DECIDED and REFUSED."""
         return self.verdict.decided
 
     @property
     def differs(self) -> bool:
-        """Return whether a difference was shown."""
+        """Return whether the verdict is a difference, for better or worse."""
         return self.verdict in BETTER or self.verdict in WORSE
 
 
@@ -119,14 +123,15 @@ def judge(
 ) -> VerdictResult:
     """Return the verdict on B compared with A.
 
-    Interleaved: a[i] and b[i] are the two runs of pair i, so both have the same length. Otherwise they are groups
-    measured one after the other, whose drift cannot be distinguished from an effect: no verdict, only the interval.
+    If `interleaved`, a[i] and b[i] are the two runs of pair i, so both have the same length. Otherwise `a` and `b` are
+    groups measured one after the other. Drift between groups looks like an effect, so they get an interval but no
+    verdict.
 
-    `threshold`: in percent. `level`: allowed rate of false verdicts. `inside_level`: that of "no difference" (`level`
-    if None). `strictest`: the level for the first of several metrics judged together. `step`: rounding error of the
-    logarithm of a ratio, from the resolution of the values. `ahead`: later interim analyses, with more pairs, that may
-    decide it. `sees_slow_runs`: whether slow runs on one side forbid "no difference". Raises ValueError unless all
-    values are positive and finite.
+    `threshold`: in percent. `level`: allowed rate of false verdicts. `inside_level`: allowed rate of false "no
+    difference" verdicts (`level` if None). `strictest`: level of the first of several metrics that are corrected
+    together. `step`: rounding error of the logarithm of a ratio, from the resolution of the values. `ahead`: later
+    interim analyses, with more pairs, that may lead to a verdict. `sees_slow_runs`: whether slow runs on one side
+    forbid "no difference". Raises ValueError unless all values are positive and finite.
     """
     if not all(isfinite(value) and value > 0 for value in (*a, *b)):
         raise ValueError("only positive, finite values have a ratio")
@@ -162,10 +167,10 @@ def judge_between(
     level: float = BETWEEN_LEVEL,
     step: float = 0.0,
 ) -> VerdictResult:
-    """Return the verdict on B, measured between two groups of A: the drift of A is the reference.
+    """Return the verdict on B, which was measured between two groups of runs of A.
 
-    The interval is that of B against all of A, extended at both ends by the difference of the two groups of A. Raises
-    ValueError for values without a logarithm.
+    The difference between the two groups of A shows the drift. The interval compares B with all of A, and is extended
+    at both ends by that drift. Raises ValueError for values without a logarithm.
     """
     a = (*before, *after)
     judgement = judge(a, b, interleaved=False, threshold=threshold, level=level, step=step)
@@ -180,9 +185,9 @@ def judge_between(
 
 
 def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
-    """Return the chance that all silent runs are on one side, which has `side_runs` of all `runs`.
+    """Return the chance that all runs without I/O are on one side, which has `side_runs` of all `runs`.
 
-    Two-sided, by Fisher's test, as it could have been either side.
+    By Fisher's test, two-sided because it could have been either side.
     """
     return min(1.0, 2 * comb(side_runs, silent) / comb(runs, silent))
 
@@ -190,7 +195,7 @@ def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
 def judge_interval(
     interval: ConfidenceInterval, *, higher_is_better: bool = True, threshold: float = THRESHOLD_PERCENT
 ) -> VerdictResult:
-    """Return the verdict of an interval whose level needs no further correction. `threshold`: in percent."""
+    """Return the verdict that an interval gives at its own level. `threshold`: in percent."""
     verdict: Verdict = Verdict.NOT_DECIDED
     reason: Reason | None = Reason.NOT_SHOWN
     if interval.within(threshold):
@@ -226,21 +231,24 @@ def _judge_pairs(
 
 
 def _outlier_pairs(ratios: Sequence[float]) -> tuple[OutlierPair, ...]:
-    """Return the outlier pairs."""
+    """Return the pairs whose log-ratio is an outlier, numbered from 1."""
     return tuple(OutlierPair(pair=at + 1, percent=expm1(ratios[at]) * 100) for at in outliers(ratios))
 
 
 FAR_SLOWER = log(1.1)
-"""Logarithm: a run that is less far below the median is not called slow."""
+"""Least distance of a slow run from the median, as a logarithm: it is at least 10 % slower."""
 
 _FAR_SPREADS = 8 * 1.4826
-"""Median absolute deviations that a slow run is below the median: eight standard deviations if all is normal."""
+"""Least distance of a slow run from the median, in median absolute deviations.
+
+It corresponds to eight standard deviations of a normal distribution.
+"""
 
 FEWEST_NAMED_SLOW = 2
 """Least number of slow runs to report, because a single run is always on one side."""
 
 FEWEST_SLOW = 3
-"""Number of slow runs on one side that rules out "no difference"."""
+"""With this many slow runs on one side, or more, the verdict "no difference" is not possible."""
 
 
 def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool = True) -> SlowRuns | None:
@@ -268,15 +276,16 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshol
 # -- multiple metrics: correction for their number --------------------------------------------------------------------
 
 BESIDE = 0.2
-"""Share of the headline's level that all other metrics share, so that the job as a whole stays near that level."""
+"""Level for all other metrics together, as a share of the headline's level; the whole job stays near that level."""
 
 
 def correct_for_multiplicity(
     judgements: Sequence[VerdictResult | None], *, share: float = 1.0
 ) -> tuple[VerdictResult | None, ...]:
-    """Return the verdicts; a difference that chance explains, given their number, becomes not decided.
+    """Return the verdicts after a correction for their number (Holm).
 
-    `share`: share of the level that this family has.
+    A difference that chance explains among so many becomes NOT_DECIDED. `share`: the level for these verdicts together,
+    as a share of the level of their intervals.
     """
     family = [judgement for judgement in judgements if judgement is not None and judgement.interval is not None]
     if len(family) < 2:

@@ -1,1 +1,1 @@
-"""Benchmarks: from a request to a recorded run."""
+"""Benchmarks: the requests, plans and runs of fio jobs, and the record of each run."""

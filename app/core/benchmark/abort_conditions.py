@@ -1,4 +1,4 @@
-"""Conditions that stop a run: write limit, low thin-provisioned capacity, drive temperature."""
+"""Conditions that stop a run: the write limit, lack of space in thin-provisioned storage, and drive temperature."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from backends.values import dataclass
 # -- conditions that are checked during a run -------------------------------------------------------------------------
 
 ConditionCheck = Callable[[], Awaitable[tuple[str, ...]]]
-"""Check during a run. Returns the reasons to stop it as clauses; () if it may continue."""
+"""Check during a run. It returns the reasons to stop the run as clauses; () if the run may continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +30,11 @@ class AbortCondition:
     """A condition that is checked during a run, with its texts for the result."""
 
     name: str
-    """Name of the condition, one word."""
+    """Name of the condition, in one word."""
     every: float
     """Seconds between two checks."""
     reason: str
-    """Text before the reasons."""
+    """Text before the reasons in the result."""
     hint: str
     """Next step for the user."""
 
@@ -43,7 +43,7 @@ class AbortMonitor:
     """Asynchronous context manager that checks a condition during a run and stops the run when it is met."""
 
     def __init__(self, condition: AbortCondition, check: ConditionCheck | None, stop: asyncio.Event) -> None:
-        """`check`: the check; None if there is nothing to check."""
+        """Create a monitor that sets `stop` when `check` returns reasons; without a `check` it does nothing."""
         self._condition = condition
         self._check = check
         self._stop = stop
@@ -83,18 +83,18 @@ class AbortMonitor:
 # -- write limit: a tenth of a drive, unless the user named a run time or size ----------------------------------------
 
 WRITE_SHARE = 0.1
-"""Share of a drive's capacity after which a run is stopped."""
+"""Share of a drive's capacity that a run may write before it is stopped."""
 
 OVERRIDE_HINT = "To write more, give the job a run time or a size."
 
 _NOT_WORN = frozenset({Media.HDD, Media.VIRTUAL, Media.RAM})
-"""Media that writing does not wear. Unknown media count as wearing."""
+"""Media that do not wear out by writing. Unknown media count as media that wear out."""
 
 
 class WriteLimit:
     """Counts the bytes that a run writes and stops it at a limit.
 
-    `limits`: bytes for each target in turn, None for no limit.
+    `limits`: limit in bytes for each target, in the order of the targets; None for no limit.
     """
 
     def __init__(self, limits: Sequence[int | None], stop: asyncio.Event) -> None:
@@ -103,7 +103,7 @@ class WriteLimit:
         self._written = [0.0] * len(self._limits)
 
     def count(self, sample: Sample) -> None:
-        """Count a sample of the run, whether it is in the measured phase or not."""
+        """Count the bytes of a sample, in any phase of the run, and stop the run if a limit is reached."""
         writes = [part.write for part in sample.targets] or [sample.write]
         for number, write in enumerate(writes[: len(self._limits)]):
             if write is not None:
@@ -113,12 +113,12 @@ class WriteLimit:
 
     @property
     def _reached(self) -> tuple[float, ...]:
-        """Return the bytes written to the targets that reached their limit."""
+        """Return the number of bytes written to each target that has reached its limit."""
         pairs = zip(self._written, self._limits, strict=True)
         return tuple(written for written, limit in pairs if limit is not None and written >= limit)
 
     def explain(self, figures: RunResult) -> RunResult:
-        """Return the results; those of a run that was stopped by the limit name it as the reason."""
+        """Return the results; if the limit stopped the run, with the limit as the reason."""
         if not self._reached or figures.status is not RunStatus.STOPPED:
             return figures
         reason = f"Stopped: the run wrote {size_words(round(max(self._reached)))}, a tenth of the drive."
@@ -126,10 +126,11 @@ class WriteLimit:
 
 
 def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -> int | None:
-    """Return the bytes after which a job on one target is stopped; None if the user agreed, or if nothing wears.
+    """Return the number of bytes after which a job is stopped on one target; None for no limit.
 
-    A named run time or size counts as agreement. So does a plan of many runs, which reports all its writes before. The
-    default run time is a minute, so that no such job writes for longer than ten minutes.
+    There is no limit if the medium does not wear out, or if the user agreed to the writes. A run time or size chosen by
+    the user counts as agreement. So does a plan of many runs, because it reports all its writes before it starts. The
+    default run time is one minute, so that no job without agreement writes for longer than ten minutes.
     """
     default_runtime = Job().runtime
     is_named = ready.request.steady is not None or all(
@@ -142,7 +143,7 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
 
 
 def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
-    """Return the known drives that writes to a device reach: the members of an array rather than the array."""
+    """Return the known drives that writes to a device reach: the members of an array, or the drive itself."""
     devices = inventory.at(device)
     members = {target for device in devices if isinstance(device, Array) for target in device.members}
     below = tuple(drive for drive in inventory.drives if drive.target in members)
@@ -150,14 +151,12 @@ def drives_below(inventory: Inventory, device: str) -> tuple[Drive, ...]:
 
 
 def wears_out(inventory: Inventory, device: str) -> bool:
-    """Return whether writing to a device wears its media."""
+    """Return whether the media of a device wear out by writing."""
     below = drives_below(inventory, device)
     return not below or any(drive.media not in _NOT_WORN for drive in below)
 
 
-# -- free space of thin-provisioned storage ---------------------------------------------------------------------------
-
-# Thin pools, snapshot stores, filesystems.
+# -- free space of thin-provisioned storage (thin pools, snapshot stores, filesystems) --------------------------------
 
 FREE_SPACE = AbortCondition(
     name="room",
@@ -167,11 +166,11 @@ FREE_SPACE = AbortCondition(
 )
 
 _BLIND_CHECKS = 3
-"""Consecutive checks without a reading after which the run is stopped."""
+"""Number of consecutive failed readings of the free space after which the run is stopped."""
 
 
 class ThinCapacityMonitor:
-    """Check of the thin-provisioned capacity that a run takes space from."""
+    """Check of the free space in the thin-provisioned storage in which a run allocates space."""
 
     def __init__(self, host: Host, rooms: Iterable[ThinCapacity]) -> None:
         self._host = host
@@ -179,7 +178,7 @@ class ThinCapacityMonitor:
         self._blind = 0
 
     async def __call__(self) -> tuple[str, ...]:
-        """Return a clause for each source that has too little free space."""
+        """Return a clause for each storage that has too little free space, or that cannot be read any longer."""
         now = await refresh_capacities(self._host, self._rooms)
         blind = any(room.unknown for room in now)
         self._blind = self._blind + 1 if blind else 0
@@ -187,24 +186,24 @@ class ThinCapacityMonitor:
 
 
 def make_capacity_monitor(host: Host, ready: RunPlan) -> ConditionCheck | None:
-    """Return the capacity check of a run; None if it takes no thin-provisioned space."""
+    """Return the free-space check of a run; None if the run allocates no thin-provisioned space."""
     rooms = tuple(room for site in ready.sites for room in site.capacity_sources)
     return ThinCapacityMonitor(host, rooms) if rooms else None
 
 
 class AllocatedRanges:
-    """Ranges of thin-provisioned targets that earlier runs allocated, where new runs take no new space."""
+    """Ranges of thin-provisioned targets that earlier runs allocated; writes to them need no new space."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._ranges: dict[str, tuple[AllocatedRange, ...]] = {}
 
     def on(self, path: str) -> tuple[AllocatedRange, ...]:
-        """Return the allocated ranges of a device, by its number, or of a scratch file."""
+        """Return the allocated ranges of a target: `path` is a device number, or the path of a scratch file."""
         return self._ranges.get(path, ())
 
     async def note(self, ready: RunPlan, number: Callable[[ResolvedTarget], Awaitable[str]]) -> None:
-        """Record the ranges that a run allocated. `number`: returns MAJ:MIN of a target."""
+        """Record the ranges that a run allocated. `number`: returns the device number MAJ:MIN of a target."""
         for site in ready.sites:
             if not site.capacity_sources:
                 continue
@@ -223,11 +222,11 @@ class AllocatedRanges:
 
 # -- drive temperature ------------------------------------------------------------------------------------------------
 
-# The limit is the drive's own: NVMe's WCTEMP, a SATA disk's SCT limit (hwmon).
+# The limit comes from the drive itself: WCTEMP of an NVMe drive, or the SCT limit of a SATA disk (hwmon).
 
 HEAT = AbortCondition(
     name="heat",
-    every=5.0,  # a drive warms up by a degree in that time, and each query costs it an I/O
+    every=5.0,  # a drive warms up by about one degree in that time, and each query costs it an I/O
     reason="Stopped because of heat",
     hint="Let the drive cool down and check its airflow. A shorter or slower job heats it less.",
 )

@@ -15,22 +15,25 @@ from backends.topology import kernel_name
 from widgets.text_utils import units
 
 EVERY_S = 0.9
-"""Seconds between two reads of a few small files, so that an event is reported within a second."""
+"""Seconds between two readings of the state, so that an event is reported within a second."""
 
 _ACTION = "md/sync_action"
 _CACHE = "queue/write_cache"
 _IDLE = ("idle", "frozen", "none")
 _KINDS = {"recover": "recovery"}
-"""Names of md's actions (drivers/md/md.c, action_show) where raidbench uses another word."""
+"""raidbench's words for md actions that it names differently (drivers/md/md.c, action_show)."""
 
 
 class BackgroundEventWatch:
-    """Reads the state of some disks about once a second and keeps every change."""
+    """Reads the state of some disks about once a second and records every change."""
 
     def __init__(self, host: Host, disks: Sequence[str], *, ramp: float, clock: Callable[[], float]) -> None:
-        """`disks`: kernel names. `ramp`: seconds before the measured phase. `clock`: the host's time in seconds."""
+        """Create a watch on `disks` (kernel names).
+
+        `ramp`: seconds before the measured phase. `clock`: returns the host's time in seconds.
+        """
         self.events: tuple[RunEvent, ...] = ()
-        """Events so far, in the order of time."""
+        """Events so far, in order of time."""
         self._host = host
         self._ramp = ramp
         self._clock = clock
@@ -41,12 +44,15 @@ class BackgroundEventWatch:
         self._at, self._last_sample_at = 0.0, 0.0
 
     async def open(self) -> None:
-        """Read the initial state before the job starts. Conditions that hold from the start are no events."""
+        """Read the initial state before the job starts. Tasks that are already running then are not events."""
         self._before = await self._host.read_many(list(self._paths))
         self._paths = {path: of for path, of in self._paths.items() if path in self._before}
 
     async def poll(self, sample: Sample | None = None) -> tuple[RunEvent, ...]:
-        """Return the events since the last call. `sample`: the interval that ended; None while fio reports nothing."""
+        """Return the events since the last call.
+
+        `sample`: the sample of the interval that just ended; None while fio reports nothing.
+        """
         now = self._clock()
         if sample is not None:
             self._at, self._last_sample_at = self._second_of(sample), now
@@ -56,7 +62,7 @@ class BackgroundEventWatch:
         return await self._poll(self._at if sample is not None else self._at + now - self._last_sample_at)
 
     async def end(self) -> tuple[RunEvent, ...]:
-        """Return all events up to now."""
+        """Read the state once more and return all events of the run."""
         if self._paths:
             await self._poll(self._at)
         return self.events
@@ -74,7 +80,7 @@ class BackgroundEventWatch:
         return events
 
     def _second_of(self, sample: Sample) -> float:
-        """Return the end of an interval in seconds since the start of the run."""
+        """Return the end of a sample's interval, in seconds since the start of the run."""
         match sample.phase:
             case Phase.SETTLING:
                 self._settled = sample.at
@@ -86,7 +92,7 @@ class BackgroundEventWatch:
 
 
 def _events_between(disk: str, name: str, before: str, now: str, at: float) -> Iterator[RunEvent]:
-    """Yield the events that the change of a file from `before` to `now` means. No I/O."""
+    """Yield the events for a sysfs file whose content changed from `before` to `now`. No I/O."""
     old, new = clean(before, 40).strip(), clean(now, 40).strip()
     if name == _CACHE:
         yield RunEvent(at=at, device=disk, kind="write-cache", before=old, after=new)
@@ -100,7 +106,8 @@ def _events_between(disk: str, name: str, before: str, now: str, at: float) -> I
 def event_text(event: RunEvent) -> str:
     """Return an event as text.
 
-    `A resync of md0 started at 0:12`, `The write cache of sdb changed from write back to write through at 0:25`.
+    For example, `A resync of md0 started at 0:12`, or
+    `The write cache of sdb changed from write back to write through at 0:25`.
     """
     when = units.elapsed(event.at)
     if event.moved:
@@ -119,7 +126,7 @@ def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> 
 async def open_event_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
 ) -> BackgroundEventWatch | None:
-    """Return an opened watch on the disks at these nodes and on the md arrays below; None for a recording."""
+    """Return an opened watch on the disks with these device nodes and on the md arrays below; None for a recording."""
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
         return None

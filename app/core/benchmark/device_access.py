@@ -1,4 +1,4 @@
-"""Access to devices for benchmarks: facts, the guard's result and the exclusive open."""
+"""Access to devices for benchmarks: their facts, the guard's result, and opening them exclusively."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from backends.topology.thin_capacity_scan import capacities_at
 from backends.values import dataclass
 
 SECTOR = 512
-"""Logical block size in bytes if the kernel does not report it."""
+"""Logical block size in bytes that is assumed if the kernel does not report it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,39 +38,39 @@ class DeviceGuardResult:
     """The guard's result for a device, with the facts that a job needs."""
 
     device: str
-    """Node by the kernel's name."""
+    """Device node, with the kernel's name."""
     disk: str
-    """Node of its disk: the device itself, unless it is a partition."""
+    """Device node of the disk: the device itself, unless it is a partition."""
     size: int
-    """Size in bytes."""
+    """Size of the device in bytes."""
     logical_block_size: int
     """Smallest unit of direct I/O in bytes."""
     identity: Identity | None
     """Identity of the device."""
     along: tuple[str, ...] = ()
-    """Nodes of disks with the same data, or below the device; they are locked with it."""
+    """Device nodes of disks with the same data and of disks below the device; they are locked together with it."""
     intent: Intent
-    """Read or write."""
+    """Whether the run reads or writes."""
     verdict: GuardResult
     """Result of the guard."""
     area: WriteRange = WHOLE
-    """Range that is written to at most."""
+    """Largest range to which the run writes."""
     rooms: tuple[ThinCapacity, ...] = ()
-    """Thin-provisioned capacity that writes take space from."""
+    """Thin-provisioned storage in which writes allocate space."""
     footing: Footing = field(default_factory=dict)
-    """Device stack below it when it was judged."""
+    """Device stack below the device when the guard checked it."""
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Return the reasons against the access as sentences; () if it is allowed."""
+        """Return the reasons why the guard refuses the access, as sentences; () if it allows the access."""
         return () if self.verdict.ok else self.verdict.refused
 
 
 class DeviceAccess:
-    """Judges and opens devices of one host."""
+    """Checks devices of one host with the guard, and opens them."""
 
     def __init__(self, host: Host, disks: Callable[[], Awaitable[Inventory]] | None = None) -> None:
-        """`disks`: reads the kernel's disks; used for a simulated host only."""
+        """Create the access to devices of `host`. `disks`: reads the kernel's disks; only for a simulated host."""
         self._host = host
         self._disks = disks
 
@@ -80,12 +80,12 @@ class DeviceAccess:
         return stat is not None and stat.kind == "block"
 
     async def device_number(self, path: str) -> str:
-        """Return MAJ:MIN of a device node; "" if there is none."""
+        """Return the device number MAJ:MIN of a device node; "" if the node does not exist."""
         stat = await self._host.stat(path)
         return "" if stat is None else stat.devno or ""
 
     async def judge(self, path: str, *, writes: bool, area: WriteRange = WHOLE) -> DeviceGuardResult:
-        """Return the guard's result for a device. `area`: range that a job writes to.
+        """Return the guard's result for a device. `area`: largest range to which the job writes.
 
         Raises NotFoundError if the kernel does not know the device.
         """
@@ -111,13 +111,16 @@ class DeviceAccess:
         )
 
     async def rooms(self, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-        """Return the thin-provisioned capacity that writes take space from; see `capacities_at`."""
+        """Return the thin-provisioned storage in which writes allocate space, as `capacities_at` finds it.
+
+        `devno`: device number of the device, or of the filesystem of the file `path`.
+        """
         return await capacities_at(self._host, devno, path)
 
     async def _look(self, path: str, intent: Intent, area: WriteRange) -> tuple[DeviceFacts, GuardResult]:
         """Return the facts of a device and the guard's result.
 
-        A simulated disk is judged by the inventory: it cannot be opened exclusively, and need not be.
+        For a simulated disk, the guard uses the inventory. Such a disk cannot be opened exclusively, and need not be.
         """
         if not self._host.capabilities.harmed and self._disks is not None:
             real = await self._host.link(path) or path
@@ -136,9 +139,10 @@ class DeviceAccess:
         return await judge_device(self._host, path, intent, area)
 
     async def disk_below(self, devno: str) -> tuple[str | None, int]:
-        """Return the node of the disk behind a device number (for a partition, its disk) and its logical block size.
+        """Return the device node and the logical block size of the disk with this device number.
 
-        (None, 512) for filesystems without a device of their own, such as tmpfs or overlay.
+        For a partition, these are those of its disk. Return (None, 512) for a filesystem without a device of its own,
+        such as tmpfs or overlay.
         """
         folder = await self._host.link(f"/sys/dev/block/{devno}")
         if folder is None:
@@ -150,7 +154,7 @@ class DeviceAccess:
         return f"/dev/{folder.rpartition('/')[2]}", block
 
     async def locks(self, *disks: str) -> tuple[str, ...]:
-        """Return the lock names of the disks at these nodes, in the order in which every process takes them."""
+        """Return the names of the locks for these disks, in the order in which every process acquires them."""
         return await locks_of(self._host, map(kernel_name, disks))
 
     async def backing_of(self, numbers: Sequence[str]) -> list[frozenset[str]]:
@@ -161,10 +165,11 @@ class DeviceAccess:
 
     @asynccontextmanager
     async def hold(self, judgement: DeviceGuardResult, typed: str | None) -> AsyncGenerator[OpenTarget, None]:
-        """Open a device for a run and yield the path that fio is to open.
+        """Open a device for a run and yield the path for fio.
 
-        The device is judged again while it is open. On a simulated host nothing is opened, because nothing can be
-        harmed. Raises RefusedError if the guard refuses, DeviceGoneError if the device vanished or was exchanged.
+        The guard checks the device again while it is open. On a simulated host nothing is opened, because nothing can
+        be harmed. `typed`: confirmation token that the user typed. Raises RefusedError if the guard refuses, and
+        DeviceGoneError if the device disappeared or was replaced.
         """
         if not self._host.capabilities.harmed:
             _, verdict = await self._look(judgement.device, judgement.intent, judgement.area)

@@ -1,4 +1,4 @@
-"""Device faults during a run: device gone or offline, lost array members, stalled I/O."""
+"""Device faults during a run: a device disappeared or is offline, an array lost members, or I/O stalled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 REDUNDANCY = {"raid1": None, "raid4": 1, "raid5": 1, "raid6": 2}
-"""Members that an md array of a level can lose; None for all but one. Levels that are not listed are unknown."""
+"""Number of members that an md array can lose, by its level; None means all but one. It is unknown for other levels."""
 
 _LOST = {
     "faulty": "failed during the run and is marked faulty",
@@ -29,7 +29,7 @@ _WORKING = ("running", "live")
 """Values of device/state for a working disk (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
 
 _LEAVING = ("cancel", "deleted", "deleting", "deleting (no IO)", "dead", "transport-offline")
-"""Values of device/state for a disk that is being removed; the kernel takes a moment for that."""
+"""Values of device/state for a disk that the kernel is removing, which takes a moment."""
 
 _ATTEMPTS = 8
 _BETWEEN_S = 0.25
@@ -37,25 +37,27 @@ _BETWEEN_S = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceHealth:
-    """State of a disk, and of the md array that it may be, at one moment."""
+    """State of a disk at one moment. If the disk is an md array, the state includes that of the array."""
 
     name: str
     """Kernel name."""
     sequence: str | None
-    """Identity of the disk (`diskseq`, else its number), which differs for another disk of the same name. None: no such
-    disk."""
+    """Identity of the disk: `diskseq`, or else its device number. Another disk with the same name has another one.
+
+    None if there is no disk with this name.
+    """
     state: str | None = None
     """Value of device/state of a SCSI or NVMe disk: `running`, `offline`, `live`, `dead`; None for other devices."""
     level: str | None = None
-    """Level of an md array: `raid5`."""
+    """Level of an md array: `raid5`; None for other devices."""
     members: int | None = None
-    """Number of members that the array should have."""
+    """Number of members that the array should have; None for other devices."""
     missing: int | None = None
-    """Number of members that are missing."""
+    """Number of members that are missing; None for other devices."""
 
     @property
     def broken(self) -> bool:
-        """Return whether more members are missing than the level can lose."""
+        """Return whether the array lacks more members than its level can lose."""
         if self.level not in REDUNDANCY or not self.missing:
             return False
         redundancy = REDUNDANCY[self.level]
@@ -69,7 +71,10 @@ class FaultDetector:
     def __init__(
         self, host: Host, before: Sequence[DeviceHealth | None], samples: Callable[[], Sequence[Sample]]
     ) -> None:
-        """`before`: state of each disk at the start, None if unknown. `samples`: returns the run's samples."""
+        """Create a detector for one run.
+
+        `before`: state of each disk at the start, None if unknown. `samples`: returns the samples of the run.
+        """
         self._host = host
         self._before = [health for health in before if health is not None]
         self._samples = samples
@@ -77,9 +82,9 @@ class FaultDetector:
     async def explain(
         self, figures: RunResult, members: Sequence[Member] = (), *, ramp: float = 0.0, idle_s: float = 0.0
     ) -> RunResult:
-        """Return the results with the faults of the device and its members.
+        """Return the results with the faults of the devices and their members.
 
-        `members`: state at the start of the run. `ramp`: seconds before the measured phase, without the wait for the
+        `members`: members at the start of the run. `ramp`: seconds before the measured phase, without the wait for the
         steady state. `idle_s`: seconds that the job itself pauses between I/Os.
         """
         waited = figures.steady.waited_s if figures.steady is not None else 0.0
@@ -96,12 +101,12 @@ class FaultDetector:
 async def make_fault_detector(
     host: Host, samples: Callable[[], Sequence[Sample]], devices: Sequence[str]
 ) -> FaultDetector:
-    """Return a fault detector for a run on the disks at these nodes."""
+    """Return a fault detector for a run on the disks with these device nodes."""
     return FaultDetector(host, [await read_device_health(host, device) for device in devices], samples)
 
 
 async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
-    """Return the state of the disk at a node; None on a host that is not live."""
+    """Return the state of the disk at a device node; None on a simulated or recorded host."""
     if not host.capabilities.live:
         return None
     name = kernel_name(device)
@@ -120,7 +125,10 @@ async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
 
 
 async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
-    """Return the state of a disk after a run. A removed disk fails its I/O a moment before it vanishes."""
+    """Return the state of a disk after a run.
+
+    After a failed run it is read several times: the I/O of a removed disk fails a moment before the disk disappears.
+    """
     after = before
     for attempt in range(_ATTEMPTS if figures.status is RunStatus.FAILED else 1):
         if attempt:
@@ -147,7 +155,10 @@ def with_device_faults(
 
 
 def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
-    """Return reason and hint by the kernel's device state, else None. fio's error number depends on a race."""
+    """Return reason and hint from the kernel's state of the device; None if that explains nothing.
+
+    fio's error number is not used, because it depends on a race.
+    """
     name = before.name
     if after.sequence is None or after.state in _LEAVING:
         return (
@@ -203,7 +214,10 @@ def _member_warnings(lost: Sequence[MemberStats], after: DeviceHealth) -> Iterat
 def with_standstill(
     figures: RunResult, samples: Sequence[Sample], *, measured_from: float = 0.0, idle_s: float = 0.0
 ) -> RunResult:
-    """Return the results with the longest stall; an unexplained stall makes the run fail. No I/O."""
+    """Return the results with a sentence about the longest stall. An unexplained stall makes the run fail. No I/O.
+
+    `measured_from`: start of the measured phase in seconds. `idle_s`: seconds that the job itself pauses between I/Os.
+    """
     sentence = standstill_text(samples, measured_from)
     if sentence is None:
         return figures
@@ -223,7 +237,7 @@ _STILL_HINT = "The results mix two states of the device. Find the cause of the s
 def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
     """Return a sentence about the longest stall; None if there is none.
 
-    `measured_from`: second at which the measured phase began. The times are those of the graph and the notices.
+    `measured_from`: start of the measured phase in seconds. The sentence has the same times as the graph and notices.
     """
     stalls = find_stalls(samples)
     if not stalls:

@@ -1,4 +1,4 @@
-"""Estimated cost of a writing job for a drive: maximum bytes and endurance. No I/O."""
+"""Estimated wear of a drive by a job that writes: the maximum amount written, and the drive's endurance. No I/O."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from backends.sizes import size_words
 from widgets.text_utils import units
 
 ENDURANCE = "Endurance used"
-"""Label of the vendors' fact about used endurance."""
+"""Label of the fact in which vendors' tools report the used endurance."""
 
 UNRATED = f"{RATED}: unknown, no drive reports it"
-"""Text if no drive reports a rating and `endurance_tbw` of the configuration does not have the model."""
+"""Text if no drive reports a rated endurance and the option `endurance_tbw` of the configuration lacks its model."""
 
 
 def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
-    """Return the amount that a job writes and the endurance of its drives; () for a job that does not write.
+    """Return texts about the amount that a job writes and the endurance of its drives; () if the job does not write.
 
-    `runs`: earlier runs, from which the write rate is known. `times`: how often the job is run.
+    `runs`: earlier runs, which show the write rate. `times`: how often the job is run.
     """
     if not ready.job.writes_data and not ready.request.fills:
         return ()
@@ -56,9 +56,10 @@ def _target_wear_texts(
 def amount_text(
     device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None, called: str = ""
 ) -> str:
-    """Return the amount written to a device in `seconds` at the fastest known rate.
+    """Return the amount written to a device in `seconds`, as text. The rate is the fastest of the earlier runs.
 
-    `cap`: bytes after which the run is stopped. `called`: name of the device if that is not its node.
+    `cap`: bytes after which the run is stopped; None for no limit. `called`: display name of the device; "" for its
+    device node.
     """
     written = {run.id: run.write_to(device) for run in runs}
     rates = {run: write.bytes_per_second for run, write in written.items() if write is not None}
@@ -78,7 +79,7 @@ def endurance_texts(inventory: Inventory, device: str) -> tuple[str, ...]:
         drives = drives_below(inventory, device)
         facts = {
             drive.device or drive.target: f"{label} of {drive.target}: {fact.value}"
-            for drive in reversed(drives)  # of a drive that two backends list, the first entry counts
+            for drive in reversed(drives)  # if two backends list a drive, the first entry counts
             for fact in drive.facts
             if fact.label == label
         }

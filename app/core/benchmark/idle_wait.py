@@ -8,10 +8,12 @@ from random import Random
 from backends.host import Host
 
 RANDOM_SHARE = 1 / 3
-"""Random part of a pause as a share of the run, so that periodic activity keeps no step with the runs. Simulated with a
-sine of 10 % where runs scatter by 1 %: without the random part four pairs are false in 14 % of experiments, with it
-in 12 %. A random part of a whole run makes it 11 % and takes a third more time. From eight pairs on the difference
-is negligible."""
+"""Random part of a pause as a share of the length of a run, so that the runs do not synchronise with periodic activity.
+
+It was simulated with a sine of 10 % and runs that scatter by 1 %. Without the random part, four pairs give a false
+verdict in 14 % of experiments; with it, in 12 %. A random part as long as a run gives 11 %, but takes a third more
+time. From eight pairs on, the difference is negligible.
+"""
 
 POLL_SECONDS = 1.0
 """Seconds between two reads of the counters."""
@@ -20,27 +22,30 @@ MAX_WAIT_SECONDS = 30.0
 """Maximum seconds to wait for an idle device after the pause."""
 
 _READS, _WRITES, _IN_FLIGHT = 0, 4, 8
-"""Fields of /sys/class/block/NAME/stat, which are those of /proc/diskstats without its first three
-(Documentation/admin-guide/iostats.rst)."""
+"""Positions of fields in /sys/class/block/NAME/stat (Documentation/admin-guide/iostats.rst).
+
+The file has the fields of /proc/diskstats without the first three.
+"""
 
 
 def random_pause(random: Random, least: float, run_seconds: float) -> float:
-    """Return the seconds before a run: `least` plus a random part of the run's length, also if `least` is 0."""
+    """Return the length of the pause before a run in seconds: `least` plus a random share of the run's length."""
     return least + random.random() * RANDOM_SHARE * run_seconds
 
 
 def mean_pause(least: float, run_seconds: float) -> float:
-    """Return the mean length of such pauses in seconds."""
+    """Return the mean length of the pauses of `random_pause`, in seconds."""
     return least + RANDOM_SHARE / 2 * run_seconds
 
 
 async def wait_until_idle(
     host: Host, device: str | None, seconds: float, stop: asyncio.Event, *, patience: float = MAX_WAIT_SECONDS
 ) -> bool:
-    """Return whether the device became idle: no I/O in flight, and none completed within a second.
+    """Wait until the device is idle, and return whether it is: no I/O in flight, and none completed within a second.
 
-    True at once when `stop` is set, on a simulated host without background activity, and after the pause for a device
-    without counters.
+    The wait begins with a pause of `seconds`. `patience`: maximum seconds to wait after the pause. Return True at once
+    when `stop` is set, and on a simulated or recorded host, which has no background activity. For a device without
+    counters, return True after the pause.
     """
     if not host.capabilities.live or await wait_for_stop(stop, seconds) or device is None:
         return True
@@ -60,8 +65,8 @@ async def wait_until_idle(
 
 
 async def wait_for_stop(stop: asyncio.Event, seconds: float) -> bool:
-    """Wait for `seconds`; return whether a stop was requested meanwhile."""
-    # Not asyncio.timeout: one that expires at once mistakes a pending cancellation for its own.
+    """Wait for `seconds`, or until `stop` is set; return whether `stop` is set."""
+    # asyncio.timeout is not used here: if it expires at once, it mistakes a pending cancellation for its own.
     waiting = asyncio.create_task(stop.wait())
     try:
         await asyncio.wait({waiting}, timeout=seconds)

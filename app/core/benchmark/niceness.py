@@ -1,4 +1,4 @@
-"""Process priorities: fio goes before the program that watches it."""
+"""Process priorities: fio gets a higher CPU priority than raidbench itself."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import resource
 
 STEP = 5
-"""Difference of niceness between the workbench and the programs that it starts."""
+"""Difference of niceness between raidbench's workbench and the programs that it starts."""
 
 
 def lower_priority() -> int | None:
-    """Lower the priority of this process; return the niceness for programs that it starts, or None to leave it.
+    """Lower the priority of this process, and return the niceness for the programs that it starts.
 
-    Nothing is lowered if the priority of a program could not be raised again (no root, no RLIMIT_NICE): fio would be
-    measured at the lower priority too.
+    Return None if nothing was lowered. This happens if the process could not give a program the higher priority again
+    (no root, no RLIMIT_NICE), because fio would then run at the lower priority too.
     """
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     limit, _ = resource.getrlimit(resource.RLIMIT_NICE)

@@ -1,7 +1,7 @@
-"""Preconditioning: writing a device in full before it is measured, and the record of that.
+"""Preconditioning: writing a device in full before a measurement, and the record of these writes.
 
-Reads of blocks that were never written do not reach the flash. A drive with all its blocks free writes faster than it
-ever will again. So the device is filled sequentially twice, then put under the workload until the results are steady
+Reads of blocks that were never written do not reach the flash. A drive whose blocks are all free writes faster than it
+ever does later. So the device is filled sequentially twice. Then it runs the workload until the results are steady
 (SNIA SSS PTS).
 """
 
@@ -24,17 +24,16 @@ from backends.formats import FORMATS, FileFormat, is_newer
 from backends.identity import Identity
 
 LOOPS = 2
-"""How often the device is filled."""
+"""Number of times that the device is filled."""
 
 WORKLOAD = "randwrite-4k"
-"""Default workload: its results improve most on a fresh drive."""
+"""Default workload. A fresh drive improves its results more than those of other workloads."""
 
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:
-    """Return a request that fills the target and runs the job until it is steady or the time limit is reached.
+    """Return a request that fills the target, then runs the job until it is steady or the time limit is reached.
 
-    `where` and `name` are those of `BenchmarkRequest`; a scratch file is kept. Raises InvalidValueError for an invalid
-    plan.
+    `where` and `name`: as in `BenchmarkRequest`. A scratch file is kept. Raises InvalidValueError for an invalid plan.
     """
     replace(plan, until=True).checked()
     return BenchmarkRequest(
@@ -49,7 +48,7 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
 
 
 def precondition_record(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
-    """Return the record of the writes of a run that filled its target first."""
+    """Return the record of the writes by a run that first filled its target."""
     figures = record.figures
     has_workload = figures.read is not None or figures.write is not None
     return PreconditionWritten(
@@ -65,10 +64,10 @@ def precondition_record(record: RunRecord, ready: RunPlan, *, session: str) -> P
 
 
 def device_key(identity: Identity) -> str | None:
-    """Return the key under which a device is remembered; None if nothing distinguishes it from others of its kind.
+    """Return the key under which the history of a device is stored; None if the device has no unique identity.
 
-    The key is made of facts that survive a reboot and a new name: WWN and serial number, or the backing file of a loop
-    device.
+    The key comes from facts that survive a reboot and a new name: WWN and serial number, the backing file of a loop
+    device, and the size.
     """
     lasting_ids = (identity.wwn, identity.serial, identity.backing)
     if not any(lasting_ids):
@@ -86,7 +85,7 @@ class PreconditionHistory:
         self._folder = folder
 
     def remember(self, identity: Identity, written: PreconditionWritten) -> bool:
-        """Store a record; return False if nothing identifies the device. Raises StorageError if that fails."""
+        """Store a record; return False if the device has no unique identity. Raises StorageError if storing fails."""
         key = device_key(identity)
         if key is None:
             return False
@@ -100,8 +99,8 @@ class PreconditionHistory:
         return True
 
     def last_written(self, identity: Identity) -> PreconditionWritten | None:
-        """Return the last record of a device; None if there is none, or if a newer program wrote it."""
-        if is_absent(self._folder):  # on most machines: avoids the key, and libcrypto
+        """Return the last record of a device; None if there is none, or if a newer raidbench wrote it."""
+        if is_absent(self._folder):  # true on most machines; avoids computing the key, which loads libcrypto
             return None
         key = device_key(identity)
         if key is None:
@@ -114,6 +113,6 @@ class PreconditionHistory:
             try:
                 data = json.loads(line)
                 return None if is_newer(FileFormat.DEVICE, data.get("format")) else structure(data, PreconditionWritten)
-            except Exception:  # a line truncated by a crash, or of another version
+            except Exception:  # a crash truncated the line, or another version wrote it
                 continue
         return None

@@ -1,6 +1,6 @@
-"""Provenance of a run in addition to its settings: drives, controller, slot, interrupts, queues, CPU policies.
+"""Provenance of a run: drives, controller, slot, interrupts, queues, and CPU policies. Settings are not part of it.
 
-The sources are kernel files and the last inventory; no vendor tool is run for it.
+The sources are kernel files and the last inventory. No vendor tool is run for the provenance.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from backends.values import dataclass
 
 _NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 _BOOST = "/sys/devices/system/cpu/cpufreq/boost"
-"""Documentation/admin-guide/pm/intel_pstate.rst and cpufreq.rst."""
+"""Kernel files with the state of turbo (Documentation/admin-guide/pm/intel_pstate.rst and cpufreq.rst)."""
 
 _MOST = 1024
-"""Maximum characters of one value: an enclosure has a long list of serial numbers."""
+"""Maximum characters of one value; an enclosure with many drives has a long list of serial numbers."""
 
 _ORDER = ", "
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -31,14 +31,14 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Disk:
-    """A disk with its own queue at the bottom of the measured device."""
+    """A disk with its own request queue, at the bottom of the device stack of the measured device."""
 
     name: str
     """Kernel name as in sysfs."""
     folder: str | None
-    """Its sysfs folder with links resolved."""
+    """Path of the disk's sysfs folder with links resolved; None if unknown."""
     devices: tuple[Array | Drive, ...]
-    """Devices of the inventory at its node."""
+    """Devices of the inventory that have the disk's device node."""
 
 
 async def provenance(
@@ -52,8 +52,9 @@ async def provenance(
 ) -> dict[str, str]:
     """Return the provenance of a run by key; unknown values are left out.
 
-    Values of several drives or controllers are listed in turn, or once if all are alike. `device`: node of the disk.
-    `readings`: its settings as read for this run.
+    If several drives or controllers have different values, all values are listed in order; equal values appear once.
+    `device`: device node of the disk. `size_bytes`: size of the target. `governors`: number of CPUs by frequency
+    governor. `readings`: settings of the disk as read for this run.
     """
     disks = () if device is None else await _disks(host, inventory, device)
     devices = () if device is None else inventory.at(device)
@@ -76,7 +77,7 @@ async def provenance(
 
 
 async def _disks(host: Host, inventory: Inventory, device: str) -> tuple[_Disk, ...]:
-    """Return the disks below a device in an order that does not depend on kernel names, which change at a reboot."""
+    """Return the disks below a device, ordered by WWN or serial number, because kernel names can change at a reboot."""
     names = await disks_below(host, kernel_name(device))
     disks = [
         _Disk(
@@ -94,7 +95,7 @@ def _name_for_life(device: Array | Drive) -> str:
 
 
 def _drives(inventory: Inventory, disk: _Disk) -> Iterator[Drive]:
-    """Yield the members of a controller's array, or the drive itself."""
+    """Yield the drives of a disk: the members if the disk is an array, else the drive itself."""
     array = next((device for device in disk.devices if isinstance(device, Array)), None)
     if array is not None:
         yield from (drive for target in array.members for drive in inventory.drives if drive.target == target)
@@ -123,7 +124,7 @@ def _drive_fields(drives: Sequence[Drive]) -> dict[str, str]:
 
 
 async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_Disk]) -> dict[str, str]:
-    """Return fields of the disks' controllers and PCI functions. The function of an NVMe drive is the drive itself."""
+    """Return the fields of the disks' controllers and PCI functions. An NVMe drive is itself a PCI function."""
     addresses = sorted({address for disk in disks if (address := address_of(disk.folder)) is not None})
     owners = {device.controller for disk in disks for device in disk.devices}
     controllers = [item for item in inventory.controllers if item.target in owners]
@@ -139,7 +140,7 @@ async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_
 
 
 async def _slot_fields(host: Host, addresses: Sequence[str], controllers: Sequence[Controller]) -> dict[str, str]:
-    """Return fields of the PCI slots; without a PCI function, the driver that the controller's tool reported."""
+    """Return the fields of the PCI slots. Without a PCI function, the driver is the one that the tool reported."""
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
@@ -172,7 +173,7 @@ async def _driver(host: Host, address: str) -> str | None:
 
 
 async def _interrupts(host: Host, address: str) -> list[int]:
-    """Return the interrupt numbers of a PCI function: message-signalled interrupts, else its line."""
+    """Return the interrupt numbers of a PCI function: message-signalled interrupts, or else its interrupt line."""
     paths = await host.list(f"{DEVICES}/{address}/msi_irqs/*")
     line = "" if paths else await host.read(f"{DEVICES}/{address}/irq") or ""
     names = [path.rpartition("/")[2] for path in paths] or [line]
@@ -186,7 +187,7 @@ async def _turbo(host: Host) -> str:
 
 
 async def _backing(host: Host, devices: Sequence[Array | Drive]) -> dict[str, str]:
-    """Return the file behind a loop device, with inode and size: another file may have its name later."""
+    """Return the backing file of a loop device, with inode and size, because another file may get its name later."""
     path = next(
         (device.backing for device in devices if isinstance(device, Drive) and device.backing is not None), None
     )
@@ -200,7 +201,7 @@ async def _backing(host: Host, devices: Sequence[Array | Drive]) -> dict[str, st
 async def _queues(
     host: Host, device: str | None, disks: Sequence[_Disk], readings: Mapping[str, tuple[str, Reading]]
 ) -> dict[str, str]:
-    """Return the queue attributes: of the device those that are no settings, of the disks below all."""
+    """Return the queue attributes of the device, without those in `readings`, and all of the disks below it."""
     own_name = "" if device is None else kernel_name(device)
     names = list(dict.fromkeys(filter(None, (own_name, *(disk.name for disk in disks)))))
     files = {name: await _queue_files(host, name) for name in names}
@@ -217,15 +218,15 @@ async def _queues(
 
 
 async def _queue_files(host: Host, name: str) -> dict[str, str]:
-    """Return the paths by their name below the queue folder; attributes of the scheduler have an underscore."""
+    """Return the paths of the queue attributes by name; `iosched/quantum`, for example, becomes `iosched_quantum`."""
     base = f"/sys/block/{name}/queue/"
     paths = (*await host.list(f"{base}*"), *await host.list(f"{base}iosched/*"))
-    # The folder is left out: a user without permission would ask the root helper for it before each run.
+    # The folder itself is left out. Otherwise a user without permission would ask the root helper to read it each time.
     return {path.removeprefix(base).replace("/", "_"): path for path in paths if path != f"{base}iosched"}
 
 
 def _joined(values: Sequence[str | None]) -> str:
-    """Return one value if all are alike, else all of them with `-` for unknown ones; "" if none is known."""
+    """Return one value if all are equal, else all values with `-` for unknown ones; "" if all are unknown."""
     texts = [clean(value or "", 400) or "-" for value in values]
     if set(texts) <= {"-"}:
         return ""

@@ -1,4 +1,4 @@
-"""Monitor of a running job: passes its progress to the session and starts the counters for the measured phase."""
+"""Monitor of a running job. It reports progress to the session and starts the counters for the measured phase."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SILENT_S = 1.0
 
 
 class RunMonitor:
-    """Progress of one run as live events of the session."""
+    """Reports the progress of one run as live events of the session."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class RunMonitor:
         event_watch: BackgroundEventWatch | None = None,
         on_sample: Callable[[Sample], None] = lambda sample: None,
     ) -> None:
-        """Pass the progress of run `run_id` to `emit`.
+        """Create a monitor that passes the progress of the run `run_id` to `emit`.
 
-        `sampler`: samples the devices below. `advisor`: gives advice during the run. `event_watch`: reports background
-        events, None if nothing reports them. `on_sample`: called with every interval.
+        `sampler`: samples the devices below the target. `advisor`: gives advice during the run; None for no advice.
+        `event_watch`: reports background events; None if there is no watch. `on_sample`: is called with every sample.
         """
         self._id = run_id
         self._emit = emit
@@ -61,9 +61,9 @@ class RunMonitor:
         events: AsyncGenerator[LoadEvent, None],
         lengths: Mapping[Phase, float] | None = None,
     ) -> RunResult:
-        """Pass on the events of the load until it ends and return its results.
+        """Report the events of the load until it ends, and return its results.
 
-        `lengths`: seconds of its phases; None for work before the run, which is not judged.
+        `lengths`: seconds of each phase; None for work before the run, for which there is no advice.
         """
         advisor, event_watch = (None, None) if lengths is None else (self._advisor, self._event_watch)
         self._phase = Phase.PREPARING
@@ -115,7 +115,7 @@ class RunMonitor:
     async def _emit_members(self, advisor: LiveAdvisor | None) -> None:
         """Emit the members' statistics since the last call.
 
-        Nothing is emitted while the job stops, because it no longer measures.
+        While the job is stopping, emit nothing, because the job is no longer measuring.
         """
         if self._phase is Phase.STOPPING:
             return

@@ -1,4 +1,4 @@
-"""Requests for benchmarks, and plans of runs."""
+"""Benchmark requests of the user, and the plans of runs that are made from them."""
 
 from __future__ import annotations
 
@@ -31,38 +31,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTarget:
-    """A target of a benchmark."""
+    """A target of a benchmark, as the user named it."""
 
     where: str
-    """A block device node, or a file or folder for a scratch file."""
+    """Path of a block device, or the file or folder for a scratch file."""
     name: str
-    """Display name: an address, a device, the file's path."""
+    """Display name: an address, a device, or the path of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkRequest(NamedTarget):
-    """A benchmark that the user asks for."""
+    """A benchmark that the user requested."""
 
     job: Job
     """Job to run."""
     profile: str | None = None
     """Name of the job's profile; None for a custom job."""
     keep: bool = False
-    """Whether a scratch file stays afterwards."""
+    """Whether to keep the scratch file after the run."""
     again: bool = False
-    """Whether another run follows on the same scratch file, which stays until then."""
+    """Whether another run will use the same scratch file, so that a successful run keeps it."""
     steady: SteadyPlan | None = None
-    """Plan for the steady state; None measures at once, for the full run time."""
+    """Plan for the steady state; None to measure at once, for the full run time."""
     fills: int = 0
-    """How often to fill the target sequentially before the run, for preconditioning."""
+    """Number of times to fill the target sequentially before the run, for preconditioning."""
 
     fill_block: int = FILL_BLOCK
     """Block size of the fill in bytes: the full stripe if the fill initialises the parity of an array."""
 
     length_agreed: bool = False
-    """Whether the user named the length, or agreed to the writes of a plan of many runs."""
+    """Whether the user chose the length of the run, or agreed to the writes of a plan of many runs."""
     beside: tuple[NamedTarget, ...] = ()
-    """More targets on which the job runs at the same time."""
+    """Other targets on which the job runs at the same time."""
 
     @property
     def targets(self) -> tuple[NamedTarget, ...]:
@@ -71,43 +71,43 @@ class BenchmarkRequest(NamedTarget):
 
     @property
     def writes(self) -> bool:
-        """Return whether anything is written, so that the data of a device is lost."""
+        """Return whether the job or a fill writes. On a device, this destroys data."""
         return self.job.writes or self.fills > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedTarget:
-    """A target with its facts."""
+    """A target with its facts, for one run."""
 
     requested: NamedTarget
-    """Target that the user requested."""
+    """The target that the user requested."""
     target: JobTarget
-    """Target of the fio job by its name; while it is open its path differs."""
+    """The target as the fio job names it. While the target is open, fio gets another path."""
     scratch: ScratchPlan | None = None
     """Plan of the scratch file; None for a device."""
     judgement: DeviceGuardResult | None = None
     """Result of the guard for a device; None for a file."""
     device: str | None = None
-    """Block device below, `/dev/sda`; None if unknown."""
+    """Block device below the target, or the target itself: `/dev/sda`; None if unknown."""
     rooms: tuple[ThinCapacity, ...] = ()
-    """Thin-provisioned capacity below the filesystem of a scratch file."""
+    """Thin-provisioned storage below the filesystem of a scratch file."""
 
     area: WriteRange = WHOLE
-    """Range that is written to at most."""
+    """Largest range to which the run writes."""
 
     @property
     def capacity_sources(self) -> tuple[ThinCapacity, ...]:
-        """Return the thin-provisioned capacity that the run takes space from; () if it only reads."""
+        """Return the thin-provisioned storage in which the run allocates space; () if it only reads."""
         return tuple(room for room in self.all_rooms if room.need(self.area))
 
     @property
     def all_rooms(self) -> tuple[ThinCapacity, ...]:
-        """Return all thin-provisioned capacity below the target, whether the run takes space from it or not."""
+        """Return all thin-provisioned storage below the target, even if the run allocates no space in it."""
         return self.rooms if self.judgement is None else self.judgement.rooms
 
     @property
     def name(self) -> str:
-        """Return the display name; a scratch file's is its path."""
+        """Return the display name; for a scratch file, its path."""
         return self.requested.name if self.scratch is None else str(self.scratch.path)
 
     @property
@@ -117,7 +117,7 @@ class ResolvedTarget:
 
     @property
     def disk(self) -> str | None:
-        """Return the node of the disk below (for a partition, its disk); None if unknown."""
+        """Return the node of the disk below the target (for a partition, its disk); None if unknown."""
         return self.device if self.judgement is None else self.judgement.disk
 
     @property
@@ -127,11 +127,11 @@ class ResolvedTarget:
 
     @property
     def locked(self) -> tuple[str, ...]:
-        """Return the nodes of all disks that other processes must not change during the run."""
+        """Return the device nodes of all disks that are locked during the run."""
         return tuple(filter(None, (self.disk, *(() if self.judgement is None else self.judgement.along))))
 
     def locate(self, job: Job) -> JobLocation:
-        """Return where a job runs on the target."""
+        """Return the location of a job on this target, for the advisor."""
         from app.core.benchmark.conditions.facts import JobLocation
 
         return JobLocation(
@@ -147,22 +147,22 @@ class ResolvedTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """A run as planned, for the confirmation. Nothing has been touched yet."""
+    """A run as planned, for the user to confirm. Nothing has been opened or changed yet."""
 
     request: BenchmarkRequest
-    """Request of the user."""
+    """The user's request."""
     job: Job
-    """Job, adapted to the devices."""
+    """The job, adapted to the devices."""
     fio_version: str
     """Version of fio, `3.33`."""
     sites: tuple[ResolvedTarget, ...]
     """Targets in the order of the request."""
     locks: tuple[str, ...] = ()
-    """Names of the locks that protect the targets, in the order in which every process takes them."""
+    """Names of the locks that protect the targets, in the order in which every process acquires them."""
     command: tuple[str, ...] = ()
     """Command line of fio, with a placeholder for the job file."""
     jobfile: str = ""
-    """Job file, with the targets by their names."""
+    """Text of the job file, which names the targets."""
     fill_command: tuple[str, ...] = ()
     """Command line of the fill before the run; empty if there is none."""
     notes: tuple[str, ...] = ()
@@ -172,7 +172,7 @@ class RunPlan:
     mark: ExperimentMark | None = None
     """Position of the run in an experiment."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """Provenance, read when the run begins; empty before."""
+    """Provenance of the run. It is read when the run begins, and empty before."""
 
     def require_allowed(self) -> None:
         """Raise RefusedError if the run is refused."""
@@ -197,7 +197,7 @@ class RunPlan:
 
     @property
     def hint(self) -> str:
-        """Return the next step after a refusal."""
+        """Return the next step for the user after a refusal; "" if the run is allowed."""
         judgements = [site.judgement for site in self.sites if site.judgement is not None]
         return next((judgement.verdict.hint for judgement in judgements if judgement.refused), "")
 
@@ -207,7 +207,7 @@ class RunPlan:
         return tuple(site for site in self.sites if site.scratch is None) if self.request.writes else ()
 
     def loss_of(self, site: ResolvedTarget) -> str:
-        """Return the range that the job trims on a device as a sentence; "" if the job does not trim."""
+        """Return a sentence about the data that the job discards on a device; "" if the job does not trim."""
         if not self.job.trims:
             return ""
         ranges = [
@@ -234,11 +234,14 @@ class RunPlan:
 
     @property
     def confirm_text(self) -> str | None:
-        """Return the confirmation token for all devices; None if none is needed."""
+        """Return the confirmation token for all devices together; None if the run needs no confirmation."""
         return confirm_token(self.labels) or None
 
     def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
-        """Return the confirmation for one target: its own token if the token for all targets was typed."""
+        """Return the confirmation for one target.
+
+        With several targets, this is the target's own token if the user typed the token for all of them, else None.
+        """
         if len(self.sites) == 1:
             return typed
         return None if typed != self.confirm_text or site.judgement is None else site.judgement.verdict.confirm_text
@@ -253,12 +256,12 @@ class RunPlan:
 
     @property
     def disks(self) -> tuple[str, ...]:
-        """Return the nodes of the known disks below the targets."""
+        """Return the device nodes of the disks below the targets, as far as they are known."""
         return tuple(site.disk for site in self.sites if site.disk is not None)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Return the scratch files whose disk is unknown."""
+        """Return the paths of the scratch files whose disk is unknown."""
         return tuple(str(site.scratch.path) for site in self.sites if site.disk is None and site.scratch is not None)
 
     @property
@@ -269,18 +272,18 @@ class RunPlan:
         )
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
-        """Return the plan with the content that `first` showed: only that has been confirmed."""
+        """Return the plan with the content listed in `first`, because the user confirmed only that content."""
         sites = [_with_shown_content(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
         return replace(self, sites=tuple(sites))
 
     @property
     def destructive(self) -> bool:
-        """Return whether a device is overwritten."""
+        """Return whether the run destroys data on a device."""
         return bool(self.overwritten)
 
     @property
     def title(self) -> str:
-        """Return the job in one line, with the fill before it."""
+        """Return the job in one line, after the fill if there is one."""
         fills = self.request.fills
         return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
 
@@ -291,7 +294,7 @@ class RunPlan:
 
 
 def _with_shown_content(site: ResolvedTarget, before: ResolvedTarget) -> ResolvedTarget:
-    """Return the target with the content that was shown the first time."""
+    """Return the target with the content of `before`, which the user has seen."""
     if site.judgement is None or before.judgement is None:
         return site
     verdict = replace(site.judgement.verdict, content=before.judgement.verdict.content)
@@ -317,9 +320,10 @@ def require_reading(ready: RunPlan) -> None:
 
 
 def require_valid_targets(request: BenchmarkRequest) -> None:
-    """Raise InvalidValueError for a job that cannot run on several targets at once.
+    """Raise InvalidValueError if the job cannot run on these targets.
 
-    This includes a job of several sections that is to run on several targets or to wait for the steady state.
+    Some jobs cannot run on several targets at once. A job of several sections can neither run on several targets nor
+    wait for the steady state.
     """
     steady = request.steady
     if request.job.sections and steady is not None and (steady.until or steady.end_early):

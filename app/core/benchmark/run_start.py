@@ -1,4 +1,4 @@
-"""The start of a run: its folder and its event."""
+"""The start of a run: its folder, and the event that records the start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def make_folder(workdir: Path) -> None:
 def run_started(
     run_id: str, ready: RunPlan, settings: Mapping[str, str], *, keeps_scratch: bool, simulated: bool
 ) -> RunStarted:
-    """Return the event of a run's start. `keeps_scratch`: whether scratch files outlast the run."""
+    """Return the event that records the start of a run. `keeps_scratch`: whether the run keeps its scratch files."""
     targets = tuple(_run_target(site, keeps_scratch) for site in ready.sites)
     first = targets[0] if len(targets) == 1 else RunTarget(target=ready.name)
     return RunStarted(
@@ -52,7 +52,7 @@ def run_started(
 
 
 def run_sections(job: Job) -> tuple[RunSection, ...]:
-    """Return the sections of a job that has several, as the session stores them."""
+    """Return the sections of a job in the form that the session stores; () for a job without sections."""
     starts = zip(job.sections, planned_starts(job.sections), strict=True)
     phase_of = _numbers(phases(job.sections)) if job.sections else {}
     group_of = _numbers(groups(job.sections)) if job.sections else {}
@@ -71,11 +71,11 @@ def run_sections(job: Job) -> tuple[RunSection, ...]:
 
 
 def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
-    """Return the number of each section's part, by the section's name."""
+    """Return for each section, by name, the number of the phase or group to which it belongs, from 1."""
     return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 
 def _run_target(site: ResolvedTarget, keeps_scratch: bool) -> RunTarget:
-    """Return a target as the session stores it."""
+    """Return a target in the form that the session stores."""
     temporary = site.scratch is not None and site.scratch.own and not keeps_scratch
     return RunTarget(target=site.name, device=site.device, scratch=site.name if temporary else None)

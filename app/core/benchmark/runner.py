@@ -1,4 +1,4 @@
-"""Benchmark runner: from a request to a recorded run, with the guard in between."""
+"""Benchmark runner: it turns a request into a plan, asks the guard, runs fio, and records the run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ Until = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ActiveRun:
-    """A run in progress with its inputs."""
+    """A run in progress, with its plan and the objects that it needs."""
 
     id: str
     ready: RunPlan
@@ -86,8 +86,9 @@ class BenchmarkRunner:
         ranges: AllocatedRanges,
         find_fio: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """Record runs in `recorder`, with their files below `folder`.
+        """Create a runner that records runs in `recorder` and stores their files below `folder`.
 
+        `load`: runs fio. `preflight`: checks fio and its I/O engine for a job. `gate`: access to block devices.
         `ranges`: blocks that earlier runs allocated on thin-provisioned targets. `find_fio`: raises RaidbenchError if
         fio cannot be used; None skips that check.
         """
@@ -112,10 +113,11 @@ class BenchmarkRunner:
         return None
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """Return the plan for a request; changes nothing.
+        """Return the plan for a request; change nothing.
 
-        Raises ToolMissingError (no fio), ToolFailedError (engine not permitted, names a substitute), InvalidValueError
-        (invalid job or target) or RefusedError (no space, target refused).
+        Raises ToolMissingError if fio is missing, ToolFailedError if the I/O engine is not permitted (the error names a
+        substitute), InvalidValueError for an invalid job or target, and RefusedError if there is no space or a target
+        is refused.
         """
         if request.steady is not None:
             request.steady.checked()
@@ -149,7 +151,7 @@ class BenchmarkRunner:
         )
 
     async def _site(self, named: NamedTarget, job: Job, request: BenchmarkRequest) -> ResolvedTarget:
-        """Return one target with its facts and the guard's result."""
+        """Return a target with its facts and the guard's result."""
         if not await self._gate.is_device(named.where):
             return await self._file(named, job, writes=request.writes)
         area = (
@@ -186,7 +188,7 @@ class BenchmarkRunner:
         return replace(site, rooms=await self._require_room(site)) if writes or plan.fill else site
 
     async def _require_room(self, site: ResolvedTarget) -> tuple[ThinCapacity, ...]:
-        """Return the thin-provisioned capacity below a scratch file. Raises RefusedError if the file does not fit."""
+        """Return the thin-provisioned storage below a scratch file. Raises RefusedError if the file does not fit."""
         rooms = await self._gate.rooms(await self.number(site), site.file or "")
         if reasons := refusals(site.name, rooms, site.area):
             raise RefusedError(" ".join(reasons), hint="Use another folder or a smaller --size.")
@@ -202,21 +204,24 @@ class BenchmarkRunner:
         require_distinct_targets([site.name for site in sites], backing)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
-        """Return the lock names in the order in which every process takes them; a file without a disk has its own."""
+        """Return the names of the locks for these targets. A file whose disk is unknown has a lock of its own.
+
+        Every process acquires locks in this order.
+        """
         files = [f"file-{site.requested.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
         return tuple(sorted({*files, *(await self._gate.locks(*disks) if disks else ())}))
 
     async def number(self, site: ResolvedTarget) -> str:
-        """Return MAJ:MIN of a device, or of the filesystem of a file."""
+        """Return the device number MAJ:MIN of a target; for a scratch file, that of its filesystem."""
         if site.scratch is not None:
             return await self._scratching.filesystem_number(site.scratch)
         return await self._gate.device_number(site.target.path)
 
     async def locate(self, request: BenchmarkRequest) -> JobLocation:
-        """Return where a request would run, without fio, guard or opening anything.
+        """Return where a request would run. This needs neither fio nor the guard, and opens nothing.
 
-        Raises InvalidValueError or RefusedError for a scratch file that cannot be used.
+        Raises InvalidValueError or RefusedError if the scratch file cannot be used.
         """
         job = request.job
         if await self._gate.is_device(request.where):
@@ -247,12 +252,13 @@ class BenchmarkRunner:
         watch: LiveAdvisor | None = None,
         until: Until | None = None,
     ) -> RunResult:
-        """Run a plan and return its results. The session has the complete run even if this is cancelled.
+        """Run a plan and return its results. The session records the start and the end of the run even on cancellation.
 
-        `watch`: follows the run and gives advice, None for no advice. `until`: awaited when everything but fio is
-        ready; it returns when fio may start, or when `stop` is set.
+        `confirm`: confirmation token that the user typed. `settings`: values to record with the run. `stop`: ends the
+        run when it is set. `watch`: observes the run and gives advice; None for no advice. `until`: awaited just before
+        fio starts; it returns when fio may start, or when `stop` is set.
 
-        Raises RefusedError (guard, lock), StorageError or DeviceGoneError.
+        Raises RefusedError (by the guard, or because a target is locked), StorageError or DeviceGoneError.
         """
         stop = stop or asyncio.Event()
         ready.require(confirm)
@@ -270,7 +276,10 @@ class BenchmarkRunner:
     async def _hold(
         self, site: ResolvedTarget, ready: RunPlan, confirm: str | None
     ) -> AsyncGenerator[OpenTarget, None]:
-        """Open one target; a device is judged again. Raises RefusedError, DeviceGoneError or StorageError."""
+        """Open a target for the run; the guard checks a device again.
+
+        Raises RefusedError, DeviceGoneError or StorageError.
+        """
         if site.scratch is not None:
             if site.rooms:
                 await self._require_room(site)
@@ -314,7 +323,7 @@ class BenchmarkRunner:
             )
             moved = [target.moved() for target in held]
             figures = replace(figures, warnings=tuple(filter(None, (*ready.notes, *figures.warnings, *moved))))
-            if watch is not None:  # the results are complete if this is cancelled
+            if watch is not None:  # if this is cancelled, the results above are already complete
                 figures = replace(figures, advice=await watch.end(figures))
         except RaidbenchError as error:
             reason = error.full_text
@@ -324,7 +333,7 @@ class BenchmarkRunner:
         return figures
 
     async def _run_watched(self, run: _ActiveRun) -> RunResult:
-        """Run the job under the conditions that may stop it: heat, free space, device stack, write limit."""
+        """Run the job; stop it on heat, lack of free space, a change of the device stack, or at the write limit."""
         ready, stop = run.ready, run.stop
         look = partial(_warm_drives, self._host, ready.disks) if ready.disks else None
         inventory = self._recorder.session.inventory
@@ -338,7 +347,7 @@ class BenchmarkRunner:
         return footing.explain(cap.explain(room.explain(heat.explain(figures))))
 
     def _samples(self) -> tuple[Sample, ...]:
-        """Return the samples of the running job."""
+        """Return the samples so far of the running job."""
         active = self._recorder.session.active
         return () if active is None else active.samples
 
@@ -382,7 +391,7 @@ class BenchmarkRunner:
         return figures
 
     async def _lay_out(self, monitor: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
-        """Create the scratch file; return results only if that was not completed."""
+        """Write the scratch file in full; return the results of the run only if this failed or was stopped."""
         folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
         figures = await monitor.follow(self._load.layout(target, folder, run.stop))
@@ -394,7 +403,7 @@ class BenchmarkRunner:
         )
 
     async def _fill(self, monitor: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
-        """Fill the target as often as requested. Creating its scratch file counts as one fill."""
+        """Fill the target as often as requested. If its scratch file was just written (`layout`), that is one fill."""
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout
@@ -436,7 +445,7 @@ async def _warm_drives(host: Host, disks: Sequence[str]) -> tuple[str, ...]:
 
 
 def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
-    """Raise RefusedError if all targets together do not fit into the capacity that each of them fits into."""
+    """Raise RefusedError if the targets together do not fit into the thin-provisioned storage that they share."""
     together = ", ".join(site.name for site in sites)
     rooms = [room.limited_to(site.area) for site in sites for room in site.capacity_sources]
     if reasons := refusals(f"{together} together", rooms, WHOLE):
@@ -444,7 +453,7 @@ def _require_room_for_all(sites: Sequence[ResolvedTarget]) -> None:
 
 
 def _require_no_trims(job: Job) -> None:
-    """Raise RefusedError for a job that trims a file: fio discards blocks of a device only."""
+    """Raise RefusedError for a job that trims a file, because fio can trim only block devices."""
     if job.trims:
         raise RefusedError(
             "fio can trim block devices only, not files.", hint="Choose a device whose data you can lose."
@@ -452,7 +461,7 @@ def _require_no_trims(job: Job) -> None:
 
 
 def _clip_notes(job: Job, site: ResolvedTarget) -> Iterator[str]:
-    """Yield a note if the job's range is larger than a device."""
+    """Yield a note if the job's range is larger than the device."""
     needed = max((part.reach for part in job.parts if part.reach is not None), default=0)
     if site.scratch is None and needed > site.size:
         yield f"The job needs {size_words(needed)}, but {site.name} has {size_words(site.size)}."

@@ -1,4 +1,4 @@
-"""Scratch files: permitted locations and sizes."""
+"""Plans of scratch files: where they may be, and how large."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ class ScratchPlan:
     """A scratch file as planned, before it is created."""
 
     path: Path
-    """Absolute path, links resolved."""
+    """Absolute path with links resolved."""
     size: int
-    """Bytes to be used."""
+    """Number of bytes that the job uses."""
     exists: bool
     """Whether the file exists already."""
     own: bool
-    """Whether raidbench created the file or will; only such a file is written to or removed."""
+    """Whether raidbench created the file or will create it. raidbench writes and removes only such files."""
     fill: bool
-    """Whether the file has to be written before it can be read."""
+    """Whether the file must be written in full before it can be read."""
     holes: bool = False
-    """Whether the file is sparse: unallocated parts are read as zeros."""
+    """Whether the file is sparse, so that unallocated parts are read as zeros."""
 
 
 def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-    """Return the plan for a scratch file at `where` (a folder, a new or an existing file). Changes nothing.
+    """Return the plan for a scratch file at `where`: a folder, a new file or an existing file. Change nothing.
 
-    Raises InvalidValueError for an unusable path or size, RefusedError for a foreign file or too little space.
+    `size`: number of bytes; None for the size of the file, or the default. Raises InvalidValueError for an unusable
+    path or size, and RefusedError for a foreign file or too little space.
     """
     path = _resolve(where)
     if path.is_dir():
@@ -62,7 +63,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         )
     wanted = info.st_size if size is None else size
     if is_ours:
-        wanted = wanted or DEFAULT_SIZE  # a crash may leave an empty file
+        wanted = wanted or DEFAULT_SIZE  # a crash may have left an empty file
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
         if more := max(0, wanted - info.st_blocks * 512):
             _require_space(path.parent, more)
@@ -77,7 +78,7 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
 
 
 def device_number(path: Path) -> str:
-    """Return MAJ:MIN of the filesystem of `path`, or of its nearest existing parent folder."""
+    """Return the device number MAJ:MIN of the filesystem of `path`, or of its nearest existing parent folder."""
     probe = path
     while not probe.exists() and probe != probe.parent:
         probe = probe.parent
@@ -131,7 +132,7 @@ def _stat_file(path: Path) -> os.stat_result | None:
 def _require_space(folder: Path, wanted: int) -> None:
     """Raise RefusedError unless `wanted` more bytes fit into a writable folder.
 
-    A reserve stays free: 5 % of the filesystem, at least 256 MiB, at most 10 GiB.
+    A reserve must stay free: 5 % of the filesystem, but at least 256 MiB and at most 10 GiB.
     """
     info = os.statvfs(folder)
     free = info.f_bavail * info.f_frsize

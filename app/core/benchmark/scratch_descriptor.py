@@ -1,4 +1,4 @@
-"""Open scratch files: the same file is judged, written, measured and removed, whatever happens to its name."""
+"""Open scratch files: raidbench checks, writes, measures and removes the same file even if its name is reused."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from backends.errors import RefusedError, StorageError
 from backends.text import clean
 
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Flags to pass through a folder that may be searched but not listed (mode 711): O_PATH needs no read permission."""
+"""Flags for opening a folder. O_PATH needs no read permission, so a folder with mode 711 (not listable) works too."""
 _FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class ScratchFile:
-    """A scratch file, opened once and given to fio as a descriptor. Call `open`, then `close` in a `finally`."""
+    """A scratch file, opened once and passed to fio as a descriptor. Call `open`, then `close` in a `finally`."""
 
     def __init__(self, plan: ScratchPlan) -> None:
-        """Nothing is opened or created before `open`."""
+        """Store the plan; `open` opens or creates the file."""
         self._plan = plan
         self._shown = clean(str(plan.path))
         self._folder = -1
@@ -31,14 +31,14 @@ class ScratchFile:
 
     @property
     def path(self) -> str:
-        """Return the path for fio, `/proc/PID/fd/N`, which leads to this file even if its name is reused."""
+        """Return the path for fio, `/proc/PID/fd/N`. It leads to this file even if another file gets its name."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
 
     async def open(self) -> None:
-        """Create the empty file (0600, marked as raidbench's), or open the planned one.
+        """Create an empty file (mode 0600, marked as raidbench's own), or open the existing file of the plan.
 
-        Raises StorageError if it cannot be opened, RefusedError if it is not the planned file, is in use, has foreign
-        content, or is locked by another raidbench process.
+        Raises StorageError if the file cannot be opened. Raises RefusedError if it is not the planned file, is in use,
+        has foreign content, or is locked by another raidbench process.
         """
         try:
             self._folder = open_folder(self._plan.path.parent)
@@ -55,7 +55,7 @@ class ScratchFile:
                 raise RefusedError(f"Another program has just created {self._shown}.") from None
             if not isinstance(error, OSError):
                 raise
-            action = "opened" if self._plan.exists else "made"
+            action = "opened" if self._plan.exists else "created"
             raise StorageError(
                 f"The scratch file {self._shown} cannot be {action}: {error.strerror}.", evidence=str(error)
             ) from error
@@ -80,16 +80,16 @@ class ScratchFile:
         end_lease(self._file)  # fio opens the file again
 
     def moved(self) -> str:
-        """Return a sentence if the name no longer leads to this file, else ""."""
+        """Return a sentence if the file's name no longer leads to this file; "" otherwise."""
         if _leads_to(self._folder, self._plan.path.name, os.fstat(self._file)):
             return ""
         return f"{self._shown} was moved or replaced during the run. The file that now has this name was left unchanged"
 
     async def close(self, *, keep: bool) -> str:
-        """Close the file; return why a file that should be removed remains, or "" if none does.
+        """Close the file and remove it if it is raidbench's own; return why it was not removed, or "".
 
-        A file of raidbench's is removed unless `keep` is set or something uses it. Any other file stays, and so does
-        one that took its name.
+        The file is not removed if `keep` is set or something uses it. A foreign file is never removed, and neither is
+        another file that now has the same name.
         """
         try:
             if not self._plan.own:
@@ -113,7 +113,7 @@ class ScratchFile:
     def _release(self) -> None:
         if self._file >= 0:
             with contextlib.suppress(OSError):
-                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is being started still has a copy
+                fcntl.flock(self._file, fcntl.LOCK_UN)  # a program that is just being started still has the descriptor
         for descriptor in (self._file, self._folder):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -121,8 +121,8 @@ class ScratchFile:
 
 
 def open_folder(path: Path) -> int:
-    """Return a descriptor of a folder, reached without following any link. Raises OSError if that fails."""
-    # One step at a time: O_NOFOLLOW covers only the last part of a path, and any part may have been replaced.
+    """Open a folder without following any link, and return its descriptor. Raises OSError if that fails."""
+    # Open one part at a time: O_NOFOLLOW protects only the last part of a path, but any part may have been replaced.
     descriptor = os.open("/", _FOLDER)
     try:
         for part in path.parts[1:]:
@@ -136,7 +136,7 @@ def open_folder(path: Path) -> int:
 
 
 def is_locked(file: int) -> bool:
-    """Lock an open scratch file for this process; return False if another process has the lock."""
+    """Lock an open scratch file for this process and return True; return False if another process has the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -145,12 +145,15 @@ def is_locked(file: int) -> bool:
 
 
 async def remove_scratch(path: Path) -> RefusedError | None:
-    """Remove an unused scratch file of raidbench's; return why it stays, or None. Other files stay too."""
+    """Remove raidbench's own scratch file at `path`, unless something uses it; return the reason if it is in use.
+
+    Any other file stays, and so does one that another raidbench has locked; then return None.
+    """
     return await _with_leftover(path, remove=True)
 
 
 async def leftover_in_use(path: Path) -> RefusedError | None:
-    """Return why `remove_scratch` would keep a file of raidbench's; None if it would not."""
+    """Return the reason why `remove_scratch` would not remove raidbench's own file; None if there is no reason."""
     return await _with_leftover(path, remove=False)
 
 
@@ -183,7 +186,7 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
 
 
 def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:
-    """Return whether a name in an open folder is this file and no link to it."""
+    """Return whether a name in an open folder is this file itself, not a symbolic link to it."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:

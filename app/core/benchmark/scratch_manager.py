@@ -23,13 +23,13 @@ class OpenTarget:
     """A device or scratch file that is open for a run."""
 
     path: str
-    """Path for fio."""
+    """Path of the target for fio."""
     root: HelperClaim | None = None
-    """Claim of the root helper, for a device that it has open for reading."""
+    """Claim of the root helper, if the root helper has the device open for reading; else None."""
     keep: bool = False
-    """Whether a scratch file stays afterwards."""
+    """Whether to keep the scratch file after the run."""
     moved: Callable[[], str] = lambda: ""
-    """Returns a sentence if the name leads to another file by now, else ""."""
+    """Function that returns a sentence if the file's name now leads to another file, else ""."""
 
 
 class LocalScratchManager:
@@ -39,17 +39,20 @@ class LocalScratchManager:
     """Whether the files are on the disks of this machine."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """Return the plan for a scratch file at `where`. Raises InvalidValueError, RefusedError as `plan_scratch`."""
+        """Return the plan for a scratch file at `where`. Raises what `plan_scratch` raises."""
         return plan_scratch(where, size, writes=writes)
 
     async def require_free(self, plan: ScratchPlan) -> None:
-        """Raise RefusedError if something uses a file of raidbench's, or if it has foreign content."""
+        """Raise RefusedError if raidbench's own file is in use or has foreign content."""
         if plan.own and plan.exists and (refusal := await leftover_in_use(plan.path)) is not None:
             raise refusal
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """Keep the file open while inside, then remove it unless `keep` is set. Raises as `ScratchFile.open`."""
+        """Open the file and yield it; afterwards close it, and remove it unless `keep` is set.
+
+        Raises what `ScratchFile.open` raises.
+        """
         file = ScratchFile(plan)
         await file.open()
         held = OpenTarget(path=file.path, moved=file.moved)
@@ -59,17 +62,17 @@ class LocalScratchManager:
             await shield_to_completion(asyncio.ensure_future(file.close(keep=held.keep)))
 
     async def remove(self, plan: ScratchPlan) -> None:
-        """Remove the file if it is raidbench's."""
+        """Remove the file if it is raidbench's own and not in use."""
         if plan.own:
             await remove_scratch(plan.path)
 
     async def filesystem_number(self, plan: ScratchPlan) -> str:
-        """Return MAJ:MIN of the file's filesystem."""
+        """Return the device number MAJ:MIN of the file's filesystem."""
         return device_number(plan.path)
 
 
 class SimulatedScratchManager:
-    """Scratch files on a simulated or recorded host: entries in its list of files, without content."""
+    """Manages scratch files of a simulated or recorded host. They are entries without content in its list of files."""
 
     real = False
 
@@ -94,11 +97,11 @@ class SimulatedScratchManager:
         return ScratchPlan(path=Path(path), size=wanted, exists=stat is not None, own=True, fill=fill)
 
     async def require_free(self, plan: ScratchPlan) -> None:
-        """Do nothing: no program uses files of a simulated host."""
+        """Do nothing, because no program uses the files of a simulated host."""
 
     @asynccontextmanager
     async def hold(self, plan: ScratchPlan) -> AsyncGenerator[OpenTarget, None]:
-        """Yield the file, which the simulated load creates if at all; remove it afterwards unless `keep` is set."""
+        """Yield the file, and remove it afterwards unless `keep` is set. Only the simulated load creates it."""
         held = OpenTarget(path=str(plan.path))
         try:
             yield held
@@ -111,24 +114,24 @@ class SimulatedScratchManager:
         await self._host.install(str(plan.path), b"", before=None)
 
     async def filesystem_number(self, plan: ScratchPlan) -> str:
-        """Return MAJ:MIN of the longest mount point above the file; "" if unknown."""
+        """Return the device number MAJ:MIN of the filesystem whose mount point contains the file; "" if unknown."""
         mounts = parse_mountinfo(await self._host.read("/proc/self/mountinfo") or "")
         mount = file_mount(str(plan.path), mounts)
         return mount.devno if mount is not None else ""
 
 
 class RemoteScratchManager(SimulatedScratchManager):
-    """Scratch files on a remote host: none, because they cannot be kept open from here."""
+    """Refuses scratch files on a remote host, because this machine cannot keep them open."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """Raise RefusedError, always."""
+        """Always raise RefusedError."""
         raise RefusedError(
             f"Scratch files on {self._host.name} are not possible from this machine.",
             hint="Measure a device of that host.",
         )
 
     async def remove(self, plan: ScratchPlan) -> None:
-        """Do nothing: no file was created."""
+        """Do nothing, because no file was created."""
 
 
 ScratchManager = LocalScratchManager | SimulatedScratchManager

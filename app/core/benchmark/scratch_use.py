@@ -1,4 +1,4 @@
-"""Check whether a scratch file of raidbench's is free: nothing uses it, and it has no foreign content."""
+"""Check that nothing uses raidbench's own scratch file, and that it has no foreign content."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from backends.topology.file_users import file_id_of, find_file_users
 from backends.topology.scan import probe_path
 
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
-"""Seconds between attempts while something has the file open: udev and ended programs close it soon."""
+"""Seconds between attempts while something has the file open; udev and programs that are ending soon close it."""
 
 _EMPTY = 512
-"""Minimum size of a file that is probed: a filesystem or partition table needs more."""
+"""Minimum size in bytes of a file that is probed; a filesystem or partition table needs more."""
 
 
 class Lease(Enum):
-    """The kernel's answer to a lease request (fcntl(2), F_SETLEASE)."""
+    """Result of requesting a lease from the kernel (fcntl(2), F_SETLEASE)."""
 
     FREE = "free"
     """No other open file, mapping, loop device, swap area or export refers to the file."""
@@ -38,10 +38,10 @@ class Lease(Enum):
 
 
 def take_lease(descriptor: int) -> Lease:
-    """Take a lease on a file; return FREE if no other descriptor of the file is open.
+    """Request a lease on a file; return FREE if no other descriptor of the file is open.
 
-    Other processes that open the file wait until `end_lease` or until the descriptor is closed. The file's owner needs
-    no root privileges.
+    With the lease, other processes that open the file wait until `end_lease` is called or the descriptor is closed. The
+    owner of the file needs no root privileges.
     """
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when another process waits; ignored by default
@@ -52,17 +52,17 @@ def take_lease(descriptor: int) -> Lease:
 
 
 def end_lease(descriptor: int) -> None:
-    """Let other processes open the file again."""
+    """End the lease, so that other processes can open the file again."""
     with suppress(OSError):
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
 async def require_unused(descriptor: int, path: Path, *, probe: bool = True) -> None:
-    """Make sure that nothing uses an open scratch file of raidbench's, and keep others from opening it.
+    """Raise RefusedError if something uses raidbench's own scratch file; else keep other processes from opening it.
 
-    `end_lease` lets others in again. `probe`: whether to read and examine the content too. raidbench writes random data
-    or zeros, so a filesystem or another known signature is foreign. Raises RefusedError that names the user of the file
-    or its content.
+    `end_lease` lets them open it again. `probe`: whether to examine the content too. raidbench writes only random data
+    or zeros, so a filesystem or another known signature is foreign. The error names the user of the file, or its
+    content.
     """
     host = LocalHost()
     shown = clean(str(path), 512)

@@ -1,4 +1,4 @@
-"""Benchmarks within a session: prepared, watched by the advisor, one job at a time."""
+"""Benchmarks of a session: one job at a time, with advice before, during and after it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from backends.host import WriteDenied
 from backends.model import Array, Controller, Drive, Fact, Inventory, Task
 from backends.settings import Reading
 
-if TYPE_CHECKING:  # every workbench imports this module, but few run benchmarks
+if TYPE_CHECKING:  # imported on demand: every workbench imports this module, but few run benchmarks
     from app.core.benchmark.abort_conditions import AllocatedRanges
     from app.core.benchmark.conditions.facts import Advisor, JobLocation, RunFacts
     from app.core.benchmark.conditions.monitor import LiveAdvisor
@@ -35,15 +35,15 @@ _Readings = Mapping[str, tuple[str, Reading]]
 
 
 def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
-    """Return no advice; used where there are no rules."""
+    """Return no advice; the advisor of a session without rules."""
     return ()
 
 
 class SessionBenchmarks:
-    """Runs the jobs of a session, one at a time."""
+    """Prepares and runs the jobs of a session, one at a time."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, advisor: Advisor = no_advice) -> None:
-        """`advisor`: gives advice before, during and after a run."""
+        """Create the benchmarks of a session. `advisor`: gives advice before, during and after a run."""
         self._record, self._hardware = record, hardware
         self.advisor = advisor
         self._stop: asyncio.Event | None = None
@@ -75,12 +75,12 @@ class SessionBenchmarks:
         )
 
     async def _disks(self) -> Inventory:
-        """Return the kernel's disks only, without querying a controller."""
+        """Return an inventory of only the kernel's disks; it queries no controller."""
         block = self._hardware.machine.backends.get("block")
         return await block.inventory() if block is not None else Inventory()
 
     async def forget_scratch(self, ready: RunPlan) -> None:
-        """Remove the scratch file that a run left for the next one."""
+        """Remove the scratch file that a run kept for the next run."""
         from app.core.benchmark.scratch_manager import scratch_manager_for
 
         for site in ready.sites:
@@ -88,18 +88,18 @@ class SessionBenchmarks:
                 await scratch_manager_for(self._record.host).remove(site.scratch)
 
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
-        """Return the plan for a request, with advice; touches nothing. Raises as `BenchmarkRunner.prepare`."""
+        """Return the plan for a request, with advice; change nothing. Raises what `BenchmarkRunner.prepare` raises."""
         if await self._reads_only():
-            request = replace(request, keep=True)  # a scratch file of an earlier run must stay
+            request = replace(request, keep=True)  # the scratch file of an earlier run must stay
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
     async def readiness_error(self) -> RaidbenchError | None:
-        """Return the error that prevents benchmarks on this host; None if there is none. Starts nothing."""
+        """Return the error that prevents benchmarks on this host; None if there is none. This starts no job."""
         return await self._measurer(self._record.folder or Path()).readiness_error()
 
     async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
-        """Return advice on a request before it is prepared; () if it cannot be measured."""
+        """Return advice on a request that is not prepared yet; () if the request cannot be measured."""
         from app.core.benchmark.conditions.facts import combine_facts
 
         measurer = self._measurer(self._record.folder or Path())
@@ -118,7 +118,7 @@ class SessionBenchmarks:
         return replace(location, area_bytes=min(filter(None, (location.area_bytes, device.size_bytes)), default=None))
 
     async def _facts(self, location: JobLocation) -> RunFacts:
-        """Return the facts known before a run. Preconditioning is also taken from earlier sessions."""
+        """Return the facts known before a run, including preconditioning in earlier sessions."""
         from app.core.benchmark.conditions.collector import gather
 
         facts = await gather(self._record.host, location, self._record.session)
@@ -131,14 +131,14 @@ class SessionBenchmarks:
         return facts
 
     async def measure(self, ready: RunPlan, *, confirm: str | None = None, until: Until | None = None) -> RunRecord:
-        """Run a plan and return its record; one run at a time. `stop` ends it cleanly.
+        """Run a plan and return its record. `stop` ends the run cleanly.
 
-        `until`: see `BenchmarkRunner.measure`. Raises RefusedError (guard, lock, another job), StorageError or
-        DeviceGoneError.
+        `confirm` and `until` are those of `BenchmarkRunner.measure`. Raises RefusedError (by the guard, or because a
+        target is locked or another job is running), StorageError or DeviceGoneError.
         """
         if self._stop is not None or (self._occupant is not None and ready.mark is None):
             raise RefusedError("A job is running already.", hint="Wait until it ends, or stop it first.")
-        ready.require(confirm)  # before anything is read from a device without confirmation
+        ready.require(confirm)  # refuse before anything is read from an unconfirmed device
         if await self._reads_only():
             from app.core.benchmark.run_plan import require_reading
 
@@ -176,7 +176,7 @@ class SessionBenchmarks:
         return await self._record.host.writable("/sys") is WriteDenied.READ_ONLY
 
     def _remember_fill(self, run_id: str, ready: RunPlan) -> None:
-        """Record how much of a device was filled before a run, for this and later sessions."""
+        """Record how much of a device was filled before a run, for this session and later ones."""
         record = self._record.session.run(run_id)
         if record is None or not record.figures.filled_bytes:
             return
@@ -210,7 +210,7 @@ class SessionBenchmarks:
 
     @contextlib.contextmanager
     def reserve(self, stop: Callable[[], None]) -> Iterator[None]:
-        """Reserve the runner for an experiment while inside; `stop` asks the experiment to end.
+        """Reserve the runner for an experiment until the context ends; `stop` is called to end the experiment.
 
         Raises RefusedError if a job is running.
         """
@@ -230,7 +230,7 @@ class SessionBenchmarks:
         return self._stop is not None or self._occupant is not None
 
     def stop(self) -> None:
-        """Ask the running job and its experiment to end; results so far are kept."""
+        """Ask the running job and its experiment to end. The results so far are kept."""
         if self._occupant is not None:
             self._occupant()
         if self._stop is not None:
@@ -253,13 +253,13 @@ class SessionBenchmarks:
         )
 
     async def _facts_of(self, ready: RunPlan) -> RunFacts:
-        """Return the combined facts of all targets."""
+        """Return the facts known before a run, combined over all targets."""
         from app.core.benchmark.conditions.facts import combine_facts
 
         return combine_facts([await self._facts(site.locate(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
-        """Return the advisor for one run, with the present condition and a way to read it again at the end."""
+        """Return the advisor for one run. It has the current condition, and reads the condition again after the run."""
         from app.core.benchmark.conditions.facts import Condition, common_policies
         from app.core.benchmark.conditions.monitor import LiveAdvisor
 
@@ -280,7 +280,7 @@ class SessionBenchmarks:
 
 
 def _current_values(readings: _Readings) -> dict[str, str]:
-    """Return the configured values; for a value that is inherited, the one in force."""
+    """Return the configured values by key; for an inherited value, the value in force."""
     values = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
     }

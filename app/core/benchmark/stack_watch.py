@@ -1,4 +1,4 @@
-"""Watch on the device stack of a run: stops the run if the stack changes or can no longer be read."""
+"""Watch on the device stack of a run. It stops the run if the stack changes or can no longer be read."""
 
 from __future__ import annotations
 
@@ -38,38 +38,41 @@ FOOTING = AbortCondition(
 )
 
 BLIND_SECONDS = 15.0
-"""Seconds without a complete answer of dmsetup after which a writing run is stopped."""
+"""Seconds without complete output from dmsetup after which a writing run is stopped."""
 
 _TABLE_SECONDS = 1.0
-"""Seconds between two reads of the tables without an event."""
+"""Seconds between two reads of the device-mapper tables while there are no device events."""
 _EVENT_SECONDS = 0.2
-"""Seconds between two reads of the tables while events arrive."""
+"""Least seconds between two reads of the device-mapper tables while device events arrive."""
 _NAMING_SECONDS = 10.0
-"""Maximum seconds to find the users of the devices after a run was stopped."""
+"""Maximum seconds for finding the users of the devices after a run was stopped."""
 
 _EVENTS = "/sys/kernel/uevent_seqnum"
-"""Number of device events: the kernel sends one when a table is activated (Documentation/ABI)."""
+"""File with the number of device events; the kernel sends one when a table is activated (Documentation/ABI)."""
 _LOOPS = "/sys/block/loop*/loop/backing_file"
 _MOUNTS = ("/proc/self/mountinfo", "/proc/1/mountinfo")
 
 _KNOWN_BEFORE = frozenset({"open", "exclusive", "closed", "unknown", "unseen"})
-"""Kinds of use that this run's own fio and open file cause. The guard excluded all others before the run."""
+"""Kinds of use that the run itself causes, by fio and its open file. Before the run the guard found no other use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchedDevice:
-    """A device of a run."""
+    """A device that a run measures."""
 
     device: str
-    """Node by the kernel's name."""
+    """Device node, with the kernel's name."""
     footing: Footing
-    """Device stack below it when it was judged."""
+    """Device stack below the device when the guard checked it."""
     writing: bool
-    """Whether the run writes to it. Then no new use is allowed, and a watch without answers stops the run."""
+    """Whether the run writes to the device. If so, the run stops on any new use, and if the stack cannot be read."""
 
 
 def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWatch:
-    """Return the watch on the devices of a run; without devices for a file, or if nothing can be harmed."""
+    """Return the watch on the devices of a run.
+
+    It watches nothing for a scratch file, or on a simulated host, where nothing can be harmed.
+    """
     devices = [
         WatchedDevice(device=result.device, footing=result.footing, writing=result.intent is Intent.WRITE)
         for site in ready.sites
@@ -79,10 +82,10 @@ def footing_watch(host: Host, ready: RunPlan, stop: asyncio.Event) -> FootingWat
 
 
 class FootingWatch:
-    """Asynchronous context manager that compares the device stack of a run with the one that the guard judged.
+    """Asynchronous context manager that compares the device stack of a run with the stack that the guard checked.
 
-    sysfs is read ten times a second. With root privileges the kernel's tables are read too, which needs no program.
-    dmsetup is run before the run, once a second, after every device event, and at the end of the run.
+    It reads sysfs ten times a second. With root privileges it also reads the kernel's tables, which needs no program.
+    It runs dmsetup before the run, once a second, after every device event, and at the end of the run.
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class FootingWatch:
         self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def __aenter__(self) -> FootingWatch:
-        """Compare everything once, before anything is written."""
+        """Compare the whole stack once before the run writes anything, then start the watch."""
         if not self._layers:
             return self
         self._answered = self._clock()
@@ -124,7 +127,7 @@ class FootingWatch:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Compare everything once more, so that the last changes are noticed; name the affected users."""
+        """Compare the whole stack once more, to notice the last changes; after a change, find the devices' users."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -137,7 +140,7 @@ class FootingWatch:
             await self._add_uses()
 
     def explain(self, figures: RunResult) -> RunResult:
-        """Return the results; if the device stack changed they say so, however the run ended."""
+        """Return the results; if the device stack changed, with that as the reason, however the run ended."""
         if not self._reasons:
             return figures
         fio_reason = f" {figures.reason}" if figures.status is RunStatus.FAILED and figures.reason else ""
@@ -146,11 +149,11 @@ class FootingWatch:
         return replace(figures, status=status, reason=reason, hint=FOOTING.hint)
 
     async def _run_watcher(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Watch until a change is detected; a watcher that fails stops the run."""
+        """Run a watcher until it detects a change. If the watcher itself fails, stop the run."""
         try:
             await work()
         except Exception as error:
-            self._end((f"the devices below it cannot be checked any longer ({type(error).__name__})",))
+            self._end((f"the devices below the target cannot be checked any longer ({type(error).__name__})",))
 
     async def _watch_sysfs(self) -> None:
         while not self._reasons:
@@ -177,7 +180,7 @@ class FootingWatch:
                 self._end(
                     (
                         (
-                            f"a device was built on top of it, and after {self._blind_after:.0f} s its use "
+                            f"a device was built on top of the target, and after {self._blind_after:.0f} s its use "
                             "is still unknown"
                         ),
                     )
@@ -191,7 +194,7 @@ class FootingWatch:
         """Compare the sources that need no program: sysfs and, with root privileges, the kernel's tables."""
         self._end(changes(self._before, await read_quick(self._host, self._layers)))
         if self._mapped and self._host.is_root and self._host.capabilities.opens_devices:
-            with suppress(OSError):  # the next check is soon, and dmsetup is another source
+            with suppress(OSError):  # the next check follows soon, and dmsetup reports the tables too
                 self._end(changes(self._before, await self._kernel_tables()))
 
     async def _kernel_tables(self) -> Footing:
@@ -203,7 +206,7 @@ class FootingWatch:
         return {f"{layer} {TABLE}": table_text(rows) for layer, rows in known_tables.items()}
 
     async def _compare_tables(self) -> None:
-        """Compare the tables of dmsetup; without an answer in time a writing run is stopped."""
+        """Compare the tables that dmsetup reports; stop a writing run if dmsetup reports nothing in time."""
         while not self._reasons and self._mapped:
             begun = self._clock()
             left = self._answered + self._blind_after - begun
@@ -227,7 +230,7 @@ class FootingWatch:
             await asyncio.sleep(FOOTING.every)
 
     async def _tables(self) -> Footing | None:
-        """Return the present tables of all layers; None if one of them, or of the judged ones, is unknown."""
+        """Return the current tables of all layers; None if a table is unknown now or was unknown before the run."""
         tables = segments_by_name(await dmsetup_output(self._host, TABLES))
         names = await self._host.read_many([f"/sys/block/{layer}/dm/name" for layer in self._mapped])
         tables_by_layer: dict[str, str] = {}
@@ -239,7 +242,7 @@ class FootingWatch:
         return tables_by_layer
 
     async def _signs_now(self, *, mounts: bool) -> frozenset[str]:
-        """Return signs of possible new uses: holders of each layer, loop devices, mounted devices, swap."""
+        """Return signs of new uses: holders of each layer, loop devices and, with `mounts`, mounts and swap."""
         now = await read_quick(self._host, self._layers)
         loops = await self._host.read_many(await self._host.list(_LOOPS))
         signs = {*holder_signs(now), *map(" ".join, loops.items())}
@@ -255,7 +258,7 @@ class FootingWatch:
         return frozenset(signs)
 
     async def _end_if_used(self) -> bool:
-        """Stop the run if something uses a device now; return whether that could be checked."""
+        """Stop the run if something uses a device now; return False if this could not be checked."""
         try:
             async with asyncio.timeout(self._blind_after):
                 self._end(await self._uses())
@@ -264,7 +267,7 @@ class FootingWatch:
         return True
 
     async def _uses(self) -> tuple[str, ...]:
-        """Return the uses of a written device as the guard sees them; before the run there were none."""
+        """Return the new uses of the devices that the run writes to, as the guard finds them."""
         clauses: list[str] = []
         picture = None
         for device in self._devices:
@@ -278,7 +281,7 @@ class FootingWatch:
                 picture = picture or await scan_topology(self._host, everywhere=True)
                 apart = picture.with_separate(
                     picture.doubtful_pairs()
-                )  # the guard proved before the run that these are different disks
+                )  # before the run, the guard proved that these are different disks
                 uses = apart.uses(name) if name in picture.tree.nodes else ()
                 label = (picture.link(name) if name in picture.tree.nodes else None) or label
             new_uses = [use for use in uses if use.kind not in _KNOWN_BEFORE]
@@ -286,8 +289,8 @@ class FootingWatch:
         return tuple(clean(text, 400) for text in dict.fromkeys(clauses))
 
     async def _add_uses(self) -> None:
-        """Add the present uses of the devices to the reasons for the stop."""
-        with suppress(Exception):  # the run is stopped with its reason, even if no user can be named
+        """Add the current uses of the devices to the reasons for the stop."""
+        with suppress(Exception):  # the run is stopped with its reason even if no user is found
             async with asyncio.timeout(_NAMING_SECONDS):
                 uses = await self._uses()
                 while not uses and await self._is_suspended():  # a program is still changing a table

@@ -1,4 +1,4 @@
-"""Devices that need attention, most severe first. No I/O."""
+"""The list of devices that need attention, the most severe fault first. No I/O."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposedChange:
-    """A change that raidbench can make."""
+    """A change that raidbench proposes to fix a fault."""
 
     target: Target
-    """Target of the setting."""
+    """Device whose setting is changed."""
     key: str
     """Key of the setting."""
     value: str
@@ -30,7 +30,7 @@ class AttentionItem:
     """A row of the device list that needs attention."""
 
     key: str
-    """Key of the row: an address, or the source of a problem that belongs to no device."""
+    """Key of the row: the address of a device, or the source of a problem that belongs to no device."""
     text: str
     """Description of the fault."""
     staged: ProposedChange | None = None
@@ -38,9 +38,9 @@ class AttentionItem:
 
 
 def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
-    """Return faulty arrays and drives, controllers without a battery, and devices that could not be read.
+    """Return faulty arrays and drives, controllers whose battery failed or is missing, and devices that were not read.
 
-    A member is left out if its array is listed, and a problem of a device if another fault of it is listed.
+    A member is left out if its array is listed. A problem of a device is left out if a fault of the device is listed.
     """
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}

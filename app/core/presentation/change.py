@@ -1,4 +1,4 @@
-"""Changes as text and tables: planned, applied, in force, undone. No I/O."""
+"""Texts and tables about changes that are planned, applied, in force, or undone. No I/O."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MOST_DEPENDENTS = 8
 """Maximum number of dependents that a sentence names."""
 
 NOT_UNDOABLE = "cannot be undone"
-"""Replaces the undo command of a change that cannot be undone."""
+"""Text instead of the undo command of a change that cannot be undone."""
 
 
 def change_value_text(change: Change, text: str | None) -> str:
-    """Return a value of a change by its label, or with its unit."""
+    """Return a value of a change as text: its label if it has one, else the value with its unit."""
     return NOT_REPORTED if text is None else change.words.get(text) or text_in_unit(text, change.unit)
 
 
@@ -44,12 +44,12 @@ def new_text(change: Change) -> str:
 
 
 def subject_text(change: Change) -> str:
-    """Return the setting and its target."""
+    """Return the setting and its target: `Read-ahead of block:sda`."""
     return f"{change.label} of {change.target}"
 
 
 def change_text(change: Change) -> str:
-    """Return the setting, its target, the old and the new value."""
+    """Return setting, target, and old and new value: `Read-ahead of block:sda: 128 KiB -> 512 KiB`."""
     return f"{subject_text(change)}: {old_text(change)} -> {new_text(change)}"
 
 
@@ -60,17 +60,17 @@ def change_clause(change: Change, names: Mapping[Target, str]) -> str:
 
 
 def end_value_text(record: ChangeRecord) -> str:
-    """Return the value read at the end of a change; without an end, the requested value."""
+    """Return the value that was read at the end of a change; if the change has no end, the requested value."""
     return new_text(record.change) if record.end is None else change_value_text(record.change, record.end.now)
 
 
 def command_lines(change_steps: Iterable[ChangeStep]) -> tuple[str, ...]:
-    """Return the steps as command lines."""
+    """Return the steps of a change as command lines."""
     return tuple(write.shown() for write in change_steps)
 
 
 def planned_table(changes: Sequence[Change]) -> Table:
-    """Return the table of changes before they are applied."""
+    """Return the table of changes that are not applied yet."""
     columns = ("Target", "Setting", "Now", "New", "Takes effect", "Lasts", "Risk")
     return Table(
         columns=tuple(Column(title=title) for title in columns),
@@ -91,18 +91,18 @@ def planned_table(changes: Sequence[Change]) -> Table:
     )
 
 
-_NO_PRESENT = "The present value is not reported or not understood, so it cannot be restored afterwards."
+_NO_PRESENT = "The current value is not reported or not understood, so it cannot be restored afterwards."
 
 
 def unknown_value_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return a sentence for each change whose present value is unknown."""
+    """Return a sentence for each change whose current value is unknown."""
     return tuple(f"{subject_text(change)}: {_NO_PRESENT}" for change in changes if not is_understood(change.before))
 
 
 def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return a sentence for each risk, without duplicates, and for each change that is made with less knowledge.
+    """Return a sentence for each risk of these changes, without duplicates.
 
-    Less knowledge means: not confirmed on hardware, or the present value is not understood.
+    A change also gets a sentence if it is not confirmed on hardware, or if its current value is not understood.
     """
     lines = [
         f"{change.label}: {sentence}"
@@ -123,7 +123,7 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
         (f"Changing {change.label} may also change: {', '.join(change.moves)}.") for change in changes if change.moves
     ]
     lines += [
-        f"Changing {change.label} may also change settings of the kernel disk: {', '.join(change.moves_disk)}."
+        f"Changing {change.label} may also change settings of the Linux block device: {', '.join(change.moves_disk)}."
         for change in changes
         if change.moves_disk
     ]
@@ -136,7 +136,7 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return the dependents at the time of planning, one sentence for all targets with the same ones."""
+    """Return sentences about the dependents of the targets, as planned; targets with the same dependents share one."""
     targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
         if change.above and str(change.target) not in targets_by_dependents.setdefault(change.above, []):
@@ -149,19 +149,19 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_text(dependents: Sequence[str]) -> str:
-    """Return dependents as text, `vg0/db, vg0/mail, mounted on /srv`; of many only the first, with a count."""
+    """Return dependents as text: `vg0/db, vg0/mail, mounted on /srv`. If there are many, only some and a number."""
     return units.first_of(dependents, _MOST_DEPENDENTS)
 
 
 def undoable_table(records: Iterable[ChangeRecord]) -> Table:
-    """Return the table of changes that can be undone, in the order given."""
+    """Return the table of changes that can be undone, in the order of `records`."""
     return _changes_table(
         records, {"Set to": _wanted_value_text, ("Old value"): lambda record: old_text(record.change)}
     )
 
 
 def _wanted_value_text(record: ChangeRecord) -> str:
-    """Return the value that is in force, or that will be if the controller applies it late."""
+    """Return the value in force; if the controller may apply the change later, the requested value."""
     return new_text(record.change) if record.may_apply_late else end_value_text(record)
 
 
@@ -180,7 +180,10 @@ def changes_table(records: Iterable[ChangeRecord]) -> Table:
 def _changes_table(
     records: Iterable[ChangeRecord], extra_columns: Mapping[str, Callable[[ChangeRecord], str | Cell]]
 ) -> Table:
-    """Return a row for each change: id, time, target, setting and `extra_columns` by their headings."""
+    """Return a table with a row for each change: id, time, target, setting and `extra_columns`.
+
+    `extra_columns`: a function for each further column, by its heading; it returns the cell of a change.
+    """
     return Table(
         columns=tuple(Column(title=title) for title in ("Change", "When", "Target", "Setting", *extra_columns)),
         rows=tuple(
@@ -204,7 +207,7 @@ def change_facts(record: ChangeRecord) -> Facts:
     intent, change, end = record.intent, record.change, record.end
     fact_lines = [FactLine("Started", units.moment(intent.at))]
     if end is None:
-        fact_lines.append(FactLine("Outcome", "no outcome: raidbench ended before it was recorded"))
+        fact_lines.append(FactLine("Outcome", "no outcome: raidbench ended before it could record the outcome"))
     else:
         outcome = outcome_cell(end.result)
         fact_lines += [
@@ -226,7 +229,10 @@ def change_facts(record: ChangeRecord) -> Facts:
 
 
 def change_outcome_cell(change: Change, ended: ChangeEnded, *, on_trial: bool = False) -> Cell:
-    """Return the outcome in a few words; `on_trial`: whether it is reverted unless the user confirms it."""
+    """Return the outcome of a change in a few words.
+
+    `on_trial`: whether the change is reverted unless the user confirms it.
+    """
     cell = outcome_cell(ended.result)
     match ended.result:
         case "verified" if on_trial:
@@ -238,13 +244,13 @@ def change_outcome_cell(change: Change, ended: ChangeEnded, *, on_trial: bool = 
 
 
 def end_text(change: Change, ended: ChangeEnded) -> str:
-    """Return the value that was read back, with the message of the tool or raidbench if there is one."""
+    """Return the value that was read after the change, with the message of the tool or of raidbench if there is one."""
     now = change_value_text(change, ended.now)
     return f"{now}  ({ended.message})" if ended.message else now
 
 
 def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
-    """Return a sentence for each other setting that has changed. `cause`: the key that was set."""
+    """Return a sentence for each other setting that also changed. `cause`: key of the setting that the user changed."""
     return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
@@ -259,12 +265,12 @@ def _moved_text(setting: MovedSetting, cause: str) -> str:
 
 
 def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
-    """Return the setting that stays, with its value if that is not the one on trial."""
+    """Return the label of a setting whose trial was confirmed, with its value if that is not the one on trial."""
     return f"{change.label} is now {end_text(change, ended)}" if ended.message else change.label
 
 
 def trial_end_text(all_back: bool) -> str:
-    """Return how a trial ended whose deadline passed."""
+    """Return a clause about a trial that ended at its deadline. `all_back`: whether all old values were restored."""
     return (
         ("the old values were restored") if all_back else "not all old values were restored; see the log of the session"
     )

@@ -1,4 +1,4 @@
-"""Tables and texts about comparisons, and about experiments that measure two values in pairs. No I/O."""
+"""Tables and texts about comparisons, and about experiments that measure two values of a setting in pairs. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import LESS, MORE, SAME
 
 NO_PAIR = "No pair was completed, so there is nothing to compare."
-"""Text about an experiment that ended before its first complete pair."""
+"""Result of an experiment that ended before its first complete pair."""
 
 
 _SIGNS = {
@@ -32,16 +32,16 @@ _SIGNS = {
     Verdict.LOWER: LESS.char,
     Verdict.NO_DIFFERENCE: SAME.char,
 }
-"""Signs for the direction of a shown difference. Word and colour say whether it is good."""
+"""Signs for the direction of a difference. The verdict and its colour show whether the difference is good."""
 
 
 def verdict_sign(judgement: VerdictResult | None) -> str:
-    """Return an arrow, `=` for no difference, or "" if nothing was shown."""
+    """Return the sign of a verdict: an arrow for a difference, `=` for no difference, "" for any other verdict."""
     return "" if judgement is None else _SIGNS.get(judgement.verdict, "")
 
 
 def verdict_tone(judgement: VerdictResult | None) -> Tone:
-    """Return the tone of a verdict: whether the difference is good."""
+    """Return the tone of a verdict, which shows whether the difference is good."""
     if judgement is None:
         return Tone.DIM
     if judgement.verdict in WORSE or judgement.verdict is Verdict.STOPPED_ANSWERING:
@@ -50,7 +50,7 @@ def verdict_tone(judgement: VerdictResult | None) -> Tone:
 
 
 def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
-    """Return the headings of both sides with their values: `A 128 KiB`, `B 4096 KiB`."""
+    """Return the headings of both sides of an experiment, with their values: `A 128 KiB`, `B 4096 KiB`."""
     start = record.start
     return f"A {value_text(start.key, start.a)}", f"B {value_text(start.key, start.b)}"
 
@@ -58,7 +58,7 @@ def ab_headings(record: ExperimentRecord) -> tuple[str, str]:
 def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Table:
     """Return a table of all metrics with differences, intervals and verdicts.
 
-    The headline comes first, then differences that were shown, then the rest. `a`, `b`: headings.
+    The headline metric comes first, then metrics that differ, then the rest. `a`, `b`: headings of the sides.
     """
     rows = [row for row in comparison.rows if not row.same_as]
     judged = any(row.interval is not None for row in rows)
@@ -70,13 +70,13 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
         Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    # The headline first, then differences that were shown, then the rest.
+    # The headline metric comes first, then metrics that differ, then the rest.
     rows.sort(key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
     return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in rows))
 
 
 def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
-    """Return the row of a metric. `level` is that of the heading: another level is named in the row."""
+    """Return the row of a metric. `level`: the level in the heading; the row names its own level if that differs."""
     judgement, tone = row.judgement, verdict_tone(row.judgement)
     row_level = level if row.interval is None else row.interval.level
     difference = f"{row_difference(row)}{f' ({covers_text(row_level)})' if row_level != level else ''}"
@@ -95,7 +95,7 @@ def _figure_row(row: MetricComparison, judged: bool, level: float) -> Row:
 
 
 def sides_table(comparison: Comparison, a: str, b: str) -> Table:
-    """Return a table of both sides' targets and jobs, and of the settings and job fields that differ."""
+    """Return a table of both sides' targets and jobs, and of everything else that differs between the sides."""
     started, other = comparison.a.start, comparison.b.start
     facts = (("Target", started.target, other.target), ("Job", started.title, other.title))
     differing = ((key_heading(key), key_value(key, x), key_value(key, y)) for key, x, y in comparison.differing)
@@ -104,19 +104,19 @@ def sides_table(comparison: Comparison, a: str, b: str) -> Table:
 
 
 def differing_table(comparison: Comparison, a: str, b: str) -> Table:
-    """Return the rows of `sides_table` that differ."""
+    """Return the table of `sides_table` with only the rows whose values differ."""
     shown = sides_table(comparison, a, b)
     return replace(shown, rows=tuple(row for row in shown.rows if row.cells[1] != row.cells[2]))
 
 
 def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) -> Iterator[str]:
-    """Yield the result of an experiment, why it ended early, what else changed, and whether the value was restored."""
+    """Yield sentences about an experiment: result, early end, restored value, and other settings that changed."""
     yield NO_PAIR if comparison is None else " ".join(shown_lines(record, comparison))
     yield from experiment_ending(record)
 
 
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
-    """Yield the result of an experiment; for a value against itself, the effect that pairs could show."""
+    """Yield the result of an experiment; for the same value on both sides, the effect that pairs can show."""
     if record.start.is_null:
         yield from null_texts(comparison)
     else:
@@ -124,7 +124,7 @@ def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[st
 
 
 def experiment_brief(record: ExperimentRecord, comparison: Comparison | None) -> str:
-    """Return the result in a line or two: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
+    """Return a short result of an experiment: `▼ slower: read IOPS -17.9 % [-19.7, -16.1], 3 pairs.`"""
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None or record.start.is_null:
         return " ".join(experiment_lines(record, comparison))
@@ -157,22 +157,22 @@ class AbProgress:
     """Progress of a running experiment."""
 
     begun: int
-    """Number of runs that have begun."""
+    """Number of runs that have started."""
     planned: int
     """Maximum number of runs."""
     left: float | None
-    """Maximum remaining time in seconds, if only the last planned analysis decides; None before the first run."""
+    """Remaining time in seconds up to the last interim analysis, the latest end; None before the first run."""
 
     @property
     def left_text(self) -> str:
-        """Return the remaining time, `6 min left at most`; "" if unknown."""
+        """Return the remaining time as text, `at most 6 min left`; "" if unknown."""
         return "" if self.left is None else f"at most {units.duration(round(self.left))} left"
 
 
 def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:
     """Return the progress of an experiment.
 
-    `left_of_run`: remaining seconds of the current run, 0 between two runs. Pauses count with their mean length.
+    `left_of_run`: remaining seconds of the current run; 0 between two runs. Each pause counts with its mean length.
     """
     starts = [
         run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id

@@ -1,4 +1,4 @@
-"""Results of comparisons as sentences, for screens, command line and report. No I/O."""
+"""Sentences about the results of comparisons, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ NOT_INTERLEAVED = (
 """Caveat that is shown with every comparison of groups."""
 
 COMES_AND_GOES = (
-    "A disturbance with a period of two to four blocks could look like a difference here. If it is strong, "
-    "that happens in up to 30 % of comparisons with three runs per block, and in up to half of those with "
-    "five. `raidbench ab` randomises the order."
+    "A disturbance with a period of two to four groups of runs could look like a difference here. A strong one "
+    "does so in up to 30 % of comparisons with three runs per group, and in up to half of those with five. "
+    "`raidbench ab` randomises the order."
 )
 """Caveat that is shown with every comparison whose first side was measured before and after the second."""
 
@@ -66,24 +66,24 @@ _MOST_SETTINGS = 2
 
 
 def row_name(row: MetricComparison) -> str:
-    """Return the name of a metric, `read IOPS`."""
+    """Return the name of a metric with its direction: `read IOPS`."""
     return figure_name(row.figure, row.direction)
 
 
 def row_percent(row: MetricComparison) -> str:
-    """Return the difference without its interval, `-18.4 %`."""
+    """Return the difference between the sides without its interval: `-18.4 %`."""
     return difference_text(row.a, row.b) if row.interval is None else percent_text(row.interval.percent)
 
 
 def row_difference(row: MetricComparison) -> str:
-    """Return the difference with its interval, if there is one."""
+    """Return the difference between the sides with its interval, if it has one: `-17.9 % [-19.7, -16.1]`."""
     if row.judgement is not None and row.judgement.verdict is Verdict.STOPPED_ANSWERING:
         return units.NOTHING
     return difference_text(row.a, row.b) if row.interval is None else interval_text(row.interval)
 
 
 def count_text(sides: ComparisonSides) -> str:
-    """Return the number of runs, `6 pairs`, `3 and 2 runs of two sessions`."""
+    """Return the number of runs as text: `6 pairs`, `3 and 2 runs from two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them from {' and '.join(sides.others)}" if sides.before else ""
         answered = len(without_silent_runs(sides).a)
@@ -105,7 +105,7 @@ def letter_labels(start: ExperimentStarted) -> tuple[str, str]:
 
 
 def side_labels(comparison: Comparison) -> tuple[str, str]:
-    """Return labels of both sides by what differs, else by their names: `read-ahead none`, `read-ahead 128 KiB`."""
+    """Return labels of both sides: `read-ahead none`, `read-ahead 128 KiB`; their names if no setting differs."""
     if comparison.experiment is not None:
         return ("A", "B") if comparison.experiment.is_null else letter_labels(comparison.experiment)
     differing = (*comparison.settings, *comparison.job)
@@ -125,7 +125,10 @@ def _named_setting(key: str, value: str | None) -> str:
 
 
 def _short_labels(comparison: Comparison) -> tuple[str, str]:
-    """Return labels for use after the other side's full label: the value alone if the setting is clear from that."""
+    """Return short labels, for use in a sentence after the full label of the other side.
+
+    A short label is the value alone, because the full label of the other side already names the setting.
+    """
     a, b = side_labels(comparison)
     start, differing = comparison.experiment, (*comparison.settings, *comparison.job)
     if start is not None and not start.is_null:
@@ -144,7 +147,7 @@ def _short_labels(comparison: Comparison) -> tuple[str, str]:
 
 
 def comparison_sentence(comparison: Comparison) -> str:
-    """Return sentences about the headline metric of a comparison and what weakens it."""
+    """Return sentences about a comparison: provenance that differs, the headline metric, and caveats."""
     return " ".join((*_provenance_sentences(comparison), *_result_sentences(comparison)))
 
 
@@ -178,12 +181,12 @@ def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
     if judgement is None:
         if all(map(is_silent, (*sides.a, *sides.b))):
             return "Nothing to compare: neither side completed any I/O."
-        return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has none."
+        return f"{name[:1].upper()}{name[1:]} cannot be compared: one side has no value."
     if judgement.verdict is Verdict.STOPPED_ANSWERING:
         return _stopped_sentence(comparison)
     if sides.alike:
         a, b = comparison.names
-        # Without a difference in provenance, two repeats can only differ by chance and drift.
+        # If their provenance is the same, two repeats can differ only by chance and drift.
         why = "" if comparison.provenance else ", which is due to chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:
@@ -222,20 +225,20 @@ def _verdict_clause(comparison: Comparison, row: MetricComparison, judgement: Ve
 
 
 def _one_setting(comparison: Comparison) -> bool:
-    """Return whether the sides are named by the one setting that differs."""
+    """Return whether exactly one setting differs, so that its values name the sides."""
     if comparison.experiment is not None:
         return not comparison.experiment.is_null
     return len((*comparison.settings, *comparison.job)) == 1
 
 
 def _reason_clause(judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """Return the reason of a verdict; "" for two single runs, where a caveat says it."""
+    """Return the reason for a verdict; "" for two single runs, because a caveat gives the reason."""
     alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
     return "" if alone else reason_text(judgement)
 
 
 def _difference_text(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with its level if that is unusual."""
+    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`; with its level unless that is 95 %."""
     interval = judgement.interval
     unusual = interval is not None and interval.level != LEVEL and not is_too_noisy(interval)
     level = f" ({covers_text(interval.level)})" if interval is not None and unusual else ""
@@ -259,17 +262,17 @@ def _detail_clauses(judgement: VerdictResult, comparison: Comparison) -> Iterato
 
 
 def _stopped_sentence(comparison: Comparison) -> str:
-    """Return which side completed no I/O. This is the most severe verdict."""
+    """Return a sentence about the side that completed no I/O, which is the most severe verdict."""
     a_is_silent = silent_side(comparison.sides) == "A"
     runs = comparison.sides.a if a_is_silent else comparison.sides.b
     silent_ids = [run.id for run in runs if is_silent(run)]
     where = _side_phrases(comparison)[not a_is_silent]
     count = f"{len(silent_ids)} of {units.plural(len(runs), 'run')} ({units.first_of(silent_ids, _MOST_NAMED)})"
-    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}, but in every run of the other side."
+    return f"STOPPED ANSWERING {where}: no I/O was completed in {count}. Every run of the other side completed I/O."
 
 
 def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> Iterator[str]:
-    """Yield the number of runs on each side that completed no I/O, if that is not the verdict itself."""
+    """Yield a sentence about the runs without I/O on each side, unless the verdict itself reports them."""
     sides = comparison.sides
     stopped = headline.judgement is not None and headline.judgement.verdict is Verdict.STOPPED_ANSWERING
     if stopped or all(map(is_silent, (*sides.a, *sides.b))):
@@ -286,7 +289,7 @@ def _silence_sentences(comparison: Comparison, headline: MetricComparison) -> It
 
 
 def _side_phrases(comparison: Comparison) -> tuple[str, str]:
-    """Return phrases for both sides, `with read-ahead 128 KiB`, `in r1`."""
+    """Return phrases for both sides: `with read-ahead 128 KiB`, or `in r1`."""
     a, b = side_labels(comparison)
     preposition = "with" if _one_setting(comparison) else "in"
     return f"{preposition} {a}", f"{preposition} {b}"
@@ -306,14 +309,15 @@ def experiment_end_text(event: ExperimentEnded) -> str:
 
 
 def interim_text(session: Session, experiment_id: str) -> str:
-    """Return the headline of a running experiment as an interval, never a verdict.
+    """Return the headline metric of a running experiment with its interval, but never with a verdict.
 
-    It says so if an interim analysis did not decide. "" before the first interval, and if a verdict is due.
+    After an interim analysis without a verdict, the text says so. Return "" before the first interval, and if a verdict
+    is due.
     """
     sides = pairs_of(session, experiment_id)
     if not sides.a:
         return ""
-    row = compare_headline(sides)  # only the headline: it is computed again with every sample
+    row = compare_headline(sides)  # only the headline metric, because this is computed again for every sample
     if row is None or row.judgement is None or row.interval is None:
         return ""
     pairs = len(sides.a)
@@ -328,9 +332,9 @@ def interim_text(session: Session, experiment_id: str) -> str:
 
 
 def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
-    """Yield provenance that differs between sessions or groups of runs.
+    """Yield a sentence about the provenance that differs between sessions or groups of runs.
 
-    Nothing for runs in pairs: the experiment reports what changed along with the value.
+    Yield nothing for runs in pairs, because the experiment reports what else changed with the value.
     """
     sides, differing = comparison.sides, comparison.provenance
     if sides.interleaved:
@@ -343,13 +347,13 @@ def _provenance_sentences(comparison: Comparison) -> Iterator[str]:
 
 
 def between_sessions_text(spread: MeanInterval) -> str:
-    """Return the standard deviation between sessions of the same configuration as a sentence."""
+    """Return a sentence about the standard deviation between sessions of the same configuration."""
     percent = expm1(spread.sd or 0.0) * 100
     return f"Session-to-session noise: {percent:.1f} % ({units.plural(spread.n, 'other session')})."
 
 
 def disturbance_text(pattern: DriftPattern) -> str:
-    """Return a sentence about a pattern in the runs that the setting did not cause."""
+    """Return sentences about a pattern over time in the runs, which the setting did not cause."""
     match pattern.pattern:
         case RunPattern.ORDER:
             size = percent_text(pattern.size)
@@ -358,9 +362,9 @@ def disturbance_text(pattern: DriftPattern) -> str:
             return f"Drift: the runs changed by {percent_text(pattern.size)} from the first to the last."
         case RunPattern.CARRY_OVER:
             return (
-                f"Pairs in which the setting had just changed show {percent_text(pattern.size)}, the others "
-                f"{percent_text(pattern.others)}. The setting takes effect after the ramp, so its real effect "
-                "is larger than shown. Measure again with a longer `--ramp`."
+                f"Pairs in which the setting had just changed show a difference of {percent_text(pattern.size)}, the "
+                f"other pairs {percent_text(pattern.others)}. The setting takes effect only after the ramp, so its "
+                "real effect is larger than shown. Measure again with a longer `--ramp`."
             )
         case RunPattern.PERIOD:
             every = f"a period of about {pattern.size:.1f} runs"
@@ -368,7 +372,7 @@ def disturbance_text(pattern: DriftPattern) -> str:
 
 
 def caveat_texts(comparison: Comparison) -> tuple[str, ...]:
-    """Return sentences that must be shown with the results."""
+    """Return the caveats of a comparison: sentences that must be shown together with its results."""
     return tuple(_caveats(comparison))
 
 
@@ -399,14 +403,14 @@ def _caveats(comparison: Comparison) -> Iterator[str]:
 
 
 def rule_text(rule: int) -> str:
-    """Return which rule a recorded verdict was made by, and how to judge it again."""
+    """Return sentences about the rule that gave a recorded verdict, and about how to apply the current rule."""
     if rule == RULE:
         return f"Judged by rule {rule} when the experiment ended."
     return f"Judged by rule {rule} when the experiment ended. To judge by the current rule {RULE}, use `--judge-again`."
 
 
 def _order_sentence(sides: ComparisonSides) -> str:
-    """Return which runs are compared, and in which order they ran."""
+    """Return a sentence about the runs that are compared and the order in which they ran."""
     match sides.order:
         case RunOrder.EXPERIMENT:
             pairs = f"all {len(sides.a)} pairs" if len(sides.a) > 1 else "the only pair"
@@ -419,7 +423,7 @@ def _order_sentence(sides: ComparisonSides) -> str:
             return f"{_ids(before)}, then {_ids(sides.b)}, then {_ids(after)}."
         case RunOrder.GROUPS:
             first, second = (" from the first session", " from the second") if sides.apart else ("", "")
-            return f"Not in turn: {_ids(sides.a)}{first} against {_ids(sides.b)}{second}."
+            return f"Not measured in turn: {_ids(sides.a)}{first} against {_ids(sides.b)}{second}."
         case RunOrder.SINGLE:
             return ""
 

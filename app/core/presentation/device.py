@@ -1,4 +1,4 @@
-"""Controllers, arrays and drives as text: kind, state and all facts. No I/O."""
+"""Texts about controllers, arrays and drives: kind, state and all facts. No I/O."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _ROLES = {
     "spare": State.SPARE,
     "rebuilding": State.REBUILDING,
 }
-"""Member roles that say more about the state than the kernel does, by their first word."""
+"""States of members by the first word of their role, which says more than the kernel's state of the drive."""
 
 
 def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
-    """Return the problems that occurred while reading `where`; () if there were none."""
+    """Return the problems that occurred while the device or source `where` was read; () if there were none."""
     problems = (problem for problem in inventory.problems if problem.where == where)
     return facts_group(
         "Problem", (FactLine("", f"{problem.message} {problem.hint}".strip(), Tone.BAD) for problem in problems)
@@ -47,7 +47,7 @@ def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
 
 
 def count_texts(inventory: Inventory) -> tuple[str, ...]:
-    """Return how many controllers, arrays and drives there are; kinds without any are left out."""
+    """Return the numbers of controllers, arrays and drives as text: `4 drives`. A number of 0 is left out."""
     twins = inventory.twins
     kinds = (
         (len(inventory.controllers), "controller"),
@@ -70,14 +70,14 @@ def kind_text(device: Device) -> str:
 
 
 def paths_text(device: Array | Drive) -> str:
-    """Return the paths to a multipath disk, `2 paths: sdk, sdl`; "" for a single path."""
+    """Return the paths to a multipath disk as text: `2 paths: sdk, sdl`; "" for a single path."""
     paths = device.paths if isinstance(device, Drive) else ()
     names = ", ".join(path.removeprefix("/dev/") for path in paths)
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
 
 
 def node_text(device: Array | Drive) -> str:
-    """Return the node below /dev, by a path that does not change at a reboot if there is one: `sdb`, `vg0/db`."""
+    """Return the device node without /dev: `sdb`, `vg0/db`. A path that does not change at a reboot is preferred."""
     return ((device.link if isinstance(device, Array) else None) or device.device or "").removeprefix("/dev/")
 
 
@@ -87,7 +87,7 @@ def capacity_text(device: Device) -> str:
 
 
 def state_cell(branch: DeviceTreeNode) -> Cell:
-    """Return the state: an array's with its task, a member's with its role, a controller's with its battery."""
+    """Return the state of a device: for an array with its task, for a member its role, for a controller its battery."""
     device = branch.device
     match device:
         case Controller():
@@ -102,7 +102,7 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return a drive's state with its worst fault first, `predicts failure, spare`; if it works, the fault only."""
+    """Return a drive's state after its worst fault, `predicts failure, spare`; only the fault if the drive works."""
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
@@ -110,7 +110,7 @@ def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
 
 
 def state_of(drive: Drive, role: str) -> State:
-    """Return the state of a drive, which its role in its array may refine."""
+    """Return the state of a drive; its role in the array may give a more specific state than the drive itself."""
     return _ROLES.get(role.partition(",")[0], drive.state)
 
 
@@ -134,13 +134,13 @@ def protection_text(protection: Protection | None) -> str:
 
 
 def protection_cell(protection: Protection | None) -> Cell:
-    """Return the protection of the write cache, marked if it is missing or failed."""
+    """Return the protection of the write cache as a cell, with a sign if the protection is missing or failed."""
     text = protection_text(protection)
     return Cell(text, Tone.BAD, StatusSymbol.ATTENTION) if protection_missing(protection) else Cell(text)
 
 
 def protection_missing(protection: Protection | None) -> bool:
-    """Return whether a controller's battery failed or is missing. A controller built without one is fine."""
+    """Return whether a controller's battery failed or is missing; False for a model without a battery."""
     return protection is not None and protection.kind != "none" and protection.state in _LOST
 
 
@@ -162,7 +162,7 @@ _GROUPS = {
     "Protection": "Cache, Protection, Battery, CacheVault, Encrypted, CacheCade",
     "Tool": "Tool, Source, Reported as, Tool's words, Tool's word, Inquiry, Not supported, Safe id",
 }
-"""Groups of facts in their order, with the labels of each; facts with other labels come after the geometry."""
+"""Groups of facts with their labels. Facts with other labels form the group `More`, before `Tool`."""
 
 _OTHERS = "More"
 _PLACES = {label: group for group, labels in _GROUPS.items() for label in labels.split(", ")}
@@ -170,9 +170,9 @@ _ORDER = ("Identity", "State", "Health", "Geometry", "Protection", _OTHERS, "Too
 
 
 def device_facts(device: Device, *, excluded: Collection[str] = ()) -> tuple[Facts, ...]:
-    """Return all facts of a device in groups, without empty ones and those with a label in `excluded`.
+    """Return all facts of a device in groups, without empty facts and facts with a label in `excluded`.
 
-    `excluded` names the settings that are shown next to the facts as they are read.
+    `excluded`: labels of settings, whose current values are shown next to the facts.
     """
     condition = tuple(_health_lines(device)) if isinstance(device, Drive) else ()
     replaced = {label for _, labels in condition for label in labels}
@@ -226,7 +226,7 @@ def _drive_rows(drive: Drive) -> Iterator[tuple[str, str | None]]:
 def _health_lines(drive: Drive) -> Iterator[tuple[FactLine, tuple[str, ...]]]:
     """Yield the lines of a drive's health, each with the labels of the facts that it replaces.
 
-    A fact of the same label may say more, such as the highest temperature so far. Then its text is used.
+    If there is a fact with the same label, its text is used. It may say more, such as the highest temperature so far.
     """
     health, faults = drive.health, faults_of(drive)
     facts = {fact.label: fact.value for fact in drive.facts}
@@ -277,7 +277,7 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
 
 
 def _full_stripe(strip: int | None, drives: int | None) -> str:
-    """Return the full stripe, `192 KiB (3 x 64 KiB)`."""
+    """Return the full stripe as text, `192 KiB (3 x 64 KiB)`; "" if unknown."""
     stripe = raid.full_stripe(strip, drives)
     return f"{sizes.exact_text(stripe)} ({drives} x {sizes.exact_text(strip)})" if strip and stripe else ""
 
@@ -303,7 +303,7 @@ def _text(value: object | None) -> str:
 
 def _content_facts(device: Array | Drive) -> tuple[Facts, ...]:
     return facts_group(
-        "On it",
+        "Content",
         (
             FactLine(sign.kind, " ".join(filter(None, (sign.part, sign.label, _size_text(sign.size_bytes)))))
             for sign in (device.signatures if isinstance(device, Drive) else ())
@@ -322,7 +322,7 @@ def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
 
 # -- targets in one line ----------------------------------------------------------------------------------------------
 
-# Name, kind and the most informative settings in force.
+# A line has the name, the kind and the most informative settings in force.
 
 TELLING = (
     ("cache_mode", "cache"),
@@ -334,7 +334,7 @@ TELLING = (
     ("scheduler", "scheduler"),
     ("nr_requests", "requests"),
 )
-"""Most informative settings with their short names. The first three that a device has are shown."""
+"""The most informative settings with their short names. The first three that a device has are shown."""
 
 _MOST = 3
 _CACHE = {
@@ -348,7 +348,7 @@ _SIZES = ("strip_size", "chunk_size")
 
 
 def values_in_force(readings: Mapping[str, tuple[str, Reading]]) -> dict[str, str]:
-    """Return the effective values of settings by key."""
+    """Return the effective values of settings by key, without unknown ones."""
     return {
         key: value
         for key, (_, reading) in readings.items()
@@ -363,7 +363,7 @@ def settings_in_force(start: RunStarted) -> dict[str, str]:
 
 
 def run_setting_cell(start: RunStarted, key: str) -> Cell:
-    """Return the effective value of a setting at the start of a run, marked if another value was configured."""
+    """Return the effective value of a setting at the start of a run, with a sign if another value was configured."""
     value, in_force_value = start.settings.get(key), settings_in_force(start).get(key)
     if value is None or in_force_value in (None, value):
         return Cell("" if value is None else key_value(key, value))
@@ -373,14 +373,14 @@ def run_setting_cell(start: RunStarted, key: str) -> Cell:
 
 
 def informative_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
-    """Return the most informative settings: `through`, `none`, `64K`; `named` with their names: `strip 64K`."""
+    """Return the values of the most informative settings: `through`, `none`, `64K`; with their names if `named`."""
     pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
     shown = [(name, _short_value(key, values[key])) for key, name in pairs]
     return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
 
 
 def _short_value(key: str, value: str) -> str:
-    """Return a value as short as possible; for several targets, each value."""
+    """Return a value in its shortest form; for several targets, all values."""
     return ", ".join(_short_part(key, part) for part in value.split(", "))
 
 
@@ -391,7 +391,10 @@ def _short_part(key: str, value: str) -> str:
 
 
 def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[str, ...]:
-    """Return name, level or kind, and node of a target: `ssd`, `raid5`, `sdb`; for a file its name and node."""
+    """Return the name, the level or kind, and the device node of a target: `ssd`, `raid5`, `sdb`.
+
+    For a file, return its name and its device node.
+    """
     node = (device or "").removeprefix("/dev/")
     if name.startswith("/") and not name.startswith("/dev/"):
         return (f"file {name}", *((f"on {node}",) if node else ()))
@@ -401,5 +404,5 @@ def target_texts(inventory: Inventory, device: str | None, name: str) -> tuple[s
         return (name,)
     if not isinstance(item, Array):
         return (name, kind_text(item), *((node,) if node else ()))
-    # An array's own name in /dev is its display name, so the node adds nothing.
+    # If an array has a name of its own in /dev, that is its display name, and the device node adds nothing.
     return tuple(filter(None, (item.name or name, kind_text(item), "" if item.called else node)))

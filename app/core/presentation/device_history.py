@@ -19,7 +19,7 @@ COLUMNS = (
 
 
 def device_events(session: Session, inventory: Inventory, owner: Device) -> Table:
-    """Return changes and runs of a device under any of its names."""
+    """Return a table of the changes and runs of a device, under any of its addresses and device nodes."""
     device = None if isinstance(owner, Controller) else owner.device
     names = {str(owner.target)}
     if device is not None:

@@ -1,4 +1,4 @@
-"""The device table: inventory, state and main settings, for screens, command line and report. No I/O."""
+"""The device table with inventory, state and main settings, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -52,17 +52,19 @@ COLUMNS = (
     Column(key="firmware", title="Firmware", priority=9),
     Column(key="more", title="More", priority=10, shrinks=True),
 )
-"""Columns by importance: without enough width, the last ones are left out first. Those about identity, state and main
-settings stay at every width."""
+"""Columns, the most important first. If the width is too small, the last columns are left out first.
+
+Columns about identity, state and main settings are shown at every width.
+"""
 
 KEYS = tuple(column.key for column in COLUMNS)
-"""Names by which the user chooses columns."""
+"""Keys of the columns, by which the user chooses columns."""
 
 USUAL = KEYS[: KEYS.index("address")]
-"""Columns of the list on screens."""
+"""Keys of the columns that screens show by default."""
 
 OTHERS = "/others"
-"""Suffix of the key of the row that summarises the healthy members of an array."""
+"""Suffix for the key of the row that summarises the other members of an array, which are healthy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +72,21 @@ class DeviceListOptions:
     """Which rows of the device list are shown, and in which order."""
 
     opened: frozenset[str] = frozenset()
-    """Keys of arrays whose members are all shown."""
+    """Keys of the arrays of which all members are shown."""
     closed: frozenset[str] = frozenset()
-    """Keys of controllers and degraded arrays that the user closed."""
+    """Keys of the controllers and degraded arrays that the user collapsed."""
     expanded: bool = False
-    """Whether everything that is not closed is open."""
+    """Whether all controllers and arrays are expanded, except those in `closed`."""
     order: str = "address"
-    """Sort order, one of `ORDERS`."""
+    """Sort order, one of the keys of `ORDERS`."""
     matching: frozenset[str] | None = None
     """Keys of the devices that match a filter; None without a filter."""
     named: frozenset[str] = frozenset()
-    """Keys of devices that match by name: shown even if their array matches too."""
+    """Keys of the devices whose name matches the filter. They have their own row even if others are summarised."""
 
 
 WHOLE = DeviceListOptions(expanded=True)
-"""Every member of every array."""
+"""Options to show every member of every array."""
 
 
 def devices_table(
@@ -102,19 +104,19 @@ def search_texts(inventory: Inventory, tuned: Mapping[Target, TuningCells]) -> d
 
 
 def matching_keys(texts: Mapping[str, str], query: str) -> frozenset[str]:
-    """Return the keys of texts that contain every word of `query`, in any case."""
+    """Return the keys of the texts that contain every word of `query`; upper and lower case are the same."""
     wanted = query.lower().split()
     return frozenset(key for key, text in texts.items() if all(word in text for word in wanted))
 
 
 def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> frozenset[str]:
-    """Return those of `keys` whose device name contains `text`."""
+    """Return the keys in `keys` of devices whose name contains `text`."""
     names = {str(device.target): name_of(device).lower() for device in inventory.block_devices}
     return frozenset(key for key in keys if text.strip().lower() in names.get(key, ""))
 
 
 def _search_text(inventory: Inventory, device: Device, tuned: Mapping[Target, TuningCells]) -> str:
-    """Return everything known of a device, its other views and its settings as one text. Members have their own."""
+    """Return all that is known about a device, its other view and its settings as one text, without its members."""
     twin = inventory.twin(device)
     views: tuple[Device, ...] = (device,) if twin is None else (device, twin)
     facts_text = (
@@ -137,7 +139,7 @@ def _search_text(inventory: Inventory, device: Device, tuned: Mapping[Target, Tu
 
 
 def _urgency(device: Array | Drive) -> tuple[int, bool]:
-    """Return the rank of an array or drive by severity, most severe first."""
+    """Return a sort key for an array or drive by severity; the most severe state has the lowest key."""
     return severity_rank(device.state), isinstance(device, Array) or worst_fault(device) is None
 
 
@@ -149,7 +151,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "kind": ("kind", lambda device: kind_text(device)),
     "use": ("used devices first", lambda device: not device.uses),
 }
-"""Sort orders for the arrays and drives of one level: description and sort key."""
+"""Sort orders for the arrays and drives on one level of the tree: description and sort key; None for the address."""
 
 
 class _Listing:
@@ -170,7 +172,10 @@ class _Listing:
     def _branch(
         self, branch: DeviceTreeNode, depth: int, above: DeviceTreeNode | None, *, wanted: bool
     ) -> Iterator[Row]:
-        """Yield the rows of a branch. `wanted`: whether its parent matches the filter, which includes its children."""
+        """Yield the rows of a device and its children.
+
+        `wanted`: whether its parent matches the filter; then the children are shown too.
+        """
         key, names = str(branch.device.target), self._listing.matching
         wanted = wanted or names is None or key in names
         if not wanted and not self._leads(branch):
@@ -189,7 +194,10 @@ class _Listing:
     def _below(
         self, branch: DeviceTreeNode, key: str, *, led: bool
     ) -> tuple[tuple[DeviceTreeNode, ...], tuple[DeviceTreeNode, ...]]:
-        """Return the children that have rows, and those that one row summarises."""
+        """Return the children that have rows of their own, and the children that one row summarises.
+
+        `led`: whether the device is shown only because one of its children matches the filter.
+        """
         listing = self._listing
         if led:
             return branch.below, ()
@@ -246,7 +254,7 @@ class _Listing:
         )
 
     def _others_row(self, key: str, others: tuple[DeviceTreeNode, ...], depth: int) -> Row:
-        """Return the row that summarises the healthy members."""
+        """Return the row that summarises the healthy members of an array."""
         states = Counter(state_cell(other).text for other in others)
         state = state_cell(others[0]) if len(states) == 1 else Cell(_counts_text(states))
         cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
@@ -266,7 +274,7 @@ def _needs_attention(branch: DeviceTreeNode) -> bool:
 def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
     """Return models and states of an array's members: `3 x CTFDDAC256MAG-1G1, all online`.
 
-    Members count even if they belong to other arrays too. Return "" if the members are unknown.
+    A member counts even if it also belongs to another array. Return "" if the members are unknown.
     """
     if not array_members:
         return ""
@@ -292,7 +300,7 @@ def _counts_text(counts: Counter[str]) -> str:
 
 
 def _banner_cells(controller: Controller) -> Iterator[str | Cell]:
-    """Yield the cells of a controller's row across the table: name, model, cache, battery, tasks."""
+    """Yield the cells of the row of a controller, which spans the table: name, model, cache, battery and tasks."""
     yield Cell(name_of(controller), Tone.ACCENT)
     yield Cell(controller.model or controller.vendor, Tone.ACCENT)
     if controller.cache_bytes:
@@ -303,7 +311,7 @@ def _banner_cells(controller: Controller) -> Iterator[str | Cell]:
 
 
 def _problem_row(problem: Problem) -> Row:
-    """Return the row of a problem, in place of the devices that could not be read."""
+    """Return a row for a problem; it replaces the rows of devices that could not be read."""
     banner = Cell(f"{problem.where}: {problem.message}", Tone.BAD, StatusSymbol.FAILED)
     state = Cell("not read", Tone.BAD, StatusSymbol.FAILED)
     cells: dict[str, str | Cell] = {"name": problem.where, "state": state, "more": problem.message}
@@ -321,14 +329,14 @@ def _model_text(device: Device) -> str:
 
 
 def use_text(uses: tuple[Use, ...]) -> str:
-    """Return what uses a device in short form: mount points first, then other uses."""
+    """Return the uses of a device in short form: mount points first, then other uses."""
     mounts = [use.detail.removeprefix("mounted on ") for use in uses if use.kind == "mount"]
     others = [use.detail for use in uses if use.kind != "mount" and not (use.kind == "root" and mounts)]
     return ", ".join(dict.fromkeys((*sorted(mounts), *others)))
 
 
 def _detail_texts(device: Device) -> Iterator[str]:
-    """Yield further details of a device in a few words each."""
+    """Yield further details of a device, each in a few words."""
     match device:
         case Controller():
             yield f"driver {device.driver}" if device.driver else ""
@@ -344,7 +352,10 @@ def _detail_texts(device: Device) -> Iterator[str]:
 
 
 def hidden_cells_text(table: Table, key: str, shown: frozenset[str]) -> str:
-    """Return the text of a row's cells whose columns do not fit, in their order; "" if all are shown."""
+    """Return the texts of a row's cells in columns that are not shown; "" if all are shown.
+
+    `shown`: keys of the columns that are shown.
+    """
     row = next((row for row in table.rows if row.key == key), None)
     if row is None or row.banner:
         return ""

@@ -1,4 +1,4 @@
-"""The device tree: each device once, members under their arrays, in the order of addresses. No I/O."""
+"""The device tree: each device once, members below their arrays, ordered by address. No I/O."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 Order = Callable[[Array | Drive], Any]
-"""Sort key for arrays and drives of one level; the address decides between equal ones."""
+"""Function that returns the sort key of an array or drive on its level; equal ones are sorted by address."""
 
 _Part = TypeVar("_Part", Array, Drive)
 
 TROUBLE = (*BROKEN, State.FOREIGN)
-"""States that need attention, most severe first."""
+"""States that need attention, the most severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,18 +26,17 @@ class DeviceTreeNode:
     device: Device
     """The device."""
     role: str = ""
-    """Role in the array above it; "" if unknown."""
+    """Role of the device in the array that it belongs to; "" if unknown."""
     why: str = ""
-    """Why an array is not in order; "" if it is, or if the reason is unknown."""
+    """Why the state of an array needs attention; "" if it does not, or if the reason is unknown."""
     below: tuple[DeviceTreeNode, ...] = ()
     """Children: arrays and drives of a controller, members of an array."""
 
 
 def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple[DeviceTreeNode, ...]:
-    """Return controllers with their devices, then software arrays, then other drives; by address or by `order`.
+    """Return controllers with their devices, then software arrays, then other drives, by address or by `order`.
 
-    A member is shown under its array, whatever controller it is connected to. Twins are left out (see
-    `Inventory.twins`).
+    A member is below its array, even if another controller connects it. Twins (`Inventory.twins`) are left out.
     """
     return _TreeBuilder(inventory, order).all()
 
@@ -45,9 +44,9 @@ def build_device_tree(inventory: Inventory, order: Order | None = None) -> tuple
 def address_sort_key(target: Target) -> tuple[Any, ...]:
     """Return a sort key that orders addresses naturally: `s9` before `s10`, `sdz` before `sdaa`."""
     kernels = _LETTERED.fullmatch(target.address)
-    if kernels is not None:  # before others, in the order of lsblk
+    if kernels is not None:  # kernel names come before other addresses, in the order of lsblk
         return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
-    if _PCI.fullmatch(target.address):  # addresses of fixed width in hexadecimal
+    if _PCI.fullmatch(target.address):  # these hexadecimal addresses have a fixed width, so they sort as text
         return (_by_node(target), 1, target.address)
     parts = re.split(r"(\d+)", target.address)
     numbered = ((int(number), text) for number, text in zip(parts[1::2], parts[2::2], strict=True))
@@ -55,7 +54,7 @@ def address_sort_key(target: Target) -> tuple[Any, ...]:
 
 
 def _by_node(target: Target) -> str:
-    """Return the backend as a sort key; "" for disks, so that disks of all vendors are in one order."""
+    """Return the backend as a sort key; "" for drives, so that drives of all vendors are sorted together."""
     return "" if target.scope is Scope.DRIVE and not target.address.startswith("/") else target.backend
 
 
@@ -87,11 +86,11 @@ class _TreeBuilder:
             for array in self._inventory.arrays
             if array.controller not in owners and array.target not in self._nested
         ]
-        arrays = [self._array(array) for array in self._sorted(free)]  # first, because they claim their members
+        arrays = [self._array(array) for array in self._sorted(free)]  # before controllers, to claim their members
         top = [*map(self._controller, controllers), *arrays]
         left = [
             array for array in self._inventory.arrays if array.target not in self._done
-        ]  # arrays that contain each other
+        ]  # only arrays that contain each other are left
         top += [self._array(array) for array in left if array.target not in self._done]
         drives = (drive for drive in self._drives.values() if drive.target not in self._done)
         return (*top, *map(self._drive, self._sorted(drives)))
@@ -126,7 +125,7 @@ class _TreeBuilder:
 
 
 def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Drive, ...]]:
-    """Return the members of each array; drives that only report their membership themselves come last."""
+    """Return the members of each array. Drives that the array itself does not list as members come last."""
     by_target = {device.target: device for device in inventory.block_devices}
     twins = inventory.twins
     targets = {
@@ -140,7 +139,7 @@ def members_by_array(inventory: Inventory) -> Mapping[Target, tuple[Array | Driv
 
 
 def role_of(member: Array | Drive, array: Array) -> str:
-    """Return the role of a member from the array's facts: `in sync`, `failed`, `spare`."""
+    """Return the role of a member, from the array's facts: `in sync`, `failed`, `spare`; "" if unknown."""
     paths, parts = (member.paths, member.partitions) if isinstance(member, Drive) else ((), ())
     nodes = {member.device, *paths, *(f"/dev/{part}" for part in parts)}
     for fact in array.facts:
@@ -151,7 +150,7 @@ def role_of(member: Array | Drive, array: Array) -> str:
 
 
 def state_reason(array: Array) -> str:
-    """Return why an array is not in order: the running task, else what is missing."""
+    """Return why the state of an array needs attention: the running task, or else `Array.why`."""
     return (current_task_text(array) or array.why) if array.state in TROUBLE else ""
 
 
@@ -171,5 +170,5 @@ def task_text(task: Task) -> str:
 
 
 def severity_rank(state: State) -> int:
-    """Return the rank of a state in `TROUBLE`, most severe first; other states come last."""
+    """Return the rank of a state in `TROUBLE`: 0 for the most severe one. All other states have the highest rank."""
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE)

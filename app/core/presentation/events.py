@@ -1,4 +1,4 @@
-"""Events of sessions and sweeps as text. No I/O."""
+"""Texts for the events of sessions and sweeps. No I/O."""
 
 from __future__ import annotations
 
@@ -103,37 +103,37 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
 
 # -- events of a session ----------------------------------------------------------------------------------------------
 
-# The same text for screens, command line and report.
+# Screens, command line and report show these texts.
 
 _WORTH_TELLING = 0.05
-"""Minimum duration of a command in seconds that is shown."""
+"""Minimum duration of a command, in seconds, from which the duration is shown."""
 
 READ = "command"
-"""Kind of a command that changed nothing."""
+"""Kind of an event for a command that changed nothing."""
 
 NOTICE = "notice"
-"""Kind of a message that was shown on a screen; it is no event of the session."""
+"""Kind of a message that was shown on a screen; it is not an event of the session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWords:
-    """An event as text, not cleaned for a terminal."""
+    """The text of an event; it is not yet cleaned for a terminal."""
 
     kind: str
     """Kind of the event: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
     head: str
-    """Headline, one line."""
+    """Headline in one line."""
     body: tuple[str, ...] = ()
-    """Details."""
+    """Details, as lines."""
     tone: Tone = Tone.PLAIN
-    """Tone by the outcome."""
+    """Tone, which depends on the outcome."""
 
 
 class EventChoice(StrEnum):
     """Selection of the events that are shown."""
 
     EVENTS = "events"
-    """All events except reading commands."""
+    """All events except commands that changed nothing."""
     CHANGES = "changes"
     RUNS = "runs"
     NOTICES = "notices"
@@ -142,7 +142,7 @@ class EventChoice(StrEnum):
 
     @property
     def description(self) -> str:
-        """Return the description of the selection."""
+        """Return a description of the selection, for the user."""
         return _CHOICES[self][0]
 
     def shows(self, kind: str) -> bool:
@@ -157,28 +157,28 @@ _CHOICES: dict[EventChoice, tuple[str, Callable[[str], bool]]] = {
     EventChoice.NOTICES: ("messages", lambda kind: kind == NOTICE),
     EventChoice.ALL: ("all events, including read-only commands", lambda kind: True),
 }
-"""Description of each selection, and which kinds of events it shows."""
+"""For each selection: its description, and a function that returns whether it shows a kind of event."""
 
 RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.NOTICES)
-"""Selections for the log on disk."""
+"""Selections that are possible for the log on disk, which has no notices."""
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
-    """Return the event as text. `session`: its session, which knows the units of values."""
+    """Return an event as text. `session`: the session of the event, which has the units of values."""
     kind, head, body, tone = _describe(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 
 
 def run_end_texts(figures: RunResult) -> tuple[str, ...]:
-    """Return the next step after a run and the warnings about its results."""
+    """Return the next step for the user after a run, and the warnings about its results."""
     return tuple(filter(None, (figures.hint, *figures.warnings)))
 
 
 _Description = tuple[str, str, list[str], Tone]
-"""Kind, head, body and tone."""
+"""Kind, headline, details and tone of an event."""
 
 
-def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # noqa: C901 a case for each event; mypy reports missing ones
+def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # noqa: C901 one case for each event; mypy reports a missing one
     match event:
         case SessionStarted(machine=machine):
             body = [f"{machine.cpu}, {machine.cores} CPUs", f"kernel {machine.kernel}", machine.system]
@@ -226,7 +226,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             body.append(f"raw output: {event.folder}/fio.out")
             return "run", f"{event.id} {result_line(figures)}", body, RUN_TONES[figures.status]
         case PreconditionEnded():
-            unnamed = "This is not remembered: the device has no unique identity."
+            unnamed = "raidbench does not remember this, because the device has no unique identity."
             text = f"{event.id} {event.target}: {written_text(event.written)}"
             return "run", text, [] if event.remembered else [unnamed], Tone.ACCENT
         case ExperimentStarted():
@@ -268,7 +268,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
 
 
 def _experiment_ended(event: ExperimentEnded) -> _Description:
-    """Return the first sentence of the result, and whether the old value was restored."""
+    """Return the text of an ended experiment: the first sentence of its result, and whether the value was restored."""
     text = experiment_end_text(event)
     shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""

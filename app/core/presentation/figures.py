@@ -24,21 +24,21 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "latency_max_ns": "max",
     }
 )
-"""Labels by the key of the metric."""
+"""Labels of metrics, by the key of the metric."""
 
 
 def figure_label(figure: MetricKind) -> str:
-    """Return the label of a metric, `IOPS`, `p99`."""
+    """Return the label of a metric: `IOPS`, `p99`."""
     return _LABELS[figure.key]
 
 
 def figure_name(figure: MetricKind, direction: str) -> str:
-    """Return the label with the direction, `read IOPS`; for both directions together `IOPS`."""
+    """Return the label of a metric with its direction, `read IOPS`; only `IOPS` for both directions together."""
     return figure_label(figure) if direction == BOTH else f"{direction} {figure_label(figure)}"
 
 
 def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
-    """Return the formatter for values of a metric: `85.4k`, `332`, `1.15 ms`."""
+    """Return the function that formats values of a metric: `85.4k`, `332`, `1.15 ms`."""
     if figure.is_latency:
         return units.latency
     return units.iops if figure.key == "iops" else units.mib_per_s

@@ -1,4 +1,4 @@
-"""Terms of raidbench with one meaning each: source of the screens' help, `glossary` and docs/glossary.md."""
+"""The terms of raidbench, each with one meaning. The help of screens, `glossary` and docs/glossary.md show them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class Term:
     """A term with its meaning."""
 
     word: str
-    """The term as it is written in a sentence."""
+    """The term in the form in which a sentence has it."""
     meaning: str
-    """One or two sentences."""
+    """Meaning of the term, in one or two sentences."""
     screens: tuple[str, ...] = ()
-    """Screens whose help explains it: `devices`, `bench`, `runs`, `sweep`, `log`."""
+    """Screens whose help explains the term: `devices`, `bench`, `runs`, `sweep`, `log`."""
 
 
 _HARDWARE = (
@@ -74,7 +74,7 @@ _HARDWARE = (
         "Disks that share one vendor's metadata (Intel VROC, DDF). Their volumes are md arrays.",
         "",
     ),
-    ("flush", "Writing the data that only a write-back cache has to the device behind it.", ""),
+    ("flush", "Writing the dirty data of a write-back cache to the device behind it.", ""),
     ("backing device", "The slow disk of a bcache device. It has all data except dirty data.", ""),
     ("cache set", "A cache device as bcache uses it. It serves one or several backing devices.", ""),
     (
@@ -91,7 +91,7 @@ _HARDWARE = (
     ("learn cycle", "A self-test of the battery. Meanwhile write-back often falls back to write-through.", ""),
     ("power-loss protection", "Capacitors of a drive that protect its cache during a power failure.", ""),
     ("over-provisioning", "Spare flash of an SSD, from which it gets free blocks under load.", ""),
-    ("wear", "The share of its rated writes that an SSD has used.", ""),
+    ("wear", "The share of the rated writes of an SSD that is already used.", ""),
     ("LBA format", "Size of an NVMe block and of its metadata. Changing it formats the namespace.", ""),
 )
 
@@ -103,7 +103,7 @@ _SETTINGS = (
         "The value that a device uses now: perhaps write-through although write-back is configured. Also: in force.",
         DEVICES,
     ),
-    ("inherit", "To have no own value: a ZFS dataset then uses its parent's value, or the default.", ""),
+    ("inherit", "To use the parent's value, or the default: as a ZFS dataset does without a value of its own.", ""),
     ("write-through", "A write is complete when the drives have the data.", DEVICES),
     (
         "write-back",
@@ -166,11 +166,15 @@ _MEASURING = (
     ("open loop", "Requests at a fixed rate, whether earlier ones are complete or not. fio: rate_iops.", SWEEP),
     ("Poisson arrivals", "Requests at random, independent times, as from many users.", ""),
     ("stall", "A time in which no I/O completes.", BENCH),
-    ("advice", "Conditions that make a measurement unreliable, with what to do about them.", BENCH),
+    ("advice", "Text about a condition that makes a measurement unreliable, with the next step.", BENCH),
     ("baseline", "The run or configuration with which others are compared.", f"{RUNS} {SWEEP}"),
     ("repeat", "Another run of the same job on the same target with the same settings.", RUNS),
     ("pair", "Two consecutive runs, one with the old value and one with the new value.", RUNS),
-    ("experiment", "A setting measured in pairs and then restored. Command: ab.", RUNS),
+    (
+        "experiment",
+        "Two values of a setting, measured in pairs. The old value is restored at the end. Command: ab.",
+        RUNS,
+    ),
     (
         "provenance",
         "The environment of a run apart from job and settings: machine, slot, firmware, drives, queues.",
@@ -206,7 +210,7 @@ _MEASURING = (
     ("session", "All changes and results, recorded on disk.", LOG),
     ("archive", "A session as one file with checksums, which another machine can report and compare.", ""),
     ("journal", "A record on disk of each change and its undo, written before the change.", LOG),
-    ("recover", "To restore what a crash interrupted.", LOG),
+    ("recover", "To undo a change that a crash interrupted.", LOG),
     ("simulated", "Measured on a simulated host (--demo), without real hardware.", ""),
 )
 
@@ -220,7 +224,7 @@ CHAPTERS: dict[str, tuple[Term, ...]] = {
     "Settings": _terms(_SETTINGS),
     "Measurements": _terms(_MEASURING),
 }
-"""Headings with their terms, in reading order."""
+"""Headings of the glossary with their terms, in the order in which they are shown."""
 
 
 def terms() -> tuple[Term, ...]:

@@ -1,4 +1,4 @@
-"""Values as JSON of the command line: `"schema": 1`, fields are only ever added. No I/O."""
+"""JSON documents of the command line (`"schema": 1`). New versions add fields, but never remove any. No I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, 
 from backends.settings import Reading, Span
 from backends.topology.stacking import HOLDER_KINDS
 
-if TYPE_CHECKING:  # a device list does not import the session modules
+if TYPE_CHECKING:  # listing devices must not import the session modules, which takes time
     from app.core.session.events import ChangeEnded, RunSection
     from app.core.session.results import (
         Advice,
@@ -34,29 +34,32 @@ if TYPE_CHECKING:  # a device list does not import the session modules
     from backends.settings import Setting
 
 SCHEMA = 1
-"""Version of every document but the device list. It is raised only when a field changes its meaning."""
+"""Version of all documents except the device list. It increases only if the meaning of a field changes."""
 
 DEVICES = 2
-"""Version of the device list: each device once, with all its addresses. Version 1 listed each view of a device."""
+"""Version of the device list. It lists each device once, with all its addresses.
+
+Version 1 listed a device once for each of its views.
+"""
 
 Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json] | None]
-"""Settings of each target by address, as `setting` returns them; None if they could not be read."""
+"""Settings of each device, by its address, in the form that `setting` returns; None if they could not be read."""
 
 HEALTH = tuple(field.name for field in fields(Health))
-"""Fields of a drive's health."""
+"""Names of the fields of a drive's health."""
 
 _INTERVAL = ("iops", "bytes_per_second", "p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 _STATES = {"mount": "mounted", "open": "opened", **dict.fromkeys(HOLDER_KINDS, "held")}
 
 
 def document(**body: Any) -> Json:
-    """Return a complete document."""
+    """Return a complete JSON document with these fields and the schema version."""
     return {"schema": SCHEMA, **body}
 
 
 def pick(value: object, *names: str) -> Json:
-    """Return attributes by name: enums as their values, addresses as text."""
+    """Return the named attributes of `value` as JSON: an enum as its value, an address as text."""
     return {name: _plain(getattr(value, name)) for name in names}
 
 
@@ -73,9 +76,9 @@ def _plain(value: object) -> Any:
 
 
 def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool, version: int = DEVICES) -> Json:
-    """Return all devices, each once, with its name, all its addresses and the settings of each.
+    """Return the device list: each device once, with its name and all its addresses, each with its settings.
 
-    `version` 1: the kernel's view of an array or a drive is a drive of its own, as in earlier versions.
+    With `version` 1, the kernel's view of an array or a drive is listed as a drive of its own, as in earlier versions.
     """
     twins = inventory.twins
     shown = [
@@ -104,15 +107,15 @@ def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated:
 
 
 def names_and_addresses(inventory: Inventory, device: Controller | Array | Drive) -> Json:
-    """Return the name in the device list, and every address that commands accept, its own first."""
+    """Return a device's name in the device list, and all addresses that commands accept, starting with its own."""
     return {"name": name_of(device), "addresses": list(addresses(inventory, device))}
 
 
 def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> Json:
     """Return the settings of a device's other views.
 
-    `queue` is its view as a block device of the kernel, null if it has none or is that view itself. `views` are its
-    views as a disk of other vendors.
+    `queue` is the device's view as a block device of the kernel; null if there is none, or if `device` is that view
+    itself. `views` are its views in other vendors' tools.
     """
     devices = inventory.at(device.device) if device.device is not None else ()
     others = [str(device_here.target) for device_here in devices if device_here.target != device.target]
@@ -125,7 +128,7 @@ def views(inventory: Inventory, device: Array | Drive, settings: SettingsOf) -> 
 
 
 def device_json(device: Controller | Array | Drive, settings: SettingsOf) -> Json:
-    """Return a device of the inventory."""
+    """Return a device of the inventory as JSON."""
     match device:
         case Controller():
             return controller(device, settings)
@@ -136,7 +139,7 @@ def device_json(device: Controller | Array | Drive, settings: SettingsOf) -> Jso
 
 
 def controller(device: Controller, settings: SettingsOf) -> Json:
-    """Return a controller."""
+    """Return a controller as JSON."""
     protection = device.protection
     return {
         "address": str(device.target),
@@ -150,7 +153,7 @@ def controller(device: Controller, settings: SettingsOf) -> Json:
 
 
 def array(device: Array, settings: SettingsOf) -> Json:
-    """Return an array or virtual drive."""
+    """Return an array or virtual drive as JSON."""
     return {
         "address": str(device.target),
         **pick(device, "controller", "name", "level", "state", "size_bytes", "strip_bytes", "data_drives", "device"),
@@ -168,7 +171,7 @@ def array(device: Array, settings: SettingsOf) -> Json:
 
 
 def drive(device: Drive, settings: SettingsOf) -> Json:
-    """Return a drive."""
+    """Return a drive as JSON."""
     return {
         "address": str(device.target),
         **pick(device, "controller", "array", "model", "serial", "firmware", "media", "interface", "size_bytes"),
@@ -203,7 +206,7 @@ def _facts(device: Controller | Array | Drive) -> list[Json]:
 
 
 def setting(declared: Setting, reading: Reading) -> Json:
-    """Return a setting as declared, with its reading."""
+    """Return a setting as JSON: its declaration and its current reading."""
     return {
         **pick(declared, "key", "label"),
         **pick(reading, "now", "raw"),
@@ -220,7 +223,7 @@ def setting(declared: Setting, reading: Reading) -> Json:
 
 
 def change(planned: Change) -> Json:
-    """Return a planned change."""
+    """Return a planned change as JSON."""
     return {
         **pick(planned, "target", "key", "label"),
         "now": planned.before,
@@ -237,7 +240,7 @@ def change(planned: Change) -> Json:
 
 
 def change_end(outcome: ChangeEnded) -> Json:
-    """Return the end of a change."""
+    """Return the end of a change as JSON."""
     return {
         "id": outcome.id or None,
         **pick(outcome, "result", "now"),
@@ -247,14 +250,14 @@ def change_end(outcome: ChangeEnded) -> Json:
 
 
 def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
-    """Return the other settings that have changed; None if unknown."""
+    """Return the other settings that also changed; None if unknown."""
     if outcome is None or outcome.moved is None:
         return None
     return [pick(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]
 
 
 def change_record(record: ChangeRecord) -> Json:
-    """Return a change of a session with its outcome."""
+    """Return a change of a session, with its outcome, as JSON."""
     intent, change, end = record.intent, record.change, record.end
     return {
         "id": record.id,
@@ -275,7 +278,7 @@ def change_record(record: ChangeRecord) -> Json:
 
 
 def run(record: RunRecord, *, session: str) -> Json:
-    """Return a run with its results. `session`: folder of its session."""
+    """Return a run with its results as JSON. `session`: folder of the run's session."""
     start, figures = record.start, record.figures
     return {
         "id": record.id,
@@ -284,7 +287,7 @@ def run(record: RunRecord, *, session: str) -> Json:
         "job": dict(start.job),
         "seconds": figures.seconds,
         **_sides(figures),
-        # Rates of a target refer to the time of the complete run, so that they add up.
+        # The rates of a target are averages over the time of the whole run, so that they add up.
         "targets": [
             {**pick(target, "target", "device"), **_sides(stats)}
             for target, stats in zip(start.targets, figures.targets, strict=False)
@@ -319,12 +322,12 @@ def run(record: RunRecord, *, session: str) -> Json:
 
 
 def advice(given: Advice) -> Json:
-    """Return a piece of advice."""
+    """Return a piece of advice as JSON."""
     return {**pick(given, "key", "message"), "do": given.do or None, "about": list(given.about)}
 
 
 def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
-    """Return one line of `bench --stream`, with the members' statistics of the interval if there are any."""
+    """Return one line of `bench --stream`, with the statistics of the members in that interval if there are any."""
     line: Json = {"at": round(taken.at, 3), **_intervals(taken)}
     if taken.targets:
         line["targets"] = [{"target": item.target, **_intervals(item)} for item in taken.targets]
@@ -337,21 +340,21 @@ def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
 
 
 def _intervals(taken: Sample | PartSample) -> Json:
-    """Return each direction of an interval, null where the job has none."""
+    """Return the values of an interval by direction; null for a direction that the job does not have."""
     from app.core.session.results import DIRECTIONS
 
     return {name: _interval(taken.side(name)) for name in DIRECTIONS}
 
 
 def _sides(figures: RunResult | PartFigures) -> Json:
-    """Return the results of a run by direction, null where there are none."""
+    """Return the results of a run by direction; null for a direction without results."""
     from app.core.session.results import SIDES
 
     return {name: side(figures.side(name)) for name in SIDES}
 
 
 def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] = ()) -> list[Json]:
-    """Return the sections of a job that has several, with results. Rates refer to a section's own time, as in fio."""
+    """Return the sections of a job with their results. The rates are averages over a section's own time, as in fio."""
     results = {figures.name: {"seconds": figures.seconds, **_sides(figures)} for figures in measured}
     return [
         {
@@ -364,7 +367,7 @@ def sections(started: Sequence[RunSection], measured: Sequence[SectionFigures] =
 
 
 def member(figures: MemberStats) -> Json:
-    """Return a device below the target; null for what the kernel does not count."""
+    """Return the statistics of a device below the target; null for values that the kernel does not count."""
     return {
         "device": figures.device,
         "label": figures.label or None,
@@ -375,24 +378,24 @@ def member(figures: MemberStats) -> Json:
 
 
 def cache(figures: CacheStats) -> Json:
-    """Return a cache used by a run; null for what it does not count, with the reason."""
+    """Return the statistics of a cache that a run used; null for values that it does not count, with the reason."""
     shares = pick(figures, "device", "share_of_reads", "share_of_writes", "dirty")
     return {**shares, "why_not": figures.why_not or None}
 
 
 def problem(met: Problem) -> Json:
-    """Return a problem of the inventory."""
+    """Return a problem of the inventory as JSON."""
     return {**pick(met, "where", "message"), "hint": met.hint or None}
 
 
 def side(figures: DirectionStats | None) -> Json | None:
-    """Return the results of one direction of a run."""
+    """Return the results of one direction of a run; None if it has none."""
     if figures is None:
         return None
     return {
         **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
-        "interval_ns": {},  # kept for readers of earlier versions, which took I/Os for independent
+        "interval_ns": {},  # always empty, for programs that expect it; earlier versions assumed independent I/Os
         "completion_ns": _latency(figures.completion_ns),
         "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,
@@ -407,7 +410,7 @@ def _latency(figures: LatencyStats | None) -> Json | None:
 
 
 def _steady(result: SteadyStateResult | None) -> Json | None:
-    """Return the result of the steady-state rule."""
+    """Return the result of the steady-state rule as JSON."""
     if result is None:
         return None
     return {
@@ -426,7 +429,7 @@ def _interval(figures: DirectionSample | None) -> Json | None:
 
 
 def _in_use(uses: tuple[Use, ...]) -> Json | None:
-    """Return the most informative use, a mount if there is one; `uses` has all of them."""
+    """Return the most informative use of a device: a mount if there is one. The field `uses` lists all uses."""
     if not uses:
         return None
     telling = next((use for use in uses if use.kind == "mount"), uses[0])

@@ -1,4 +1,4 @@
-"""Experiments, comparisons and repeats as JSON of the command line. No I/O."""
+"""JSON of the command line for experiments, comparisons and repeats. No I/O."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from app.core.session.state import ExperimentRecord, Session
 
 
 def looks(planned: Iterable[InterimAnalysis]) -> list[Json]:
-    """Return the interim analyses that may decide an experiment, with their numbers of pairs and levels."""
+    """Return the planned interim analyses of an experiment, with the level of each."""
     return [{"pairs": look.pairs, "level": look.level, "no_difference_level": look.inside_level} for look in planned]
 
 
 def experiment(record: ExperimentRecord, log: Session, compared: Comparison | None, *, session: str) -> Json:
-    """Return an experiment. `runs` are the ids of its runs; `compared` is None before the first complete pair."""
+    """Return an experiment as JSON. `compared`: its comparison; None before the first complete pair.
+
+    The field `runs` has the ids of its runs.
+    """
     start, end = record.start, record.end
     runs = [run for run in log.runs if run.start.mark is not None and run.start.mark.experiment == record.id]
     return {
@@ -58,7 +61,7 @@ def _silent_runs(compared: Comparison) -> Json:
 
 
 def figure(row: MetricComparison) -> Json:
-    """Return a metric of both sides with its verdict."""
+    """Return one metric of both sides, with its verdict, as JSON."""
     judgement, interval = row.judgement, row.interval
     return {
         "direction": row.direction,
@@ -83,12 +86,12 @@ def figure(row: MetricComparison) -> Json:
 
 
 def between(interval: MeanInterval | None) -> Json | None:
-    """Return the scatter between earlier sessions of the same configuration."""
+    """Return the scatter between earlier sessions of the same configuration as JSON; None if unknown."""
     return None if interval is None else {"sessions": interval.n, "sd_percent": expm1(interval.sd or 0.0) * 100}
 
 
 def spread(direction: str, figure_key: str, interval: MeanInterval) -> Json:
-    """Return a metric of repeats."""
+    """Return the mean and interval of one metric of repeats as JSON."""
     low, high = (
         (None, None) if interval.half is None else (interval.mean - interval.half, interval.mean + interval.half)
     )

@@ -33,22 +33,22 @@ _BENEATH = {
     "pcie_link_max": "best PCIe link",
     "irq_affinity": "IRQ affinity",
 }
-"""Labels of provenance facts whose keys are not readable."""
+"""Labels of provenance facts whose keys are not readable as text."""
 
 
 @cache
 def _fields() -> dict[str, str]:
-    """Return the labels of job fields by key; imported on demand, because a device list needs none."""
+    """Return the labels of job fields by key. They are imported on demand, because a device list does not need them."""
     from app.core.fio.fields import FIELDS
 
     return {field.key: field.label for field in FIELDS}
 
 
 def key_name(key: str) -> str:
-    """Return the label of a key.
+    """Return the label of a key of a setting, a job field or a provenance fact.
 
-    `Read-ahead` for `read_ahead`, `Kernel read-ahead` for `read_ahead_kb`, `Write-mostly, sda1` for
-    `write_mostly.sda1`, `Queue depth` for `iodepth`.
+    For example, `Read-ahead` for `read_ahead`, `Kernel read-ahead` for `read_ahead_kb`, `Write-mostly, sda1` for
+    `write_mostly.sda1`, and `Queue depth` for `iodepth`.
     """
     settings, (kind, _, member) = declared_settings(), key.partition(".")
     if kind in settings:
@@ -63,7 +63,10 @@ def key_name(key: str) -> str:
 
 @cache
 def _kernel_setting_keys() -> frozenset[str]:
-    """Return the kernel's queue settings that share a label with a controller's setting: one device may have both."""
+    """Return the keys of the kernel's queue settings that have the same label as another setting.
+
+    A device may have both settings, so the label of the kernel's setting needs an addition.
+    """
     declarations = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
     )
@@ -73,28 +76,28 @@ def _kernel_setting_keys() -> frozenset[str]:
 
 
 def key_heading(key: str) -> str:
-    """Return the label of a key as a heading."""
+    """Return the label of a key as a heading, with a capital letter."""
     name = key_name(key)
     return f"{name[:1].upper()}{name[1:]}"
 
 
 def with_value(name: str, value: str) -> str:
-    """Return a name with its value, `read-ahead 128 KiB`; a value that begins with the name is returned alone."""
+    """Return a name with its value: `read-ahead 128 KiB`; only the value if the value begins with the name."""
     return value if value.casefold().startswith(name.casefold()) else f"{name} {value}"
 
 
 def key_value(key: str, value: str | None) -> str:
-    """Return the value of a key with its unit, `4096 KiB`; a dash if it was not recorded."""
+    """Return the value of a key with its unit: `4096 KiB`; a dash if no value was recorded."""
     return value_text(key.removeprefix(_IN_FORCE).partition(".")[0], value or "") or units.NOTHING
 
 
 def field_name(key: str) -> str:
-    """Return the label of a key for use within a line: `read-ahead`, `queue depth`, but `FastPath`."""
+    """Return the label of a key for use within a sentence: `read-ahead`, `queue depth`, but `FastPath`."""
     return within_sentence(key_name(key))
 
 
 def setting_text(key: str, value: str | None) -> str:
-    """Return a setting with its value for use within a line: `read-ahead none`, `queue depth 64`."""
+    """Return a setting or job field with its value for use within a sentence: `read-ahead none`, `queue depth 64`."""
     if value and key in _fields():
         from app.core.fio.fields import field_text
 
@@ -103,7 +106,10 @@ def setting_text(key: str, value: str | None) -> str:
 
 
 def setup_label(row: str) -> str:
-    """Return a sweep's configuration by its settings, `Read-ahead none, Strip size 256 KiB`; its own name stays."""
+    """Return the label of a configuration of a sweep: `Read-ahead none, Strip size 256 KiB`.
+
+    A name that the user gave stays unchanged.
+    """
     return ", ".join(_setup_part_label(part) for part in row.split(", "))
 
 
@@ -113,7 +119,10 @@ def _setup_part_label(part: str) -> str:
 
 
 def workload_label(column: str) -> str:
-    """Return a sweep's workload by its job fields: `mixed-4k, queue depth 8`; a name of its own stays."""
+    """Return the label of a workload of a sweep: `mixed-4k, queue depth 8`.
+
+    A name that the user gave stays unchanged.
+    """
     return ", ".join(_workload_part_label(part) for part in column.split(", "))
 
 
@@ -123,21 +132,21 @@ def _workload_part_label(part: str) -> str:
 
 
 def with_labels(record: SweepRecord) -> SweepRecord:
-    """Return a sweep with readable names of its configurations and workloads."""
+    """Return a sweep with readable labels for its configurations and workloads."""
     return replace(record, design=design_with_labels(record.design), cells=tuple(map(cell_with_labels, record.cells)))
 
 
 def design_with_labels(design: Design) -> Design:
-    """Return a sweep's design with readable names."""
+    """Return the design of a sweep with readable labels for its configurations and workloads."""
     cells, skipped = tuple(map(cell_with_labels, design.cells)), tuple(map(cell_with_labels, design.skipped))
     return replace(design, cells=cells, skipped=skipped, published=tuple(map(cell_with_labels, design.published)))
 
 
 def cell_with_labels(cell: _Named) -> _Named:
-    """Return a cell, or a skipped one, with readable names."""
+    """Return a cell of a sweep with readable labels for its configuration and workload."""
     return replace(cell, row=setup_label(cell.row), column=workload_label(cell.column))
 
 
 def headed_values(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Return headings with their values, in their order."""
+    """Return the label and the value of each key as text, in the same order."""
     return ((key_heading(key), key_value(key, value)) for key, value in values.items())

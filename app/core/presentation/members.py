@@ -1,4 +1,4 @@
-"""Statistics of the members and caches below a run as text, cells and tables. No I/O."""
+"""Texts, cells and tables for the statistics of members and caches that a run used. No I/O."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ COLUMNS = (
     "Share of reads",
     "Share of writes",
 )
-"""Headings for `member_cells`. Shares are of the total of all members of the same depth."""
+"""Headings for `member_cells`. A share refers to the total of all members at the same depth of the device stack."""
 
 _SHORT = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
 _WORDS = ("Member", "Model", "Role")
 
 
 def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
-    """Return a table of the members' statistics with short headings; the model column can be left out."""
+    """Return a table of the members' statistics with short headings. A narrow table leaves out the column Model."""
     columns = tuple(
         Column(title=title, align=Align.LEFT if title in _WORDS else Align.RIGHT, priority=int(title == "Model"))
         for title in _SHORT
@@ -40,7 +40,7 @@ def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
 
 
 def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
-    """Return a cell for each of `COLUMNS`; `name` replaces the kernel's name if that is not enough."""
+    """Return a cell for each of `COLUMNS`. `name`: text instead of the indented kernel name; "" for that name."""
     return (
         name or "  " * member.depth + member.device,
         member.label,
@@ -56,27 +56,27 @@ def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
 
 
 def role_text(member: MemberStats) -> str:
-    """Return the role, and `not counted` if there are no statistics."""
+    """Return the role of a member, with `not counted` if it has no statistics."""
     uncounted = member.read_iops is None and member.role != "gone"
     return ", ".join(filter(None, (member.role, "not counted" if uncounted else "")))
 
 
 def bytes_per_second_moved(member: MemberStats) -> float | None:
-    """Return bytes per second in both directions; None if not counted."""
+    """Return the bytes per second of both directions together; None if they are not counted."""
     if member.read_bytes_per_second is None or member.write_bytes_per_second is None:
         return None
     return member.read_bytes_per_second + member.write_bytes_per_second
 
 
 def queue_text(requests: float | None) -> str:
-    """Return mean requests in flight, to a hundredth at most: `31.4`, `0.25`."""
+    """Return the mean number of requests in flight as text, with at most two decimals: `31.4`, `0.25`."""
     if requests is None:
         return units.NOTHING
     return f"{requests:.2f}" if requests < 9.995 else units.three(requests)
 
 
 def member_paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
-    """Return the path of each member in the stack: `md1`, `md1/sda`, in the order of `members`."""
+    """Return the path of each member in the device stack: `md1`, `md1/sda`; in the order of `members`."""
     above: list[str] = []
     names = []
     for member in members:
@@ -87,11 +87,11 @@ def member_paths(members: Sequence[MemberStats]) -> tuple[str, ...]:
 
 # -- caches used by a run ---------------------------------------------------------------------------------------------
 
-CACHE_COLUMNS = ("Cache of", "Reads from it", "Writes into it", "Dirty", "Why not known")
+CACHE_COLUMNS = ("Cache of", "Reads served", "Writes absorbed", "Dirty", "Why unknown")
 """Headings for `cache_cells`."""
 
-NOTHING_CAME = "no I/O came to it"
-"""Default reason for an unknown share."""
+NOTHING_CAME = "it received no I/O"
+"""Reason for an unknown hit share if the cache reports no other reason."""
 
 
 def cache_cells(cache: CacheStats) -> tuple[str, ...]:
@@ -106,7 +106,10 @@ def cache_cells(cache: CacheStats) -> tuple[str, ...]:
 
 
 def cache_text(cache: CacheStats, *, brief: bool = False) -> str:
-    """Return hit shares, `97 % of reads, 80 % of writes, 3 % of it dirty`; else why unknown, unless `brief`."""
+    """Return the hit shares of a cache: `97 % of reads, 80 % of writes, 3 % of it dirty`.
+
+    If they are unknown, return the reason. `brief`: leave out the reason and the dirty share.
+    """
     reads, writes, dirty = cache.share_of_reads, cache.share_of_writes, cache.dirty
     lines = [f"{units.fraction(reads)} of reads"] if reads is not None else []
     lines += [f"{units.fraction(writes)} of writes"] if writes is not None else []
@@ -116,13 +119,13 @@ def cache_text(cache: CacheStats, *, brief: bool = False) -> str:
 
 
 def cache_line(caches: Sequence[CacheStats], *, brief: bool = False) -> str:
-    """Return all caches in one line, `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" without a cache."""
+    """Return the hit shares of all caches in one line, `Cache: vg0/mail 97 % of reads, 80 % of writes`; "" if none."""
     text = "; ".join(f"{cache.device} {cache_text(cache, brief=brief)}" for cache in caches)
     return f"Cache: {text}" if text else ""
 
 
 def cache_facts(caches: Sequence[CacheStats]) -> tuple[Facts, ...]:
-    """Return the caches as a group of facts; () without a cache."""
+    """Return the hit shares of the caches as a group of facts; () without a cache."""
     return facts_group("Cache", (FactLine(cache.device, cache_text(cache)) for cache in caches))
 
 

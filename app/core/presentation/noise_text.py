@@ -1,4 +1,4 @@
-"""Texts about the noise of a target, and about the effects that pairs of runs can show there. No I/O."""
+"""Texts about the noise of a target, and about the effects that pairs of runs on it can show. No I/O."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from app.core.session.event_types import InterimAnalysis
 from widgets.text_utils import units
 
 _MOST = 50
-"""Number of pairs beyond which no exact number is given."""
+"""Largest number of pairs that is given exactly."""
 
 
 def run_noise_text(noise: RunNoise) -> str:
-    """Return how much runs of the same configuration scatter."""
+    """Return a clause about the scatter of runs with the same configuration."""
     return f"Run-to-run noise here: {noise.percent:.1f} % ({units.plural(noise.runs, 'run')})"
 
 
 def sizes_text(noise: RunNoise) -> str:
-    """Return the pairs needed for effects of several sizes: `5 % takes 7 pairs, 10 % takes 4, 20 % takes 3`."""
-    return ", ".join(f"{size:g} % {_pairs_needed_text(pairs_for(noise, size, _MOST))}" for size in SIZES)
+    """Return the number of pairs for effects of several sizes: `an effect of 5 % needs 7 pairs, 10 % needs 4 pairs`."""
+    needed = ", ".join(f"{size:g} % {_pairs_needed_text(pairs_for(noise, size, _MOST))}" for size in SIZES)
+    return f"an effect of {needed}"
 
 
 def _pairs_needed_text(pairs: int | None) -> str:
@@ -30,7 +31,7 @@ def _pairs_needed_text(pairs: int | None) -> str:
 
 
 def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
-    """Return what the rounds of a sweep cannot show, and what the pairs that confirm its winner can."""
+    """Return clauses about a sweep: the noise, the runs per cell, and the effect that its confirming pairs can show."""
     confirmed = (
         f"; the {units.plural(pairs, 'pair')} of the confirmation can show {detectable_effect(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS
@@ -40,7 +41,7 @@ def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
 
 
 def null_texts(comparison: Comparison) -> Iterator[str]:
-    """Yield the result of an experiment with the same value on both sides."""
+    """Yield sentences about an experiment with the same value on both sides: the noise, and a difference if any."""
     row = comparison.headline
     interval = None if row is None else row.interval
     noise = None if interval is None else noise_of_pairs(interval)
@@ -61,7 +62,10 @@ def null_texts(comparison: Comparison) -> Iterator[str]:
 
 
 def noise_json(noise: RunNoise | None, sights: Iterable[tuple[InterimAnalysis, float]] = ()) -> Json | None:
-    """Return the noise and the effects that pairs can show. `sights`: looks of a plan, each with its percent."""
+    """Return the noise, and the effects that pairs can show, as JSON; None without noise.
+
+    `sights`: interim analyses of a plan, each with the effect in percent that it can show.
+    """
     if noise is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Differences in percent as text and input, with intervals; capped where a number says nothing. No I/O."""
+"""Texts for differences in percent and their intervals, and input of a percentage. No I/O."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from app.core.analysis.stats import ConfidenceInterval
 from widgets.text_utils import units
 
 TOO_NOISY = "too noisy to tell"
-"""Replaces an interval, or a detectable effect, that spans nearly everything."""
+"""Text instead of an interval, or of a detectable effect, that is so large that it says nothing."""
 
 _LARGEST = 1000.0
-"""Percent from which a difference is written as a factor."""
+"""Difference in percent from which it is written as a factor."""
 
 _LEAST = -99.9
 NEARLY_NOTHING = "below -99.9 %"
-"""Replaces a decrease to almost zero."""
+"""Text for a fall to almost zero."""
 
 _MOST_SPREAD = 100.0
-"""Factor between the ends of an interval beyond which it says nothing."""
+"""Largest factor between the ends of an interval; an interval with a larger factor says nothing."""
 
 _LARGEST_THRESHOLD = 50
 
 
 def percent_text(percent: float) -> str:
-    """Return a difference, `-18.4 %`; large ones as a factor, `152x`; nearly nothing as `below -99.9 %`."""
+    """Return a difference as `-18.4 %`, a large one as a factor (`152x`), a fall to almost zero as `below -99.9 %`."""
     if percent >= _LARGEST:
         return f"{1 + percent / 100:.0f}x"
     return NEARLY_NOTHING if percent < _LEAST else f"{percent:+.1f} %"
 
 
 def difference_text(a: float | None, b: float | None) -> str:
-    """Return the difference of `b` from `a`; a dash if either is missing, or if `a` is 0."""
+    """Return the difference of `b` from `a` as text; a dash if one of them is missing, or if `a` is 0."""
     if a is None or b is None or not a:
         return units.NOTHING
     return percent_text((b - a) / a * 100)
@@ -41,7 +41,7 @@ def is_too_noisy(interval: ConfidenceInterval) -> bool:
 
 
 def interval_text(interval: ConfidenceInterval) -> str:
-    """Return a difference with its interval, `-17.9 % [-19.7, -16.1]`; only a phrase if the interval says nothing."""
+    """Return a difference with its interval, `-17.9 % [-19.7, -16.1]`; `too noisy to tell` if it is too wide."""
     if is_too_noisy(interval):
         return TOO_NOISY
     if interval.percent_high < _LEAST:
@@ -51,7 +51,7 @@ def interval_text(interval: ConfidenceInterval) -> str:
 
 
 def between_text(interval: ConfidenceInterval) -> str:
-    """Return an interval as words, `between -19.7 and -16.1 % (95 %)`."""
+    """Return an interval in words: `between -19.7 and -16.1 % (95 %)`; `too noisy to tell` if it is too wide."""
     if is_too_noisy(interval):
         return TOO_NOISY
     low, high = (_end(percent) for percent in (interval.percent_low, interval.percent_high))
@@ -64,17 +64,17 @@ def _end(percent: float) -> str:
 
 
 def effect_text(percent: float) -> str:
-    """Return the upper limit of an undecided effect: `if there is an effect, it is below 4.1 %`."""
+    """Return a clause with the upper limit of an undecided effect: `if there is an effect, it is below 4.1 %`."""
     return TOO_NOISY if percent >= 100 else f"if there is an effect, it is below {percent:.1f} %"
 
 
 def covers_text(level: float) -> str:
-    """Return the confidence of a level: `95 %` for 0.05, `99.2 %` for 0.008."""
+    """Return the confidence that belongs to a level: `95 %` for 0.05, `99.2 %` for 0.008."""
     return f"{(1 - level) * 100:.4g} %"
 
 
 def parse_threshold(text: str) -> float:
-    """Return a percentage from text, `1%` or `1`. Raises ValueError with the reason if it is invalid."""
+    """Return the percentage in a text such as `1%` or `1`. Raises ValueError with the reason if it is invalid."""
     try:
         number = float(text.strip().removesuffix("%"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Facts about one run in addition to its results: settings, differences from the baseline, advice."""
+"""Facts about one run besides its results: settings, differences from the baseline, advice and notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.core.session.state import ExperimentRecord, RunRecord
 _MOST_DIFFERENCES = 6
 
 PREVIEWED = ("", "IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "Status")
-"""Headings of the metrics that a preview shows."""
+"""Headings of the columns that a preview shows of the table of results."""
 
 
 def preview_facts(
@@ -25,9 +25,9 @@ def preview_facts(
     session: Sequence[RunRecord],
     experiments: Sequence[ExperimentRecord] = (),
 ) -> tuple[Facts, ...]:
-    """Return verdict, settings in force, differences from the baseline, advice and notes.
+    """Return the comparison of a run with the baseline, its settings in force, its advice and its notes.
 
-    `session`, `experiments`: runs and experiments of its session.
+    `session`, `experiments`: all runs and experiments of the run's session.
     """
     groups: list[Facts] = []
     if baseline is not None and baseline.id != run.id:
@@ -40,7 +40,7 @@ def preview_facts(
 
 
 def in_force_facts(run: RunRecord) -> Facts:
-    """Return the settings in force during a run by label; a configured value that was not in force is shown too."""
+    """Return the settings in force during a run, by label, with the configured value if that was not in force."""
     shown = sorted((key_heading(key), run_setting_cell(run.start, key)) for key in run.start.settings)
     lines = (FactLine(name, text_of(cell), cell.tone) for name, cell in shown)
     return Facts(heading="In force", facts=tuple(lines))

@@ -1,4 +1,4 @@
-"""Raw data next to a session's log, and a report as JSON."""
+"""Raw data in the folder of a session, and the report of a session as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ from backends.values import dataclass
 
 
 def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json_schema.Json:
-    """Return the complete session as JSON: machine, devices, changes, runs, findings, notes, what is in force."""
+    """Return the complete session as JSON: machine, devices, changes, runs, findings, notes, and changes in force.
+
+    `folder`: name of the session's folder. `joint`: runs on many hosts.
+    """
     machine = session.machine
     host = "" if machine is None else machine.host
     checked = last_check(session.events)
@@ -66,26 +69,29 @@ _LARGEST_JOB = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """Readable files of runs."""
+    """Contents of the files of runs that could be read."""
 
     jobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Lines of the job file, by run."""
+    """Lines of the job file, by the id of the run."""
     samples: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
-    """Samples, by run."""
+    """Samples, by the id of the run."""
     joint: tuple[Any, ...] = ()
-    """Runs on many hosts."""
+    """Records of runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
     """Sentences about runs on many hosts that cannot be read."""
 
 
 def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Return the session's runs on many hosts, and sentences about those that cannot be read."""
+    """Return the records of the session's runs on many hosts, and sentences about records that cannot be read."""
     read = action("fleet.records")
     return ((), ()) if read is None else read(folder)
 
 
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
-    """Return all job files, and the samples of the runs in `curves`: reading these takes a second for each 10 MB."""
+    """Return all job files, and the samples of the runs with an id in `curves`.
+
+    Samples are read only for these runs, because reading takes one second for each 10 MB.
+    """
     wanted = set(curves)
     folders = {run.id: path for run in session.runs if (path := run_folder(run, folder)) is not None}
     jobs = {run: lines for run, path in folders.items() if (lines := _job_lines(path))}
@@ -100,7 +106,7 @@ def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
 
 
 def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
-    """Return every sample of a run; () if they cannot be read."""
+    """Return all samples of a run; () if they cannot be read."""
     path = run_folder(run, folder)
     if path is None:
         return ()
@@ -108,7 +114,7 @@ def intervals(run: RunRecord, folder: Path) -> tuple[Sample, ...]:
 
 
 def course_of(run: RunRecord) -> RunPhases:
-    """Return the phases of a run, to parse fio's documents as during the measurement."""
+    """Return the phases of a run, so that fio's output can be parsed in the same way as during the run."""
     start = run.start
     return RunPhases(
         ramp=has_ramp(run),
@@ -120,7 +126,7 @@ def course_of(run: RunRecord) -> RunPhases:
 
 
 def _sections_of(start: RunStarted) -> tuple[JobSection, ...]:
-    """Return the sections of a run; () if this version does not know the job of one of them."""
+    """Return the sections of a run; () if this version does not support the job of one of them."""
     try:
         return tuple(JobSection(name=section.name, job=Job.from_fields(section.job)) for section in start.sections)
     except InvalidValueError:
@@ -141,7 +147,7 @@ def seconds_of(job: Mapping[str, str]) -> float | None:
 
 
 def run_folder(run: RunRecord, folder: Path) -> Path | None:
-    """Return the folder of a run; None before its end, or for a path outside of the session."""
+    """Return the folder of a run; None if the run has not ended, or if the path is outside of the session's folder."""
     if run.end is None:
         return None
     path = folder / run.end.folder

@@ -1,4 +1,4 @@
-"""Risk, effect and persistence of a change as text, for screens, command line and report. No I/O."""
+"""Texts for the risk, effect and persistence of a change, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -40,37 +40,40 @@ SETTING = Cell("setting…", Tone.ACCENT, StatusSymbol.BUSY)
 """Outcome of a change that is being applied."""
 
 WAITS = Cell("waits", Tone.DIM)
-"""Outcome of a change that is applied later."""
+"""Outcome of a change that will be applied later."""
 
 
 class ConfirmationLevel(Enum):
     """How the user confirms a change."""
 
     HARMLESS = "harmless"
-    """By a yes."""
+    """The user answers yes to a question without a warning."""
     RISKY = "risky"
-    """By a yes that needs attention."""
+    """The user answers yes to a question that states the risk."""
     DESTRUCTIVE = "destructive"
-    """By typing the confirmation token of the device that loses data."""
+    """The user types the confirmation token of the device that loses data."""
 
 
 def effect_text(effect: Effect, scope: Scope) -> str:
-    """Return when a value takes effect for a target of that kind: an array is re-created, a drive is formatted."""
+    """Return when a value takes effect: `after a reboot`, for example.
+
+    If the target must be re-created, the text is `array re-created`, or `reformatted` for a drive.
+    """
     return _OF_A_DRIVE.get(effect, _WORDS[effect]) if scope is Scope.DRIVE else _WORDS[effect]
 
 
 def kept_text(persistence: Persistence) -> str:
-    """Return how long a value stays."""
+    """Return how long a value is kept: `until reboot`, for example."""
     return _KEPT[persistence]
 
 
 def risk_cell(risk: Risk) -> Cell:
-    """Return the worst consequence of a value in a word or two."""
+    """Return the worst possible consequence of a value in one or two words."""
     return _RISKS[risk]
 
 
 def confirmation_level(risk: Risk) -> ConfirmationLevel:
-    """Return how the user has to confirm a risk."""
+    """Return how the user must confirm a change with this risk."""
     match risk:
         case Risk.NONE | Risk.PERFORMANCE:
             return ConfirmationLevel.HARMLESS
@@ -81,6 +84,6 @@ def confirmation_level(risk: Risk) -> ConfirmationLevel:
 
 
 def outcome_cell(result: str) -> Cell:
-    """Return the outcome of a change with its tone: `verified`, `differs`, `failed`, ..."""
+    """Return the outcome of a change (`verified`, `differs`, `failed` and so on) with its tone and sign."""
     tone, mark = _OUTCOMES.get(result, (Tone.BAD, StatusSymbol.FAILED))
     return Cell(result, tone, mark)

@@ -1,4 +1,4 @@
-"""Texts and tables about runs: stalls, steady state, results of one run and of several. No I/O."""
+"""Texts and tables about runs: stalls, steady state, and the results of one or several runs. No I/O."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from widgets.text_utils import units
 
 
 def stall_text(detector: IoStallDetector, measured_from: float) -> str:
-    """Return a sentence about a running job's stalls, or "". `measured_from`: start of the measured phase, seconds."""
+    """Return a sentence about the stalls of a running job; "" if there are none.
+
+    `measured_from`: start of the measured phase in seconds.
+    """
     stalls = detector.stalls
     if not stalls:
         return ""
@@ -44,13 +47,14 @@ def stall_text(detector: IoStallDetector, measured_from: float) -> str:
 
 
 SILENT_S = 1.25
-"""Seconds without a document of fio, which prints four a second, after which some I/O is stuck."""
+"""Seconds without output from fio after which some I/O must be stuck; fio prints four JSON documents a second."""
 
 
 def silence_text(active: ActiveRun) -> str:
-    """Return a warning that fio is silent because an I/O does not return; "" while fio reports.
+    """Return a warning that fio prints nothing because an I/O has not completed; "" while fio prints.
 
-    A simulated or recorded fio is silent when its own clock stops, which says nothing about a device.
+    There is no warning for a simulated or recorded fio. It is silent when its own clock stops, which says nothing about
+    a device.
     """
     if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
         return ""
@@ -61,7 +65,10 @@ def silence_text(active: ActiveRun) -> str:
 
 
 def steady_text(result: SteadyStateResult) -> str:
-    """Return `steady: no, range 31 %, slope 12 % (round 7)`, or `steady: round 3 of 5` before there is a window."""
+    """Return the steady state so far: `steady: no, range 31 %, slope 12 % (round 7)`.
+
+    Return `steady: round 3 of 5` before there are enough rounds.
+    """
     if result.rounds < result.window:
         return f"steady: round {result.rounds} of {result.window}"
     limits = _limits_text(result) or "no I/O"
@@ -69,7 +76,7 @@ def steady_text(result: SteadyStateResult) -> str:
 
 
 def _limits_text(result: SteadyStateResult) -> str:
-    """Return range and slope of the rounds; "" without I/O."""
+    """Return range and slope of the rounds as text; "" without I/O."""
     if result.range_share is None or result.slope_share is None:
         return ""
     return f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
@@ -95,13 +102,13 @@ RUN_TONES: dict[RunStatus, Tone] = {
     RunStatus.STOPPED: Tone.ATTENTION,
     RunStatus.FAILED: Tone.BAD,
 }
-"""Tone of a run by its status."""
+"""Tone of a run, by its status."""
 
 NOT_MEASURED = "nothing was measured"
-"""Replaces the results of a run that has none."""
+"""Text instead of the results of a run that has none."""
 
 TOO_FEW = "too few I/Os"
-"""Replaces a percentile that too few I/Os support."""
+"""Text instead of a percentile for which there are too few I/Os."""
 
 
 def caveat_mark(figures: RunResult) -> str:
@@ -118,12 +125,15 @@ def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str,
 
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
-    """Return a metric's value with its unit; a missing latency has too few I/Os."""
+    """Return the value of a metric with its unit; for a missing latency, that there are too few I/Os."""
     return TOO_FEW if value is None and figure.is_latency else figure_value_text(figure, value)
 
 
 def figures_table(runs: Sequence[RunRecord]) -> Table:
-    """Return all metrics of runs, a row for each direction; for several targets or sections, first the total."""
+    """Return a table of all metrics of runs, with a row for each direction.
+
+    If a run has several targets or sections, its total comes first and their rows follow.
+    """
     shown = _known_figures(side for run in runs for _, side in measured_directions(run.figures))
     columns = (
         Column(title="Run"),
@@ -136,7 +146,7 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
 
 
 def _known_figures(sides: Iterable[DirectionStats]) -> tuple[MetricKind, ...]:
-    """Return the metrics to show: rare ones only if one of the sides has them."""
+    """Return the metrics to show; rare ones only if one of `sides` has a value for them."""
     all_sides = tuple(sides)
     return tuple(
         figure for figure in FIGURES if not figure.rare or any(figure.read(side) is not None for side in all_sides)
@@ -158,9 +168,9 @@ def _figure_rows(run: RunRecord, shown: Sequence[MetricKind]) -> Iterator[Row]:
 
 
 def parts_of(figures: RunResult) -> Iterator[tuple[str, PartFigures]]:
-    """Yield the parts of a run's results by name: each target, or each section and then each group.
+    """Yield the parts of a run's results with their names: each target, or each section and then each group.
 
-    A group of a single section is left out: its results are those of the section.
+    A group with only one section is left out, because its results are those of the section.
     """
     yield from ((target.target, target) for target in figures.targets)
     yield from ((section.name, section) for section in figures.sections)
@@ -173,9 +183,10 @@ def _direction_cells(direction: str, figures: DirectionStats, shown: Sequence[Me
 
 
 def targets_table(a: RunRecord, b: RunRecord, names: tuple[str, str]) -> Table:
-    """Return the results of several targets or sections in two runs, next to each other without a verdict.
+    """Return a table of the results of several targets or sections in two runs, side by side and without a verdict.
 
-    A section is compared with the section of the same name. No rows for one target and one section.
+    A target or section of one run is next to that of the same name in the other run. Without several targets or
+    sections, the table has no rows.
     """
     sectioned = bool(a.figures.sections or b.figures.sections)
     columns = (
@@ -209,7 +220,7 @@ def _pair(direction: str, sides: Sequence[PartFigures | None]) -> Iterator[str]:
 
 
 def figure_facts(figures: RunResult) -> tuple[Facts, ...]:
-    """Return every metric of one finished run, with warnings and advice."""
+    """Return all metrics of a finished run, with its advice and warnings."""
     groups = [
         Facts(heading=direction.capitalize(), facts=tuple(_direction_facts(direction, side)))
         for direction, side in measured_directions(figures)
@@ -256,7 +267,7 @@ def advice_heading(key: str) -> str:
 
 
 def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
-    """Return each piece of advice under its heading, with the next step."""
+    """Return a group of facts for each piece of advice: its heading, its message, and the next step."""
     return tuple(
         Facts(
             heading=advice_heading(item.key),
@@ -267,14 +278,14 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
 
 
 def cpu_line(fio: float | None, host: float | None) -> str:
-    """Return CPU use of fio and host. For a remote machine only fio's own number is known."""
+    """Return the CPU use of fio and of the host as text. For a remote machine, only fio's own CPU use is known."""
     shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
     shares += [f"host {units.percent(host)}"] if host is not None else []
     return f"CPU: {', '.join(shares)}" if shares else ""
 
 
 def direction_line(direction: str, figures: DirectionStats) -> str:
-    """Return the results of one direction in a line: `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, ...`."""
+    """Return the results of one direction in one line: `read 85.4k IOPS, 334 MiB/s, p50 310 µs, p99 1.20 ms, ...`."""
     times = figures.latency_ns
     percentiles = f"p50 {units.latency(times.p50)}, p99 {units.latency(times.p99)}, p99.9 {units.latency(times.p99_9)}"
     if direction == SYNC:
@@ -299,7 +310,10 @@ def result_line(figures: RunResult) -> str:
 
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
-    """Yield means and 95 % intervals of repeats: a single run does not show how much others differ."""
+    """Yield a line with the means and 95 % intervals of repeats, for each direction; none for a single run.
+
+    `show`: returns whether a metric is part of the line.
+    """
     completed = [run for run in runs if run.figures.status is RunStatus.OK]
     for direction in SIDES if len(completed) > 1 else ():
         figures = [figure for figure in FIGURES if show(figure) and figure.of(direction)]

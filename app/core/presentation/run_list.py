@@ -1,4 +1,4 @@
-"""The run list: a row for each run, with columns for the settings that differ. No I/O."""
+"""The list of runs: a row for each run, with columns for the settings that differ. No I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LIST_FIGURES = (
     ("latency_p50_ns", "p50", 7),
     ("latency_p99_ns", "p99", 2),
 )
-"""Metrics of the run list, each in a column for every direction: key, heading, priority of the column."""
+"""Metrics in the list of runs: key, heading, and priority of the column. Each direction has its own column."""
 
 _LONGEST_TARGET = 24
 _FIGURE: dict[str, MetricKind] = {figure.key: figure for figure in FIGURES}
@@ -34,30 +34,31 @@ _FIGURE: dict[str, MetricKind] = {figure.key: figure for figure in FIGURES}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRun:
-    """A run in a list."""
+    """A run in the list of runs, with the facts that its row shows."""
 
     record: RunRecord
     """The run."""
     name: str
     """Name in the list: `r3`, or `SESSION/r3` if several sessions are listed."""
     repeats: Replicates
-    """Runs of its session, grouped into repeats."""
+    """All runs of its session, in groups of repeats."""
     key: str = ""
-    """Key of the row; its name if empty."""
+    """Key of the row; "" to use `name`."""
     baseline: bool = False
-    """Whether other runs are compared with it."""
+    """Whether this run is the baseline, with which other runs are compared."""
     active: bool = False
-    """Whether it is running."""
+    """Whether the run is in progress."""
     spark: str = ""
-    """Its I/Os over time as a graph of one line; "" if unknown."""
+    """Graph of its I/Os over time in one line; "" if unknown."""
     against: Cell | None = None
-    """Comparison with the baseline; None if there is none, or if it measured something else."""
+    """Comparison with the baseline; None without a baseline, or if the baseline has another target or job."""
 
 
 def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
-    """Return one row for each run, with the settings that differ as columns.
+    """Return a table with one row for each run, and a column for each setting that differs.
 
-    `full`: with full dates and paths, bandwidth and fio's CPU use; else target and job only if they differ.
+    `full`: show full dates and paths, throughput and fio's CPU use. Without it, target and job are shown only if they
+    differ.
     """
     keys = varying_keys([settings_in_force(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
@@ -86,7 +87,7 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
 
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
-    """Return the values of target and job that all rows share, by the key of the column."""
+    """Return the target and the job, by column key, if all runs have the same one."""
     fields = {
         "job": {run.record.start.workload for run in listed},
         "target": {run.record.start.target for run in listed},
@@ -95,7 +96,7 @@ def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
 
 
 def runs_title(listed: Sequence[ListedRun]) -> str:
-    """Return the title with the values that all rows share, `Runs: randread-4k, block:sda`."""
+    """Return the title of the list, with job and target if all runs share them: `Runs: randread-4k, block:sda`."""
     text = ", ".join(_alike(listed).values())
     return f"Runs: {text}" if text else "Runs"
 
@@ -107,7 +108,7 @@ def _direction_column(direction: str, key: str, title: str, priority: int) -> Co
 
 
 def _directions_of(listed: Sequence[ListedRun]) -> tuple[str, ...]:
-    """Return the directions that have columns: trims only if a run has them."""
+    """Return the directions that have columns; trims only if a run has them."""
     trimmed = any(run.record.figures.trim is not None for run in listed)
     return tuple(name for name in DIRECTIONS if name != TRIM or trimmed)
 
@@ -152,13 +153,16 @@ def _status(listed: ListedRun) -> Cell:
 
 
 def experiment_place_text(run: RunRecord) -> str:
-    """Return the position in an experiment, `e1 3B` (experiment, pair, letter); "" for other runs."""
+    """Return the position of a run in an experiment, `e1 3B` (experiment, pair, letter); "" for other runs."""
     mark = run.start.mark
     return "" if mark is None else f"{mark.experiment} {mark.pair}{mark.letter}"
 
 
 def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
-    """Return the mean of all repeats, `83.6k ±0.6 % (6)`: read IOPS if there are any; "" for a single run."""
+    """Return the mean IOPS of all repeats with their number, `83.6k ±0.6 % (6)`; "" for a single run.
+
+    The direction is read if the run has reads.
+    """
     alike = replicates.of(run)
     direction = next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
     mean = spread_of(alike, direction, FIGURES[0]) if len(alike) > 1 else None
@@ -168,7 +172,10 @@ def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
 def against_cell(
     baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
-    """Return the headline of all repeats against the baseline, `↓ slower -18.4 %`; None for another job or target."""
+    """Return the headline metric of all repeats compared with the baseline: `↓ slower -18.4 %`.
+
+    None if the baseline has another job or target.
+    """
     if run.start.target != baseline.start.target or filled_fields(run.start.job_texts) != filled_fields(
         baseline.start.job_texts
     ):

@@ -1,4 +1,4 @@
-"""Settings as text and tables: present, legal and staged values with their effects. No I/O."""
+"""Texts and tables about settings: current, legal and staged values, and when a new value takes effect. No I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.units import text_in_unit
 from backends.values import dataclass
 
 NOT_REPORTED = "not reported"
-"""Replaces a value that neither the kernel nor a tool reports."""
+"""Text instead of a value that neither the kernel nor a tool reports."""
 
 COLUMNS = (
     Column(key="setting", title="Setting"),
@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
-    """Return a value by its label, or with its unit."""
+    """Return a value as text: its label if it has one, else the value with its unit."""
     if value is None:
         return NOT_REPORTED
     labels = {choice.value: choice.label for choice in reading.choices}
@@ -37,9 +37,9 @@ def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
 
 
 def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell:
-    """Return the configured value, and the effective one if that differs.
+    """Return the configured value, and the effective value if it differs.
 
-    `brief`: the effective value comes first, for a column that may be cut.
+    `brief`: put the effective value first, for a column whose cells may be cut.
     """
     now = value_text(setting, reading, reading.now)
     if reading.now == NOT_UNDERSTOOD and reading.raw:
@@ -56,7 +56,7 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
 
 
 def legal_text(setting: Setting, reading: Reading) -> str:
-    """Return the values that `set` accepts, with their labels if these differ."""
+    """Return the values that the command `set` accepts, with their labels if they differ from the values."""
     if reading.choices:
         return ", ".join(
             choice.value if choice.label == choice.value else f"{choice.value} ({choice.label})"
@@ -71,7 +71,7 @@ def legal_text(setting: Setting, reading: Reading) -> str:
 
 
 def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, str]]:
-    """Return the legal values with their labels; a range is one entry without a value."""
+    """Return the legal values of a setting with their labels. A range is a single entry, with None as its value."""
     if reading.choices:
         return [(choice.value, choice.label) for choice in reading.choices]
     text = legal_text(setting, reading)
@@ -79,7 +79,7 @@ def legal_labels(setting: Setting, reading: Reading) -> list[tuple[str | None, s
 
 
 def effective_reason_text(setting: Setting, reading: Reading) -> str | None:
-    """Return a sentence about the effective value and why it differs; None if the reason is unknown."""
+    """Return a sentence that explains why the effective value differs; None if the reason is unknown."""
     if not reading.why_effective:
         return None
     return (
@@ -89,7 +89,7 @@ def effective_reason_text(setting: Setting, reading: Reading) -> str | None:
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:
-    """Return the risk of a value; for None the highest risk of all values."""
+    """Return the risk of a value of a setting; if `value` is None, the highest risk of all values."""
     of_choices = {choice.value: choice.risk for choice in reading.choices}
     if value is None:
         return worst((setting.risk, *of_choices.values()))
@@ -107,11 +107,11 @@ def settings_table(
     heading: str = "",
     brief: bool = False,
 ) -> Table:
-    """Return the settings of one target that were read; a row that cannot be changed is dim.
+    """Return the table of the settings of one target that were read. The row of a read-only setting is dim.
 
-    `staged`: chosen values by key. `outcomes`: outcomes of their changes by key. `wanted`: values of the settings file
-    that the target is compared with. `brief`: show when a value takes effect only if that is not at once, and put the
-    effective value first.
+    `staged`: staged values by key. `outcomes`: outcomes of their changes by key. `wanted`: values by key from the
+    settings file with which the target is compared. `brief`: put the effective value first, and show when a value takes
+    effect only if that is not at once.
     """
     staged, outcomes, wanted = staged or {}, outcomes or {}, wanted or {}
     rows = []
@@ -125,7 +125,7 @@ def settings_table(
             now_cell(setting, reading, brief=brief),
             _wanted(setting, reading, wanted.get(key)),
             legal_text(setting, reading),
-            # An outcome belongs to the staged value; staging another value removes it.
+            # An outcome belongs to the staged value, and is removed when another value is staged.
             outcomes.get(key) or _staged(setting, reading, staged.get(key)),
             "" if brief and setting.effect is Effect.AT_ONCE else effect_text(setting.effect, scope),
             risk_cell(risk_of(setting, reading, staged.get(key))),
@@ -135,7 +135,7 @@ def settings_table(
 
 
 def _wanted(setting: Setting, reading: Reading, value: str | None) -> Cell:
-    """Return the value of the settings file if it differs."""
+    """Return the value from the settings file if it differs from the current one; else an empty cell."""
     if value in (None, reading.now):
         return Cell("")
     return Cell(value_text(setting, reading, value), Tone.ATTENTION)
@@ -150,7 +150,7 @@ def _staged(setting: Setting, reading: Reading, value: str | None) -> Cell:
 def unavailable_reasons(
     settings: Sequence[Setting], readings: Mapping[str, Reading]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the reasons why settings cannot be changed, each with the keys of its settings."""
+    """Return the reasons why settings cannot be changed, each with the keys of the settings to which it applies."""
     keys: dict[str, list[str]] = {}
     for setting in settings:
         reading = readings.get(setting.key)
@@ -159,15 +159,13 @@ def unavailable_reasons(
     return tuple((reason, tuple(of_it)) for reason, of_it in keys.items())
 
 
-# -- main settings of a device in a few words -------------------------------------------------------------------------
-
-# Write cache, read-ahead, strip, and two more.
+# -- main settings of a device in a few words: write cache, read-ahead, strip and two more ----------------------------
 
 Pairs = Mapping[str, tuple[Setting, Reading]]
 """Settings with their readings, by key."""
 
 WRITE_CACHE = ("cache_mode", "write_cache")
-"""Keys of write-cache settings: that of a cache device comes before that of the kernel's queue."""
+"""Keys of the write-cache settings: first that of a cache device, then that of the kernel's queue."""
 
 READ_AHEAD = ("read_ahead", "lv_read_ahead", "read_ahead_kb")
 STRIP = ("strip_size", "chunk_size", "stripe_size")
@@ -179,7 +177,7 @@ TELLING = {
     "scheduler": "",
     "nr_requests": "",
 }
-"""Other informative settings with a prefix for their value. At most two of them are shown."""
+"""Keys of other informative settings, with a prefix for their values. At most two of these settings are shown."""
 
 
 _NOTHING = Cell("")
@@ -187,20 +185,20 @@ _NOTHING = Cell("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningCells:
-    """Cells of a device's row for its main settings; empty cells for settings that it does not have."""
+    """Cells for the main settings in the row of a device. A setting that the device does not have is an empty cell."""
 
     write_cache: Cell = _NOTHING
-    """Write cache, without the `write-` that the heading says."""
+    """Write cache: `through`, `back`; without `write-`, which is in the heading."""
     read_ahead: Cell = _NOTHING
     """Read-ahead of the controller or of the kernel's queue."""
     strip: Cell = _NOTHING
     """Strip size of a striped array."""
     others: str = ""
-    """I/O policy, bitmap, scheduler, queue."""
+    """Other settings, such as I/O policy, bitmap, scheduler or queue."""
 
 
 UNREAD = TuningCells()
-"""Cells of a device that has not been read, or has no settings."""
+"""Cells of a device whose settings have not been read, or that has no settings."""
 
 
 def tuning_cells(pairs: Pairs) -> TuningCells:
@@ -219,7 +217,7 @@ def tuning_cells(pairs: Pairs) -> TuningCells:
 
 
 def _tuning_cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
-    """Return the first available of these settings, with the effective value if that differs."""
+    """Return the cell of the first of these settings that has a value, with the effective value if it differs."""
     pair = next((pairs[key] for key in keys if key in pairs and pairs[key][1].now is not None), None)
     if pair is None:
         return _NOTHING
@@ -231,14 +229,14 @@ def _tuning_cell(pairs: Pairs, keys: tuple[str, ...]) -> Cell:
 
 
 SIGN = "▲"
-"""Precedes an effective value that differs from the configured one; the sign of `StatusSymbol.ATTENTION`."""
+"""Sign before an effective value that differs from the configured one; the same as that of `StatusSymbol.ATTENTION`."""
 
 
 _SIZE_WORDS = re.compile(r"\b\d+ [KMGT]?i?B\b")
 
 
 def _brief_value(text: str) -> str:
-    """Return a value as short as a list needs it: `through`, `on`, `128K`, `auto 128K`."""
+    """Return a value in the short form for lists: `through`, `on`, `128K`, `auto 128K`."""
     if text == "read-ahead":
         return "on"
     text = text.removeprefix("write-").replace("auto, now ", "auto ")

@@ -1,4 +1,4 @@
-"""Header of a comparison: title, verdicts in parts, interval for drawing. No I/O."""
+"""Header of a comparison on screen: title, the parts of its verdicts, and the difference as a drawing. No I/O."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOST_NAMED = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictWords:
-    """Verdict on one metric in parts that can be drawn separately."""
+    """Verdict on one metric, in parts that can be drawn separately."""
 
     sign: str
-    """An arrow or `=`; "" if nothing was shown."""
+    """An arrow for a difference, `=` for no difference, "" for any other verdict."""
     word: str
     """The verdict: `slower`, `not decided`."""
     figure: str
@@ -30,33 +30,33 @@ class VerdictWords:
     difference: str
     """Difference of the second side from the first: `-18.4 %`."""
     between: str
-    """The interval as text; "" without one."""
+    """The interval as text; "" without an interval."""
     reason: str
-    """Why the verdict is not stronger; "" if it is decided."""
+    """Why there is no decided verdict; "" if there is one."""
     tone: Tone
-    """Whether the difference is good."""
+    """Tone, which shows whether the difference is good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnDifference:
-    """The headline's difference on an axis in percent of the first side."""
+    """Difference in the headline metric, for drawing on an axis in percent of the first side."""
 
     middle: float
     """Difference between the means."""
     low: float | None
-    """Lower end of the interval; None without one."""
+    """Lower end of the interval; None without an interval."""
     high: float | None
-    """Upper end of the interval; None without one."""
+    """Upper end of the interval; None without an interval."""
     points: tuple[float, ...]
     """Difference of every pair; () if the runs form no pairs."""
     threshold: float
-    """Percent within which a difference counts as none."""
+    """Largest difference that counts as none, in percent."""
     tone: Tone
-    """Whether the difference is good."""
+    """Tone, which shows whether the difference is good."""
 
 
 def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
-    """Return the headings of the sides, with the value if one setting differs: `r1 none` and `r7 adaptive`."""
+    """Return the headings of the sides; with their values if exactly one setting differs: `r1 none`, `r7 adaptive`."""
     differing = (*comparison.settings, *comparison.job)
     if len(differing) != 1:
         return a, b
@@ -65,7 +65,7 @@ def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:
 
 
 def comparison_title(comparison: Comparison, a: str, b: str) -> str:
-    """Return the title, `r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
+    """Return the title: `r7 against r1: Read-ahead 4096 KiB against 128 KiB, md127, 4k random read`."""
     differing = (*comparison.settings, *comparison.job)
     lines = [
         f"{key_name(key)} {key_value(key, y)} against {key_value(key, x)}" for key, x, y in differing[:_MOST_NAMED]
@@ -78,7 +78,7 @@ def comparison_title(comparison: Comparison, a: str, b: str) -> str:
 
 
 def verdict_parts(comparison: Comparison) -> tuple[VerdictWords, ...]:
-    """Return the verdict on the headline, then on the tail latency if repeats show it."""
+    """Return the verdict on the headline metric, and on the tail latency if there are repeats."""
     rows = (comparison.headline, None if comparison.sides.alike else tail_row(comparison.rows))
     return tuple(_verdict_words(comparison, row) for row in rows if row is not None)
 
@@ -97,7 +97,7 @@ def _verdict_words(comparison: Comparison, row: MetricComparison) -> VerdictWord
 
 
 def drawn_difference(comparison: Comparison) -> DrawnDifference | None:
-    """Return the headline's difference for drawing; None if a side has no value."""
+    """Return the difference in the headline metric for drawing; None if a side has no value."""
     row = comparison.headline
     if row is None or row.percent is None:
         return None
@@ -120,9 +120,9 @@ def _pairs(comparison: Comparison, row: MetricComparison) -> Iterator[float]:
 
 
 def drawing_text(drawn: DrawnDifference) -> str:
-    """Return a legend for the drawing."""
+    """Return a legend for the drawing, as one sentence."""
     parts = ["each point is one pair"] if drawn.points else []
-    parts += ["each bar is an interval, the mark on it its middle"] if drawn.low is not None else []
+    parts += ["each bar is an interval, and its mark is the middle"] if drawn.low is not None else []
     parts.append(f"shaded: up to +-{drawn.threshold:g} % counts as no difference")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}."

@@ -1,7 +1,7 @@
-"""Renderer-independent output: tables, facts and lines of text with a tone. No I/O.
+"""Output independent of the renderer: tables, facts and lines of text with a tone. No I/O.
 
-Screens, command line and report render the same values. Texts are as devices and tools reported them; the renderer
-cleans them.
+Screens, command line and report render the same objects. The texts are those that devices and tools reported; the
+renderer removes control characters.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from widgets.text_utils import symbols
 
 
 class Tone(Enum):
-    """Meaning of a text. The renderer decides on the colour; the words carry the meaning too."""
+    """Meaning of a text. The renderer chooses a colour for it, but the text alone also has this meaning."""
 
     PLAIN = "plain"
     DIM = "dim"
-    """Not available, not reported, or of little weight."""
+    """Not available, not reported, or less important."""
     ACCENT = "accent"
-    """A heading, a controller, the best of several."""
+    """A heading, a controller, or the best of several values."""
     GOOD = "good"
     ATTENTION = "attention"
-    """Needs attention: degraded, dangerous, effective value differs from the configured one."""
+    """Needs attention: degraded, dangerous, or the effective value differs from the configured one."""
     BAD = "bad"
-    """Failed, missing, worse, destroys data."""
+    """Failed, missing, worse, or destroys data."""
     STAGED = "staged"
-    """Chosen, not yet applied."""
+    """A value that is staged but not applied yet."""
 
 
 class StatusSymbol(Enum):
-    """State of a device as the sign before its text."""
+    """Sign for the state of a device, shown before the text of the state."""
 
     WELL = symbols.WELL
     BUSY = symbols.BUSY
@@ -55,7 +55,7 @@ class ExpandState(Enum):
     """Whether a row of a tree shows its children."""
 
     NOTHING = "nothing"
-    """It has no children."""
+    """The row has no children."""
     CLOSED = "closed"
     OPEN = "open"
 
@@ -65,19 +65,19 @@ class Column:
     """A column of a table."""
 
     title: str
-    """Heading."""
+    """Heading of the column."""
     key: str = ""
-    """Key by which the user chooses columns; "" if there is no choice."""
+    """Key by which the user chooses columns; "" if the user cannot choose columns."""
     align: Align = Align.LEFT
-    """Alignment of its cells."""
+    """Alignment of the cells."""
     priority: int = 0
-    """Columns with the highest number are left out first if the table is too wide; 0 is never left out."""
+    """If the table is too wide, columns with the highest number are left out first; 0 is never left out."""
     room: int = 0
-    """Usual width of its cells, for a table whose first rows are shown before the others are known."""
+    """Usual width of the cells, for a table whose first rows are shown before the other rows are known."""
     shrinks: bool = False
-    """Whether its cells may be cut if the table is too wide."""
+    """Whether cells may be cut if the table is too wide."""
     most: int = 0
-    """Maximum width if another column would be left out otherwise; 0 for no limit."""
+    """Width to which the column is limited before other columns are left out; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ class Cell:
     text: str
     """The text."""
     tone: Tone = Tone.PLAIN
-    """Its meaning."""
+    """Meaning of the text."""
     mark: StatusSymbol | None = None
-    """Sign before the text; None for none."""
+    """Sign before the text; None for no sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,30 +99,30 @@ class Row:
     cells: tuple[str | Cell, ...]
     """One cell for each column; a plain string has no tone."""
     key: str = ""
-    """Key with which a cursor follows the row: an address, a run, a setting's key."""
+    """Key that identifies the row when the table changes: an address, a run, or the key of a setting."""
     dim: bool = False
-    """Whether the row is for information only."""
+    """Whether the row is only for information, such as a read-only setting."""
     depth: int = 0
     """Depth in a tree."""
     fold: ExpandState = ExpandState.NOTHING
-    """Whether its children are shown."""
+    """Whether the children of the row are shown."""
     banner: tuple[str | Cell, ...] = ()
-    """Text across the columns for the head of a group; empty if the cells are shown."""
+    """Text across all columns, for the heading of a group; empty if the row shows its cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Columns and rows. Renderers may leave out empty columns."""
+    """A table. Renderers may leave out empty columns."""
 
     columns: tuple[Column, ...]
-    """Columns in their order."""
+    """Columns from left to right."""
     rows: tuple[Row, ...] = ()
-    """Rows in their order."""
+    """Rows from top to bottom."""
     heading: str = ""
-    """Heading above the table; "" for none."""
+    """Heading above the table; "" for no heading."""
 
     def only(self, *keys: str) -> Table:
-        """Return the same rows with these columns, in this order."""
+        """Return a table of the same rows with only the columns that have these keys, in this order."""
         indexes = {column.key: at for at, column in enumerate(self.columns)}
         return _with_columns(self, [indexes[key] for key in keys])
 
@@ -144,13 +144,13 @@ class Facts:
     """A group of facts."""
 
     facts: tuple[FactLine, ...]
-    """Facts in their order."""
+    """Facts from top to bottom."""
     heading: str = ""
-    """Heading above the facts; "" for none."""
+    """Heading above the facts; "" for no heading."""
 
 
 def facts_group(heading: str, lines: Iterable[FactLine]) -> tuple[Facts, ...]:
-    """Return one group with these lines; () if there are no lines."""
+    """Return one group of facts with these lines; () if there are no lines."""
     facts = tuple(lines)
     return (Facts(heading=heading, facts=facts),) if facts else ()
 
@@ -167,7 +167,7 @@ def without_empty_columns(shown: Table) -> Table:
 
 
 def with_titles(shown: Table, titles: Collection[str]) -> Table:
-    """Return the table with only the columns of these headings."""
+    """Return the table with only the columns that have these headings."""
     return _with_columns(shown, [at for at, column in enumerate(shown.columns) if column.title in titles])
 
 

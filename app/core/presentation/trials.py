@@ -1,4 +1,4 @@
-"""Undecided trials as text: change, remaining time, owner and who can decide."""
+"""Texts about undecided trials: the change, the remaining time, the owner, and who can confirm or revert it."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from widgets.text_utils import units
 
 
 def trial_set_text(trials: Sequence[Undecided]) -> str:
-    """Return a set of trials as text: `Read-ahead of block:sda: 128 KiB -> 512 KiB`, or the number of changes."""
+    """Return the change of a set of trials: `Read-ahead of block:sda: 128 KiB -> 512 KiB`; if several, their number."""
     if len(trials) == 1:
         return clean(view.change_text(trials[0].trial.change), 200)
     return f"{units.plural(len(trials), 'change')} of {clean(str(trials[0].trial.change.target), 100)}"
 
 
 def countdown_text(trials: Sequence[Undecided]) -> str:
-    """Return the remaining time of a set of trials."""
+    """Return the remaining time of a set of trials: `12 s left`."""
     return f"{max(0, ceil(trials[0].seconds_left))} s left"
 
 
 def decider_text(undecided: Undecided) -> str:
-    """Return whose trial it is and who decides it, for a user who may not."""
+    """Return a clause about the users who can confirm or revert a trial, for a user who cannot."""
     name = clean(undecided.owner, 40)
     return f"{name} can confirm or revert it" if undecided.uid == 0 else f"{name} or root can confirm or revert it"
 
 
 def trial_lines(undecideds: Iterable[Undecided]) -> list[str]:
-    """Return a sentence for each set of trials: change, remaining time and how to decide."""
+    """Return sentences for each set of trials: change, remaining time, and how to confirm or revert it."""
     return [_line(trials) for trials in trials_by_set(undecideds)]
 
 
 def _line(trials: Sequence[Undecided]) -> str:
     undecided = trials[0]
     undo = "`u` in the workbench"
-    if len(trials) == 1 and undecided.uid == os.geteuid():  # root does not write to another user's session
+    if len(trials) == 1 and undecided.uid == os.geteuid():  # root must not write to another user's session
         undo = f"`raidbench --session {shlex.quote(undecided.trial.session)} undo {undecided.trial.id}`"
     how = (
         f"`raidbench keep` confirms it, {undo} reverts it now."

@@ -1,4 +1,4 @@
-"""Verdicts, their reasons and what weakens them as text, for screens, command line and report. No I/O."""
+"""Texts for verdicts, their reasons and their caveats, for screens, command line and report. No I/O."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _OF_SWEEP = {
     Reason.WIDER_SCATTER: "its runs are noisier than the others, so it has no verdict",
     Reason.BASELINE_SCATTER: "the runs of its baseline are noisier than the others, so it has no verdict",
 }
-"""Why a cell of a sweep has no sign, however many rounds were planned."""
+"""Reasons why a cell of a sweep has no verdict, which more rounds do not change."""
 
 NOT_COMPARED = "not compared"
-"""Replaces a verdict if there is no value to judge."""
+"""Text instead of a verdict if there is no value to compare."""
 
 _STATE = {
     "policy-changed": "the effective value of a policy changed",
     "battery-learning": "the controller's battery was learning",
     "policy-not-in-force": "write-back was not in force",
 }
-"""Conditions under which there is no verdict, by the key of the advice."""
+"""Texts for conditions that forbid a verdict, by the key of the advice."""
 
 WEAKENING_TEXTS = {
     "page-cache": "page cache",
@@ -52,21 +52,24 @@ WEAKENING_TEXTS = {
     "governor": "frequency governor",
     "too-short": "too short",
 }
-"""Conditions that are named after a verdict, by the key of the advice."""
+"""Texts for conditions that weaken a verdict, by the key of the advice."""
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """Return a verdict as text, `no difference`."""
+    """Return a verdict as text: `no difference`."""
     return verdict.value.replace("-", " ")
 
 
 def judgement_word(judgement: VerdictResult | None) -> str:
-    """Return the verdict of a judgement; for None, that nothing was compared."""
+    """Return the verdict as text; `not compared` for None."""
     return NOT_COMPARED if judgement is None else verdict_word(judgement.verdict)
 
 
 def further_text(judgement: VerdictResult) -> str:
-    """Return the verdict for a table: with the number of missing pairs, or of metrics among which it is not shown."""
+    """Return the verdict for a table, with the number of additional pairs if more pairs would help.
+
+    For a difference that chance explains among many metrics, return the verdict with the number of metrics.
+    """
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:
         return f"{word}, one of {judgement.figures} metrics"
@@ -74,12 +77,12 @@ def further_text(judgement: VerdictResult) -> str:
 
 
 def no_sign_text(judgement: VerdictResult | None) -> str:
-    """Return why a cell of a sweep has no sign and more rounds give none; "" for any other cell."""
+    """Return why a cell of a sweep has no verdict and more rounds would give none; "" for any other cell."""
     return "" if judgement is None or judgement.reason is None else _OF_SWEEP.get(judgement.reason, "")
 
 
 def reason_text(judgement: VerdictResult) -> str:
-    """Return why the verdict is not stronger, or the limit of the effect; "" if the verdict says all. No full stop."""
+    """Return why the verdict is not stronger, or the limit of the effect, as clauses; "" if there is nothing to add."""
     return "; ".join(_reasons(judgement))
 
 
@@ -90,7 +93,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
     elif reason is Reason.NOT_SHOWN and interval is not None:
         if judgement.further_pairs is not None:
             yield f"about {units.plural(judgement.further_pairs, 'more pair')} would decide it"
-        elif judgement.slow is None and not is_too_noisy(interval):  # avoids repeating the interval or the slow runs
+        elif judgement.slow is None and not is_too_noisy(interval):  # otherwise other clauses explain the verdict
             yield effect_text(max(abs(interval.percent_low), abs(interval.percent_high)))
     elif reason is Reason.SMALL and interval is not None:
         yield f"by as little as {min(abs(interval.percent_low), abs(interval.percent_high)):.1f} %"
@@ -101,11 +104,11 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
     else:
         yield _plain_reason(judgement)
     if judgement.drift is not None:
-        yield f"the runs before and after it differ by {judgement.drift:.1f} %"
+        yield f"the runs before and after the second side differ by {judgement.drift:.1f} %"
 
 
 def _planned_reason(reason: Reason, planned: PlannedCount) -> str:
-    """Return why a sweep does not judge yet, by its plan."""
+    """Return the reason why a sweep gives no verdict yet, by its plan."""
     if reason is Reason.FEW_ROUNDS:
         return (
             f"{planned.number} rounds of {planned.setups} configurations are too few to show it, "
@@ -143,7 +146,7 @@ def _plain_reason(judgement: VerdictResult) -> str:
                 "periodic disturbance could look like an effect: use `raidbench ab`"
             )
         case Reason.OF_EXPERIMENT:
-            return "they belong to an A/B experiment, which is judged as a whole, by its plan"
+            return "the pairs belong to an A/B experiment, which is judged only as a whole, by its plan"
         case Reason.STATE:
             return state_text(judgement.doubts)
         case Reason.ENGINES:
@@ -158,18 +161,18 @@ def _one_sided_reason(judgement: VerdictResult) -> str:
     if judgement.interval is None:
         return "no two comparable runs completed I/O"
     if judgement.reason is Reason.NO_IO:
-        return "several more runs on one side than on the other completed no I/O, or far less"
-    return f"all other runs are within +-{judgement.threshold:g} %, these are not"
+        return "more runs on one side than on the other completed no I/O or far less I/O"
+    return f"the interval is within +-{judgement.threshold:g} %, but several runs are far slower"
 
 
 def slow_text(slow: SlowRuns, where: tuple[str, str] = ("on A", "on B")) -> str:
-    """Return which side has the slow runs, `all 3 slow runs are on B`. `where`: other names of the sides."""
+    """Return a clause about the side with the slow runs: `all 3 slow runs are on B`. `where`: phrases for the sides."""
     which = "both" if slow.count == 2 else f"all {slow.count}"
     return f"{which} slow runs are {where[slow.side == 'B']}"
 
 
 def outliers_text(outliers: Sequence[OutlierPair]) -> str:
-    """Return the outliers among pairs, `pair 12 (-30.0 %) is far from the others`."""
+    """Return a clause about the outliers among pairs: `pair 12 (-30.0 %) is far from the others`."""
     named = [f"{pair.pair} ({percent_text(pair.percent)})" for pair in outliers]
     if len(named) > 1:
         return f"pairs {', '.join(named[:-1])} and {named[-1]} are far from the others"
@@ -180,12 +183,12 @@ def outliers_text(outliers: Sequence[OutlierPair]) -> str:
 
 
 def state_text(doubts: Iterable[Caveat]) -> str:
-    """Return why runs have no verdict, `a rebuild was under way in r3, r5`; "" if they may have one."""
+    """Return why runs allow no verdict, `a rebuild was running in r3, r5`; "" if they allow one."""
     return ", ".join(f"{_blocking_text(doubt)} in {_runs_text(doubt)}" for doubt in doubts)
 
 
 def weakened_text(doubts: Iterable[Caveat]) -> str:
-    """Return what weakens a verdict, `not steady in r1, frequency governor in all runs`; "" if nothing does."""
+    """Return the caveats of a verdict, `not steady in r1, frequency governor in all runs`; "" if there are none."""
     return ", ".join(f"{WEAKENING_TEXTS[doubt.key]} in {_runs_text(doubt)}" for doubt in doubts)
 
 

@@ -338,7 +338,7 @@ def test_a_figure_that_one_side_does_not_have_cannot_be_compared() -> None:
         for name in ("r1", "r2")
         for event in sessions.run(name, settings={"a": name})
     ]
-    assert comparison_sentence(compared(ended, [])).startswith("Read IOPS cannot be compared: one side has none.")  # type: ignore[arg-type]
+    assert comparison_sentence(compared(ended, [])).startswith("Read IOPS cannot be compared: one side has no value.")  # type: ignore[arg-type]
 
 
 def test_a_row_of_zeros_has_no_verdict_and_no_interval() -> None:

@@ -71,7 +71,7 @@ def test_pairs_that_begin_with_a_change_and_show_less_are_told_with_both_effects
     assert one.pattern is RunPattern.CARRY_OVER
     # The others lose 30 % of one run's step, these of both.
     assert (round(one.size), round(one.others)) == (8, 14)
-    assert disturbance_text(one).startswith("Pairs in which the setting had just changed show +7.")
+    assert disturbance_text(one).startswith("Pairs in which the setting had just changed show a difference of +7.")
     assert "`--ramp`" in disturbance_text(one)
 
 
@@ -187,7 +187,7 @@ def test_what_three_slow_runs_say() -> None:
     found = judge(EVEN, with_slow(3), interleaved=True)
     assert found.reason is Reason.SLOW_ON_ONE_SIDE
     assert found.slow is not None
-    assert reason_text(found) == "all other runs are within +-2 %, these are not"
+    assert reason_text(found) == "the interval is within +-2 %, but several runs are far slower"
     assert slow_text(found.slow) == "all 3 slow runs are on B"
 
 

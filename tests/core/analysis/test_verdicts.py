@@ -169,13 +169,15 @@ def test_two_runs_of_a_side_that_were_not_measured_in_turn_tell_nothing() -> Non
 def test_the_first_side_measured_again_makes_a_verdict_possible() -> None:
     judgement = judge_between([100.0, 101.0], [80.0, 81.0, 79.0], [100.5, 99.5])
     assert judgement.verdict is Verdict.SLOWER
-    assert reason_text(judgement) == "the runs before and after it differ by 0.5 %"
+    assert reason_text(judgement) == "the runs before and after the second side differ by 0.5 %"
 
 
 def test_the_drift_of_the_first_side_is_told_and_no_number_of_pairs() -> None:
     judgement = judge_between([100.0], [110.0, 111.0, 109.0], [150.0, 150.0])
     assert (judgement.verdict, judgement.interleaved) == (Verdict.NOT_DECIDED, False)
-    assert reason_text(judgement).endswith("too noisy to tell; the runs before and after it differ by 50.0 %")
+    assert reason_text(judgement).endswith(
+        "too noisy to tell; the runs before and after the second side differ by 50.0 %"
+    )
 
 
 def test_a_drift_between_the_first_side_and_itself_is_no_effect() -> None:

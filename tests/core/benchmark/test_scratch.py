@@ -444,7 +444,7 @@ async def test_a_device_may_have_another_number_after_a_reboot(tmp_path: Path) -
 
 async def test_a_folder_that_vanished_is_a_sentence(tmp_path: Path) -> None:
     plan = plan_scratch(str(tmp_path / "x"), MIB, writes=True)
-    with pytest.raises(StorageError, match="cannot be made"):
+    with pytest.raises(StorageError, match="cannot be created"):
         await ScratchFile(replace(plan, path=tmp_path / "gone" / "x")).open()
 
 

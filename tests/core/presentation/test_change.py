@@ -32,6 +32,6 @@ def test_a_harmless_change_that_hardware_confirmed_has_nothing_to_be_warned_of()
 @pytest.mark.parametrize(("before", "told"), [("off", False), ("unknown", True), (None, True)])
 def test_a_present_value_that_is_not_known_is_said_before_the_change(before: str | None, told: bool) -> None:
     change = replace(planned(confirmed=True), before=before)
-    words = "The present value is not reported or not understood, so it cannot be restored afterwards."
+    words = "The current value is not reported or not understood, so it cannot be restored afterwards."
     assert view.risk_texts((change,)) == ((f"Cache: {words}",) if told else ())
     assert view.unknown_value_texts((change,)) == ((f"Cache of x:c0: {words}",) if told else ())

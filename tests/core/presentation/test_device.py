@@ -121,7 +121,7 @@ def test_each_kind_is_counted_and_none_is_not_told() -> None:
 
 def test_facts_name_what_lies_on_a_drive() -> None:
     marked = Drive(target=DISK.target, signatures=(Signature(kind="ext4", label="home", part="sda1"),))
-    group = next(group for group in device_facts(marked) if group.heading == "On it")
+    group = next(group for group in device_facts(marked) if group.heading == "Content")
     assert "home" in group.facts[0].value
 
 

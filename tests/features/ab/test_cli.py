@@ -266,7 +266,7 @@ def test_groups_one_after_the_other_are_labelled(groups: dict[str, Outcome]) -> 
 def test_groups_with_the_first_side_measured_again_are_judged(groups: dict[str, Outcome]) -> None:
     compared = groups["measured again"]
     assert compared.out.startswith("r4 (read-ahead, FastPath ")
-    assert "the runs before and after it differ by" in compared.out
+    assert "the runs before and after the second side differ by" in compared.out
 
 
 def test_a_plan_that_is_not_named_ends_as_soon_as_it_is_decided(decided: tuple[Outcome, Path]) -> None:

@@ -49,7 +49,7 @@ def test_arrays_made_anew_are_compared_as_groups_and_say_so() -> None:
     assert found.judgement is not None
     assert not found.judgement.interleaved
     assert found.judgement.verdict is Verdict.NO_DIFFERENCE
-    assert "the runs before and after it differ by" in reason_text(found.judgement)
+    assert "the runs before and after the second side differ by" in reason_text(found.judgement)
 
 
 def test_two_runs_of_an_array_made_anew_tell_nothing() -> None:

@@ -1,1 +1,1 @@
-"""The runs of all sessions: an index, the scatter of repeats, and each condition as a time series."""
+"""The runs of all sessions: their index, the scatter of repeats, and a time series for each condition."""

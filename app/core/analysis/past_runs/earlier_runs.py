@@ -1,4 +1,4 @@
-"""A run of any session for the history: the measured device, the job, the headline metric. No I/O."""
+"""A run in the history of all sessions: the measured device, the job, and the headline metric. No I/O."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from backends.values import dataclass
 _NO_JOB = Job().texts()
 
 _ALWAYS_OTHER = ("boot_id",)
-"""Provenance keys that change at each boot without any effect on results."""
+"""Provenance keys whose values change at each boot without any effect on results."""
 
 Condition = tuple[bool, str, str]
-"""Whether the run was simulated, its device and its job. Runs with the same condition are comparable."""
+"""Whether a run was simulated, its device, and its job. Runs with the same condition are comparable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,62 +30,68 @@ class PastRun:
     """A run in the history."""
 
     session: str
-    """Name of its session."""
+    """Name of the run's session."""
     id: str
-    """Its id there."""
+    """Id of the run in its session."""
     at: float
-    """When it began, seconds since the epoch."""
+    """Start of the run, in seconds since the epoch."""
     host: str
-    """Host name."""
+    """Name of the host of the session."""
     simulated: bool
     """Whether the hardware was simulated."""
     thing: str
-    """Persistent id of the measured device, WWN or serial number; without either, host and name."""
+    """Persistent id of the measured device: its WWN or serial number; without either, host and name."""
     target: str
-    """The device as named at that time: an address or a path."""
+    """Name of the device at the time of the run: an address or a path."""
     workload: str
-    """The profile's name, or the job in one line."""
+    """Name of the profile, or the job in one line."""
     profile: str | None
-    """None for a custom job."""
+    """Name of the profile; None for a custom job."""
     job: str
-    """The fields of the job that are set, `bs=4k iodepth=64`."""
+    """Fields of the job that are set, as text: `bs=4k iodepth=64`."""
     settings: Mapping[str, str]
-    """Settings in force before the run."""
+    """Values of the settings before the run, by key."""
     around: Mapping[str, str]
-    """Other facts that affect results, by provenance keys: kernel, firmware, slot and so on."""
+    """Other facts that affect results, by provenance key: kernel, firmware, slot and so on."""
     figure: str
     """Key of the headline metric."""
     direction: str
     """Direction of the headline metric: `read`, `write` or `both`."""
     value: float | None
-    """The headline metric; None for a run that measured nothing."""
+    """Value of the headline metric; None for a run that measured nothing."""
     p99_ns: float | None
-    """p99 of the slower direction; None if there are too few I/Os for it."""
+    """p99 latency of the slower direction, in nanoseconds; None if there are too few I/Os for it."""
     status: str
-    """How it ended."""
+    """Status at the end of the run."""
     tried: bool
-    """Whether an experiment or a sweep had changed a setting for it."""
+    """Whether an experiment or a sweep had changed a setting for the run."""
     forbidden: bool = False
     """Whether the state of the array forbids a verdict: a rebuild, a battery learn cycle and so on."""
 
     @property
     def name(self) -> str:
-        """Return `2026-01-31-142500/r3`, the name that every command accepts."""
+        """Return the name of the run that every command accepts: `2026-01-31-142500/r3`."""
         return f"{self.session}/{self.id}"
 
     @property
     def condition(self) -> Condition:
-        """Return the condition of the run. Runs with the same condition are comparable, whatever their settings."""
+        """Return the condition, which comparable runs share even if their settings differ."""
         return self.simulated, self.thing, self.job
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Return metric and direction of the headline: with too few I/Os for a percentile a lower one is used."""
+        """Return metric and direction of the headline.
+
+        Runs of one job may differ in it: with too few I/Os for a percentile, a lower percentile is used.
+        """
         return self.figure, self.direction
 
     @property
     def counts(self) -> bool:
-        """Return whether it shows the normal performance of its device: a complete run without a tried setting."""
+        """Return whether the run shows the normal performance of its device.
+
+        It must be complete, without a setting that was only tried, and in a state of the array that allows a verdict.
+        """
         is_normal = self.status == "ok" and not self.tried and not self.forbidden
         return is_normal and self.value is not None and self.value > 0
 
@@ -144,7 +150,7 @@ def _past_run(record: RunRecord, session: str, inventory: Inventory, host: str, 
 
 
 def device_id_of_run(start: RunStarted, inventory: Inventory, host: str) -> str:
-    """Return the persistent id of the device that a run measures; without one, its host and name."""
+    """Return the persistent id of the device that a run measures; if it has none, the host and the target's name."""
     where = start.device or start.target
     disk = _lasting_id(inventory, where)
     if disk is None:
@@ -155,7 +161,10 @@ def device_id_of_run(start: RunStarted, inventory: Inventory, host: str) -> str:
 
 
 def device_id_of_target(inventory: Inventory, target: str) -> str | None:
-    """Return the persistent id of an address or node, as runs have it; None if only its name identifies it."""
+    """Return the persistent id of the device at an address or node, in the form of `PastRun.thing`.
+
+    None if only its name identifies the device.
+    """
     device = inventory.find(target)
     if device is None or isinstance(device, Controller):
         return None
@@ -163,7 +172,7 @@ def device_id_of_target(inventory: Inventory, target: str) -> str | None:
 
 
 def node_of(inventory: Inventory, name: str) -> str | None:
-    """Return the present device node of a persistent id; None if the device is missing, or the id is only a name."""
+    """Return the current device node for a persistent id; None if the device is missing, or the id is only a name."""
     nodes = [array.device for array in inventory.arrays if array.device is not None]
     nodes += [drive.device for drive in inventory.drives if drive.device is not None]
     nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]
@@ -171,7 +180,10 @@ def node_of(inventory: Inventory, name: str) -> str | None:
 
 
 def _lasting_id(inventory: Inventory, device: str) -> str | None:
-    """Return the persistent id of a device, first by the kernel's disk: that needs neither root nor a vendor's tool."""
+    """Return the persistent id of a device.
+
+    The kernel's view of the disk comes first, because it needs neither root nor a vendor's tool.
+    """
     for known_device in reversed(inventory.at(device)):
         if known_device.identity is not None and (lasting_id := known_device.identity.lasting) is not None:
             return _unique(inventory, known_device, known_device.identity, lasting_id)
@@ -184,7 +196,10 @@ def _lasting_id(inventory: Inventory, device: str) -> str | None:
 
 
 def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, lasting_id: str) -> str | None:
-    """Return a unique persistent id: with the serial number if another disk shares the id, None if it shares both."""
+    """Return a unique persistent id; None if another disk has the same id and the same serial number.
+
+    If another disk has only the same id, the serial number is added to it.
+    """
     nodes = {device.device, *(device.paths if isinstance(device, Drive) else ())}
     others = [
         drive.identity
@@ -201,7 +216,10 @@ def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, las
 
 
 def job_text(job: Mapping[str, str]) -> str:
-    """Return the fields that are set, in order: a field added by a later version has no effect while it is unset."""
+    """Return the job fields with a value other than the default, in order: `bs=4k iodepth=64`.
+
+    So a field that a later version adds does not change the text of older jobs.
+    """
     return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
 
 

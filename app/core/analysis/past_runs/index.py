@@ -1,8 +1,8 @@
 """Index of the runs of all sessions: a cache in SQLite that can be rebuilt from the sessions at any time.
 
-It is in the state folder. An entry is valid while size, time and inode of the session's log are unchanged. So a session
-that grew is read again, and a removed one is dropped. If the index cannot be written it is kept in memory; if it is
-damaged, or was made by a newer version, it is rebuilt.
+The index is in the state folder. An entry is valid while size, time and inode of the session's log are unchanged. So a
+session that has grown is read again, and the entry of a removed session is deleted. If the index cannot be written, it
+is kept in memory. If it is damaged, or was written by a newer version, it is rebuilt.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from backends.formats import FORMATS, FileFormat
 from backends.values import dataclass
 
 FORMAT = FORMATS[FileFormat.INDEX]
-"""Number of this layout and of the meaning of PastRun; an index with another number is rebuilt."""
+"""Version of the tables and of the meaning of PastRun's fields; an index of another version is rebuilt."""
 
 _OURS = 0x72624878
-"""Marks the file as an index of raidbench."""
+"""Value of SQLite's application_id that marks the file as an index of raidbench."""
 _PATIENCE = 5.0
-"""Seconds to wait for another process that writes the index."""
+"""Maximum seconds to wait for another process that is writing the index."""
 _AT_ONCE = 50
-"""Sessions written in one transaction, so that other processes wait only briefly."""
+"""Maximum number of sessions written in one transaction, so that other processes wait only briefly."""
 
 _COLUMNS = tuple(field.name for field in fields(PastRun))
 _JSON = ("settings", "around")
@@ -56,7 +56,7 @@ _CANNOT = frozenset(
         sqlite3.SQLITE_PERM,
     }
 )
-"""Errors that prevent writing now, and say nothing about the content."""
+"""SQLite errors that prevent writing now, but do not mean that the content is damaged."""
 
 DAMAGED = "The index of runs was damaged; it was rebuilt from the sessions."
 NEWER = "The index of runs was written by a newer raidbench; it was rebuilt from the sessions."
@@ -65,16 +65,16 @@ NOT_WRITTEN = "The index of runs cannot be written ({}). The sessions are read i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunIndex:
-    """All earlier runs."""
+    """The runs of all sessions."""
 
     runs: tuple[PastRun, ...]
-    """Oldest first."""
+    """All runs, oldest first."""
     notes: tuple[str, ...] = ()
     """Sentences about the index and about sessions that could not be read."""
 
 
 class _UnreadableError(Exception):
-    """The file is no index that this version can read; the text is the message."""
+    """The file is not an index that this version can read. The text of the error is shown to the user."""
 
 
 Stamp = tuple[int, int, int]
@@ -82,12 +82,15 @@ Stamp = tuple[int, int, int]
 
 
 def index_file(paths: Paths) -> Path:
-    """Return the path of the index."""
+    """Return the path of the index file."""
     return paths.state / "runs.sqlite3"
 
 
 def load_past_runs(paths: Paths, extra_sessions: Iterable[LoadedSession] = ()) -> RunIndex:
-    """Return every run of all sessions, `extra_sessions` included. Never raises: a note names an unreadable session."""
+    """Return the runs of all sessions, and of `extra_sessions`.
+
+    An unreadable session raises no error; a note names it instead.
+    """
     notes: list[str] = []
     file = index_file(paths)
     runs: list[PastRun] | None = None
@@ -132,7 +135,7 @@ def _remove(file: Path) -> None:
 
 
 def _open_index(file: Path) -> sqlite3.Connection:
-    """Return the index on disk, ready for writing. Raises sqlite3.Error, OSError, _UnreadableError."""
+    """Return the connection to the index on disk, open for writing. Raises sqlite3.Error, OSError, _UnreadableError."""
     private_folder(file.parent)
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -144,7 +147,10 @@ def _open_index(file: Path) -> sqlite3.Connection:
 
 
 def _with_tables(base: sqlite3.Connection, copy_of: Path | None = None) -> sqlite3.Connection:
-    """Return the connection with its tables; on an error it is closed. Raises sqlite3.Error."""
+    """Return the connection after its tables are created; close it on an error. Raises sqlite3.Error.
+
+    `copy_of`: an index whose content is copied first.
+    """
     try:
         if copy_of is not None:
             address = f"file:{quote(str(copy_of))}?mode=ro"
@@ -173,7 +179,7 @@ def _create_tables(base: sqlite3.Connection) -> None:
 
 
 def _copy_index(file: Path) -> sqlite3.Connection:
-    """Return a copy of the file's content in memory. Raises sqlite3.Error, _UnreadableError."""
+    """Return a connection to a copy of the index in memory. Raises sqlite3.Error, _UnreadableError."""
     return _with_tables(sqlite3.connect(":memory:", isolation_level=None), copy_of=file)
 
 
@@ -182,7 +188,7 @@ def _empty_index(_: Path) -> sqlite3.Connection:
 
 
 def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list[PastRun]:
-    """Return all runs, after reading the changed sessions again."""
+    """Update the index from the sessions that changed, and return all runs."""
     stamps = dict(_stamps(sessions))
     stored = {name: stamp for name, *stamp in base.execute("SELECT name, size, changed, inode FROM sessions")}
     gone = [name for name in stored if name not in stamps]
@@ -192,7 +198,7 @@ def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list
     for at in range(0, len(stale), _AT_ONCE):
         read = {name: _runs_of(sessions / name, notes) for name in stale[at : at + _AT_ONCE]}
         runs = {name: runs for name, runs in read.items() if runs is not None}
-        # The stamps are older than the reading, so a session that grew meanwhile is read again next time.
+        # The stamps were taken before the sessions were read, so a session that grew meanwhile is read again next time.
         _write(base, {name: stamps.get(name) if name in runs else None for name in read}, runs)
     parsed = cache(json.loads)  # most runs have the same settings as the run before
     all_runs = [_run_of_row(row, parsed) for row in base.execute("SELECT * FROM runs")]
@@ -211,7 +217,7 @@ def _stamps(sessions: Path) -> Iterator[tuple[str, Stamp]]:
 
 
 def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
-    """Return the runs of a session; None if it is unreadable now."""
+    """Return the runs of a session; None with a note if the session cannot be read."""
     try:
         return list(past_runs(store.load(folder)))
     except RaidbenchError as error:
@@ -220,7 +226,7 @@ def _runs_of(folder: Path, notes: list[str]) -> list[PastRun] | None:
 
 
 def _write(base: sqlite3.Connection, stamps: Mapping[str, Stamp | None], runs: Mapping[str, list[PastRun]]) -> None:
-    """Replace the entries of sessions; a stamp of None removes one."""
+    """Replace the entries of sessions; a session with the stamp None is removed."""
     names = [(name,) for name in stamps]
     rows = [_row(run) for session_runs in runs.values() for run in session_runs]
     base.execute("BEGIN IMMEDIATE")
@@ -246,12 +252,12 @@ def _row(run: PastRun) -> tuple[Any, ...]:
 
 
 def _checksum(values: tuple[Any, ...]) -> int:
-    """Return a checksum: SQLite detects damaged pages, but not damaged values."""
+    """Return a checksum of the values, because SQLite detects damaged pages but not damaged values."""
     return crc32(repr(values).encode())
 
 
 def _run_of_row(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
-    """Return the run of a row. Raises ValueError if the row was not written like this."""
+    """Return the run of a row. Raises ValueError if the row differs from its checksum."""
     if _checksum(row[:-1]) != row[-1]:
         raise ValueError("a run differs from what was written")
     values = dict(zip(_COLUMNS, row[:-1], strict=True))

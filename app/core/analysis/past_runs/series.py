@@ -15,7 +15,7 @@ from app.core.session.results import RunStatus
 from backends.values import dataclass
 
 Difference = tuple[str, str | None, str | None]
-"""Key, value before, value after; None if it was not recorded."""
+"""A difference between two runs: key, value before, value after. A value is None if it was not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,11 @@ class SeriesPoint:
     """One measurement of a series: the runs of one session with the same settings."""
 
     runs: tuple[PastRun, ...]
-    """At least one, in order."""
+    """The runs in order; there is at least one."""
 
     @property
     def value(self) -> float:
-        """Return the geometric mean of their headline metrics."""
+        """Return the geometric mean of the headline metrics of the runs."""
         return geometric_mean([run.value for run in self.runs if run.value is not None])
 
 
@@ -36,23 +36,26 @@ class LevelChange:
     """A change of level in a series."""
 
     shift: Shift
-    """Its size, and its position among the points."""
+    """Size of the change, and its position among the points."""
     first: PastRun
-    """The first run after it."""
+    """The first run after the change."""
     differs: tuple[Difference, ...]
-    """Settings, kernel, firmware and fio that differ between the runs before and after it."""
+    """Settings, kernel, firmware and fio that differ between the last run before the change and the first after it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunSeries:
-    """All valid runs of one condition."""
+    """All runs of one condition that show the normal performance of the device."""
 
     runs: tuple[PastRun, ...]
-    """Oldest first; at least one."""
+    """The runs, oldest first; there is at least one."""
 
     @cached_property
     def points(self) -> tuple[SeriesPoint, ...]:
-        """Return one point per session and settings, as such runs are alike; with one session, one point per run."""
+        """Return the points: the runs of one session with the same settings are one point.
+
+        If all runs are from one session, each run is a point.
+        """
         if len({run.session for run in self.runs}) == 1:
             return tuple(SeriesPoint(runs=(run,)) for run in self.runs)
         groups: dict[tuple[str, tuple[tuple[str, str], ...]], list[PastRun]] = {}
@@ -62,12 +65,12 @@ class RunSeries:
 
     @cached_property
     def changes(self) -> tuple[LevelChange, ...]:
-        """Return the changes of level."""
+        """Return the changes of level in order of time."""
         return tuple(self._change(shift) for shift in shifts([point.value for point in self.points]))
 
     @cached_property
     def chart(self) -> ControlChart:
-        """Return the control chart of the last point, compared with all earlier points without an alarm."""
+        """Return the control chart after the last point, which is compared with all earlier points without an alarm."""
         return night_chart(
             [[run.value for run in point.runs if run.value is not None] for point in self.points],
             higher_is_better=self.runs[0].about.higher_is_better,
@@ -80,14 +83,17 @@ class RunSeries:
 
 
 def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
-    """Return the settings and other facts affecting results that differ between two runs."""
-    if a.settings is b.settings and a.around is b.around:  # the index shares equal mappings
+    """Return the settings, and other facts that affect results, that differ between two runs."""
+    if a.settings is b.settings and a.around is b.around:  # the index uses one object for equal mappings
         return ()
     return (*differing_values(a.settings, b.settings), *differing_values(a.around, b.around))
 
 
 def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
-    """Return the valid runs by condition; with several kinds of headline metric only those of the last kind."""
+    """Return the series of each condition, from runs that show normal performance (`PastRun.counts`).
+
+    If runs of a condition have different headline metrics, only those with the headline metric of the last run count.
+    """
     groups: dict[Condition, list[PastRun]] = {}
     for run in runs:
         if run.counts:
@@ -99,7 +105,10 @@ def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
 
 
 def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Difference, ...]]:
-    """Return, by run name, the differences from the previous run on the same device; empty for the first."""
+    """Return, by name of the run, its differences from the previous run on the same device.
+
+    The first run on a device has no differences.
+    """
     last_runs: dict[tuple[bool, str], PastRun] = {}
     differences: dict[str, tuple[Difference, ...]] = {}
     for run in runs:
@@ -110,9 +119,9 @@ def changed_since_before(runs: Sequence[PastRun]) -> Mapping[str, tuple[Differen
 
 
 def noise_of_condition(condition: Condition, runs: Iterable[PastRun]) -> RunNoise | None:
-    """Return the noise of complete runs of this condition; runs of one session with the same settings are repeats.
+    """Return the noise of the complete runs of this condition. Runs of one session with the same settings are repeats.
 
-    Runs with a setting that was only tried count as well, because they are repeats just the same.
+    Runs for which an experiment or sweep had changed a setting count too, because they are repeats of each other.
     """
     groups: dict[object, list[float]] = {}
     for run in runs:

@@ -129,7 +129,7 @@ async def test_a_cache_to_which_nothing_came_says_so() -> None:
     answers(host, cache_target(1, 1, 1, 1, 0))
     meter = CacheMeter(host, (DM,))
     await meter.begin()
-    assert [cache_text(one) for one in await meter.total()] == ["unknown (no I/O came to it), 0.0 % of it dirty"]
+    assert [cache_text(one) for one in await meter.total()] == ["unknown (it received no I/O), 0.0 % of it dirty"]
 
 
 async def bcache(*readings: tuple[int, int, int, int]) -> CacheStats:
