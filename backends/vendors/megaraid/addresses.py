@@ -27,7 +27,7 @@ class MegaRaidAddress:
     volume: int | None = None
     """Number of the virtual drive; None for other targets."""
     drive: str | None = None
-    """Place of the drive: `245:1`, or `:3` without an enclosure; None for other targets."""
+    """Enclosure and slot of the drive: `245:1`, or `:3` without an enclosure; None for other targets."""
 
 
 def parse(target: Target) -> MegaRaidAddress | None:

@@ -25,7 +25,8 @@ class CardSnapshot:
     problems: tuple[str, ...] = ()
     """Sentences about parts that could not be read."""
     cut: str = ""
-    """Sentence that names a truncated answer, so that missing parts are unknown; "" if all answers are complete."""
+    """Sentence that names the command whose output was truncated, so parts may be missing; "" if all output is
+    complete."""
 
     def volume(self, number: int | None) -> VirtualDrive | None:
         """Return the virtual drive with this number, or None."""
@@ -37,11 +38,11 @@ class Answer:
     """Result of a command that changes something."""
 
     ok: bool
-    """Whether the row of every object reports success; the exit status decides nothing."""
+    """Whether the tool reports success for every object; the exit status is ignored."""
     message: str = ""
-    """The tool's own words, cleaned; a sentence on failure."""
+    """The tool's own text without control characters; on failure a sentence."""
     pending: str = ""
-    """`reboot` or `controller reset` if the change takes effect only then, else ""."""
+    """`reboot` or `controller reset` if the change takes effect only after that, else ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,10 @@ class Dialect(Protocol):
         ...
 
     async def cards(self) -> tuple[int, ...]:
-        """Return the numbers of the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
+        """Return the numbers of the controllers.
+
+        Raises ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
+        """
         ...
 
     async def read(self, card: int) -> CardSnapshot:
@@ -98,19 +102,22 @@ class Dialect(Protocol):
         ...
 
     async def locate(self, card: int) -> str | None:
-        """Return the PCI address as the tool writes it, or None if it reports none. Raises as `cards` does."""
+        """Return the controller's PCI address in the tool's format, or None if not reported. Raises as `cards` does."""
         ...
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Return the commands that set a setting of a virtual drive.
 
         `key`: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`, `auto_bgi`,
-        `cache_bypass_mode`. Raises InvalidValueError if the tool has no word for the value.
+        `cache_bypass_mode`. Raises InvalidValueError if the tool cannot set the value.
         """
         ...
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """Return the commands for a setting, a key of `Card.values`. Raises InvalidValueError for an unknown value."""
+        """Return the commands that set a controller's setting.
+
+        `key`: a key of `Card.values`. Raises InvalidValueError for an unknown value.
+        """
         ...
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
@@ -126,7 +133,7 @@ class Dialect(Protocol):
         ...
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Announce commands that create or delete a virtual drive; () when they are done.
+        """Announce `lines`, which are about to create or delete a virtual drive; call it with () when they have run.
 
         Later commands address the new virtual drive by number. `judge` reports a failure if it got a different number.
         Raises RefusedError for a command that does anything else.
@@ -134,15 +141,15 @@ class Dialect(Protocol):
         ...
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """Return the commands that apply an activation key, which is in `Command.secret`: never shown or logged."""
+        """Return the commands that apply an activation key, which `Command.secret` keeps from display and logs."""
         ...
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """Return the tool's verdict on a command that changes something, for each object, whatever the exit status."""
+        """Return whether a change succeeded, by the tool's report on each object. The exit status is ignored."""
         ...
 
     def retry_command(self, command: Command, done: Completed) -> Command | None:
-        """Return the command to run instead if this one was not understood and therefore did nothing; else None."""
+        """Return the command to run instead if the tool did not understand this one and changed nothing; else None."""
         ...
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
@@ -151,7 +158,7 @@ class Dialect(Protocol):
 
 
 def with_refusals(command: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-    """Return what a command listed, with the command added to the reason of each refused part.
+    """Return the parts that a command listed, with that command added to the reason of each refused part.
 
     Appends a sentence about each refused part to `problems`.
     """

@@ -1,6 +1,6 @@
 """Data that any MegaRAID tool reports about a controller; the parsers create it, the backend reads it.
 
-A field is None if the tool does not report it. A `ReportedValue` keeps the tool's word and its meaning; a word that is
+A field is None if the tool does not report it. A `ReportedValue` keeps the tool's text and its meaning. Text that is
 not understood means `unknown`, never a default.
 """
 
@@ -45,7 +45,7 @@ class CacheProtection:
     next_learn: str | None = None
     """Time of the next learn cycle, in the tool's words."""
     details: Mapping[str, str] = field(default_factory=dict)
-    """Other values worth a line, by label."""
+    """Other values to display, by label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +140,9 @@ class PhysicalDrive(ReportedDrive):
     alert: bool | None = None
     """Whether it flagged a S.M.A.R.T. alert, that is, predicts its failure."""
     copyback: bool | None = None
-    """Whether the controller copies a drive to its replacement, and this is one of the two."""
+    """Whether a copyback that involves this drive is running, as source or as replacement."""
     inquiry: str | None = None
-    """MegaCli's raw inquiry string, which mixes vendor, model and serial number."""
+    """Raw inquiry string from MegaCli, in which vendor, model and serial number are not separated."""
     volumes: tuple[int, ...] = ()
     """Numbers of its virtual drives, if reported."""
     jobs: tuple[BackgroundOperation, ...] = ()
@@ -191,7 +191,7 @@ class Card(ReportedCard):
     backup: CacheProtection | None = None
     """Battery or CacheVault; None if none is fitted or the tool does not report it (see `backup_known`)."""
     backup_known: bool = False
-    """Whether the tool reports if there is one."""
+    """Whether the tool reports if a battery or CacheVault is fitted."""
     options: tuple[Option, ...] = ()
     """Advanced software options."""
     safe_id: str | None = None
@@ -231,7 +231,7 @@ NEVER_SET: Mapping[str, str] = {
     PRESERVED_BOOT: "it affects unwritten data of missing arrays",
     SSD_CACHE: "the SSDs would be deleted and re-created",
 }
-"""Clause that says why raidbench does not set the value, by label."""
+"""Reason why raidbench does not set the value, as a clause, by label."""
 
 
 def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
@@ -243,8 +243,8 @@ def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
 
 _PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
 _SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-"""Levels by SNIA DDF's primary level. 17 (RAID 1E), 2, 3 and others have no level here and stay unknown; RAID 00 is
-RAID 0 over several spans."""
+"""Levels of arrays over several spans, by SNIA DDF's primary level. 17 (RAID 1E), 2, 3 and others are missing and
+remain unknown. RAID 00 is RAID 0 over several spans."""
 
 _SECONDARY_STRIPED = (0, 3)
 """DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""

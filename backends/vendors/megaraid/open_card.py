@@ -1,4 +1,4 @@
-"""Controllers of a host while a backend runs, each with its tool, its lock and its cached state."""
+"""Controllers of a host during the lifetime of a backend, each with its tool, its lock and its cached state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CardCache:
         self._keys: list[str] = []
 
     def apply_pending(self, target: Target, key: str, reading: Reading) -> Reading:
-        """Return the reading with pending changes: a pending value is shown until the controller reports it."""
+        """Return the reading with any pending change, which is shown until the controller reports the new value."""
         if key == "activation_key" and target.address in self._applied:
             reading = replace(reading, now=self._applied[target.address])
         waiting = self._pending.get((target.address, key))
@@ -52,7 +52,7 @@ class CardCache:
         )
 
     def note_accepted(self, change: Change, pending: str) -> None:
-        """Record that the tool accepted a change; `pending` is what it waits for before it takes effect, or ""."""
+        """Record that the tool accepted a change. `pending`: what it needs to take effect (`reboot`), or ""."""
         changed = (change.target.address, change.key)
         if pending:
             self._pending[changed] = (change.after, pending)
@@ -86,7 +86,7 @@ class CardCache:
 
 @dataclass(slots=True)
 class OpenCard:
-    """One controller. It serves one command at a time, reads included."""
+    """One controller. Only one command at a time runs on it, reads included."""
 
     prefix: str
     """Address of the controller."""
@@ -113,7 +113,7 @@ class OpenCard:
             return self._keep(await self.dialect.read(self.number))
 
     async def refresh(self, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive (None: of the controller) depend on.
+        """Read again the data that the settings of a virtual drive (None: of the controller) depend on.
 
         Reads everything if nothing is cached. `key`: read only what this setting depends on. Raises as `read` does; the
         cached state is kept then.
@@ -129,7 +129,7 @@ class OpenCard:
 
 
 class OpenCards:
-    """All controllers of a host, found at first use and by every scan."""
+    """All controllers of a host. The first use searches for them, and so does every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -146,7 +146,10 @@ class OpenCards:
         return tuple(self._units.values())
 
     async def search_cards(self) -> tuple[OpenCard, ...]:
-        """Scan for tools and controllers, after running commands; controllers that remain keep their cached state."""
+        """Wait for running commands, then search for tools and controllers.
+
+        Controllers that are found again keep their cached state.
+        """
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)

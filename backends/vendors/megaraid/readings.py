@@ -82,14 +82,14 @@ def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]
 
 
 def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
-    """Return why the tool can set no value at all, or None if it can."""
+    """Return why the tool can set none of the values, or None if it can set some."""
     if legal is None or legal:
         return None
-    return f"no command of {program(view)} for it is known"
+    return f"no {program(view)} command that sets it is known"
 
 
 def _unrestorable_reason(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
-    """Return why the present value could not be restored, or None if it can."""
+    """Return why the current value could not be restored, or None if it could."""
     if word is None:
         return "the tool does not report it, so it could not be restored"
     if word.value == UNKNOWN:
@@ -105,7 +105,7 @@ def program(view: CardView) -> str:
 
 
 def is_final(key: str, value: str) -> bool:
-    """Return whether the tool has no word to restore this value, although the setting may be changed.
+    """Return whether the tool cannot restore this value, although it may change the setting.
 
     MegaCli reports `Disk's Default` for nearly every virtual drive and can set `on` and `off` only.
     """
@@ -133,7 +133,7 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
 
 
 def strip(view: VolumeView) -> Reading:
-    """Return the strip size, and whether the virtual drive may be re-created with a different one."""
+    """Return the strip size, with the reason if the virtual drive cannot be re-created with a different one."""
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     remade = shape(view.contents, view.volume)
@@ -186,7 +186,7 @@ def in_use_reason(view: VolumeView) -> str | None:
 
 
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
-    """Return whether FastPath is in force; its preset sets three other settings."""
+    """Return whether FastPath is active. Its preset sets three other settings."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
     values = [reading.now for reading in parts]
     if values[2] is None and not parts[2].availability.available:
@@ -217,7 +217,7 @@ def _combined(values: list[str | None]) -> str:
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
-    """Return whether all three policies may be changed and, for an undo, whether all may be restored."""
+    """Return whether all three policies may be changed, and whether undo could restore all of them."""
     why_not = _preset_reason(view, parts, [part.availability.why_not for part in parts])
     why_not_back = _preset_reason(view, parts, [part.availability.why_not_back for part in parts])
     return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
@@ -274,7 +274,7 @@ def _card_value(view: CardView, key: str) -> Reading:
 
 
 def _span(key: str, present: int | None) -> Span:
-    """Return the range of a controller's numeric setting; it includes the present value."""
+    """Return the range of a controller's numeric setting. The current value is always part of the range."""
     if key in CARD_SPANS:
         span = CARD_SPANS[key]
     elif key in _RATES:

@@ -16,7 +16,7 @@ _LISTED = (
     ("energy pack info", "cachevault"),
     ("energy_pack_info", "cachevault"),
 )
-"""Tables of `show all` and the kind they mean (an energy pack is a supercapacitor)."""
+"""Tables of `show all`, each with the kind of protection that it describes. An energy pack is a supercapacitor."""
 
 _DETAILS = {
     "Capacitance": ("capacitance",),
@@ -28,7 +28,7 @@ _DETAILS = {
     "Learn period": ("auto learn period",),
     "Replacement required": ("replacement required",),
 }
-"""Labels of facts, with the properties of the tool."""
+"""Labels of displayed facts, each with the tool's names for that property."""
 
 _BAD = ("replacement required", "battery pack missing", "pack is about to fail & should be replaced")
 """Properties whose value `Yes` means that the cache is not protected."""
@@ -37,8 +37,8 @@ _BAD = ("replacement required", "battery pack missing", "pack is about to fail &
 def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
     """Return the protection that `show all` reports, and whether it reports any.
 
-    Without a table, `BBU = Absent` means that none is fitted. `BBU Status` is a bare number without a published meaning
-    and never taken as a state.
+    Without a table, `BBU = Absent` means that none is fitted. `BBU Status` is a number without a published meaning, so
+    it is ignored.
     """
     fields = Fields(data)
     for name, kind in _LISTED:

@@ -24,7 +24,7 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 @dataclass(slots=True)
 class _DriveData:
-    """Data about all drives in the answers, by place."""
+    """Data about all drives in several answers, by enclosure and slot."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
     details: dict[Place, dict[str, object]] = field(default_factory=dict)
@@ -35,7 +35,8 @@ class _DriveData:
 def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
     """Return every drive in these answers about one controller, sorted by enclosure and slot.
 
-    `show all` has the list, `eall/sall show all` the details. Each may report what the other lacks.
+    `show all` of the controller has the list, and `eall/sall show all` the details. Each may have values that the other
+    lacks.
     """
     facts = _DriveData()
     for data in answers:
@@ -131,7 +132,7 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 
 def _flat(data: object) -> dict[str, object]:
-    """Return the values of all levels; for a repeated key the upper value."""
+    """Return the values of all nested dicts in one dict. Of a repeated key, the outermost value counts."""
     values: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():

@@ -1,7 +1,7 @@
-"""Check which objects an answer of storcli names; answers about other objects are refused. No I/O.
+"""Check that storcli's output is about the requested objects; output about others is refused. No I/O.
 
-Every answer to `/cN ...` names its controller once in `Command Status`. The rest is named by paths (`/c0/v5`, `Drive
-/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`).
+The output of every `/cN ...` command names its controller once, in `Command Status`. It names other objects in paths
+(`/c0/v5`, `Drive /c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def misnaming_reason(replies: Sequence[Reply], where: str) -> str:
             rows = [f"virtual drive {mentioned}" for mentioned in _volume_rows(reply.data)]
             why = why or misnamed_reason(f"virtual drive {number}", volumes, once=False, required=False)
             why = why or misnamed_reason(f"virtual drive {number}", rows, required=False)
-            why = why or next((f"it has {key} twice, differently" for key in reply.data.differing), "")
+            why = why or next((f"it has {key} twice, with different values" for key in reply.data.differing), "")
     return why
 
 
@@ -89,7 +89,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
             why.setdefault(row[1], text)
     for key in differing:
         if (other := _volume_of(key)) is not None:
-            why.setdefault(other, f"it has {key} twice, differently")
+            why.setdefault(other, f"it has {key} twice, with different values")
     return why
 
 
@@ -112,9 +112,9 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
         why.setdefault(at, twice_reason(f"drive {place_text(at)}"))
     for key in differing:
         if (other := drive_path(key)) is not None:
-            why.setdefault(other, f"it has {key} twice, differently")
+            why.setdefault(other, f"it has {key} twice, with different values")
     return why
 
 
 _BENEATH = ("PDs", "Drive Information", "")
-"""Headings below every virtual drive or drive of version 8."""
+"""Headings that version 8 repeats below every virtual drive or drive."""
