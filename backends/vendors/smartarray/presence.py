@@ -33,7 +33,7 @@ async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> tuple[st
 
 
 async def is_present(host: Host) -> bool:
-    """Return whether a tool is installed or the kernel has a controller."""
+    """Return whether a tool is installed, or a controller is bound to one of the kernel drivers."""
     tools = (*SSACLI_PLACES, *SSACLI, *ARCCONF_PLACES, *ARCCONF)
     return host.which(tools) is not None or bool(await kernel_cards(host))
 
