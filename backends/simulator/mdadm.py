@@ -1,6 +1,6 @@
 """Simulated mdadm: reports, creates, changes and stops md arrays.
 
-Refusals and questions of `--create` are recorded with mdadm 4.2 on Linux 6.1.
+Refusals and questions of `--create` were recorded with mdadm 4.2 on Linux 6.1.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CHUNK = 512 << 10
 """Default chunk size in bytes (mdadm(8), --chunk)."""
 
 _LARGE_KIB = 100 << 20
-"""Member size from which a redundant array gets a bitmap by default (Create.c)."""
+"""Member size in KiB above which a redundant array has a bitmap by default (Create.c)."""
 
 _CREATE_SECONDS, _SHORT = 0.7, 0.3
 """Durations of `--create` and of other changes in seconds."""
@@ -99,7 +99,7 @@ def refuse(text: str, code: int = 1) -> SimulatedOutput:
 
 
 def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """Run `--create`. An unanswered question aborts it."""
+    """Run `--create`. If it asks a question without an answer, it aborts."""
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
@@ -115,7 +115,7 @@ def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
 
 
 def stop_array(rack: Rack, name: str) -> SimulatedOutput:
-    """Run `--stop`. Only the superblocks of the members are left."""
+    """Run `--stop`, which leaves only the superblocks on the members."""
     array = rack.md.get(name)
     if array is None:
         return refuse(f"error opening /dev/{name}: No such file or directory")
@@ -156,7 +156,7 @@ def holder(rack: Rack, name: str) -> str | None:
 
 
 def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
-    """Return mdadm's refusal of the arguments, or None. It does not depend on the devices."""
+    """Return mdadm's refusal if the arguments are wrong with any devices, or None."""
     level, count_text = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
         return refuse(f"invalid raid level: {request.options['level']}", 2)

@@ -34,7 +34,7 @@ class Content:
 
 @dataclass(slots=True, kw_only=True)
 class Volume:
-    """One virtual drive, with the settings' common names."""
+    """One virtual drive, whose settings have the values of the common vocabulary."""
 
     number: int
     """Target ID."""
@@ -55,15 +55,16 @@ class Volume:
     write_cache: str = "write-through"
     """Configured policy: `write-through`, `write-back`, `always-write-back`."""
     read_ahead: str = "none"
-    """`none`, `read-ahead`, `adaptive`."""
+    """Read policy: `none`, `read-ahead`, `adaptive`."""
     io_policy: str = "direct"
-    """`direct`, `cached`."""
+    """I/O policy: `direct`, `cached`."""
     drive_cache: str = "default"
-    """`on`, `off`, `default`."""
+    """Drive cache policy: `on`, `off`, `default`."""
     cache_bypass: str = "intelligent-64k"
-    """`intelligent`, `standard` or `custom-1` to `custom-3` with `-64k`, `-128k` or `-256k`; `off`."""
+    """Cache bypass mode: `intelligent`, `standard` or `custom-1` to `custom-3`, each followed by `-64k`, `-128k` or
+    `-256k`; or `off`."""
     access: str = "read-write"
-    """`read-write`, `read-only`, `blocked`."""
+    """Access policy: `read-write`, `read-only`, `blocked`."""
     auto_bgi: bool = True
     """True if background initialisation starts automatically."""
     bgi_since: float | None = None
@@ -73,7 +74,7 @@ class Volume:
     naa: str = ""
     """NAA identifier, 32 hex digits."""
     sequence: int = 0
-    """Creation number. The kernel numbers its disks in the same order."""
+    """Creation number. The kernel numbers the disks in the same order."""
     created: float = 0.0
     """Creation time in simulated time."""
     content: Content | None = None

@@ -32,7 +32,7 @@ STATES = {
     "foreign": "Unconfigured(good), Spun Up",
     "jbod": "JBOD",
 }
-"""Values by MegaCli's names."""
+"""MegaCli's names of drive states, by simulated state."""
 
 
 _RULE = "                ================"

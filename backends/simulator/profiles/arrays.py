@@ -22,10 +22,10 @@ _OLD = Content(filesystem="ext4", label="old-data", uuid="b83a5e17-64cf-4d02-9f7
 _PV = Content(filesystem="LVM2_member", uuid="kQ3v8W-Zr1T-0bYx-Lm5c-Hs9P-ue2D-JdA7fN")
 
 _SHELF = ("sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh", "sdi")
-"""SATA SSDs at the HBA."""
+"""Kernel names of the SATA SSDs at the HBA."""
 
 _DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
-"""Physical volumes of the group `data`. The last one has a logical volume."""
+"""Physical volumes of the volume group `data`. The last one contains a logical volume."""
 
 
 def arrays_rack(clock: Clock = time.time) -> Rack:
