@@ -99,7 +99,7 @@ def refuse(text: str, code: int = 1) -> SimulatedOutput:
 
 
 def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """Run `--create`. If it asks a question without an answer, it aborts."""
+    """Run `--create`. If it has to ask a question, it aborts."""
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
@@ -257,7 +257,7 @@ _OPTION = re.compile(r"--([a-z-]+)=(.*)")
 _FLAG = re.compile(r"--([a-z-]+)")
 
 _QUICK = 0.02
-"""Duration of a read-only answer in seconds."""
+"""Duration of a read-only command in seconds."""
 
 
 def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:

@@ -41,7 +41,7 @@ _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "nul
 
 
 def fio_output(args: Sequence[str]) -> SimulatedOutput:
-    """Return fio's answer to `--version`, `--enghelp`, `--cmdhelp` or a probe job."""
+    """Return fio's output for `--version`, `--enghelp`, `--cmdhelp` or a probe job."""
     if "--version" in args:
         return SimulatedOutput(text=f"{VERSION}\n")
     if "--enghelp" in args:

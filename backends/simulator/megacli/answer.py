@@ -1,4 +1,4 @@
-"""Parser for MegaCli command lines, and the answers."""
+"""Parser for MegaCli command lines, and the simulated output."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
 
 
 def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int] | None:
-    """Return the answer of a read-only command; None for any other command."""
+    """Return the output and exit status of a read-only command; None for any other command."""
     match args:
         case ["-AdpAllInfo"]:
             return lists.adapter(card), 0

@@ -1,4 +1,4 @@
-"""Read-only answers of MegaCli: adapter, virtual drives, drives, battery and options. No I/O."""
+"""Output of MegaCli's read-only commands: adapter, virtual drives, drives, battery and options. No I/O."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
 """Drive models."""
 
 SLOW_SECONDS = 8.0
-"""Duration of a long answer of the slow controller in seconds."""
+"""Duration of a long command of the slow controller, in seconds."""
 
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
@@ -190,7 +190,7 @@ def _degraded_card(rack: Rack) -> SimulatedCard:
 
 
 def _card_84016() -> SimulatedCard:
-    """Return the 84016E of article F, which only MegaCli lists, and which is slow to answer."""
+    """Return the 84016E of article F, which only MegaCli lists, and for which commands are slow."""
     disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
     volume = volume_over(disks, "archive", Level.RAID10, 2, strip_kib=128, write_back=True)
     volume.drive_cache = "off"

@@ -1,4 +1,4 @@
-"""Answers to `show all` for a controller, virtual drives, drives, battery and CacheVault."""
+"""Output of `show all` for a controller, virtual drives, drives, battery and CacheVault."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A tool may accept a change that takes effect only after a controller reset or a reboot (codes 0x59, 116, 132). Such a
 change has not failed, but is not complete either. Until the controller reports the new value, the setting reads
 `pending reboot` or `pending controller reset`, and its effective value is the old one. A caller that compares this with
-the requested value therefore reports "differs: now pending reboot". raidbench forgets pending changes when it exits;
-the next session shows what the controller reports.
+the requested value therefore reports "differs: now pending reboot". raidbench forgets pending changes when it exits, so
+the next session shows only the values that the controller reports.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class MegaRaid:
         self._picture: Topology | None = None
 
     async def inventory(self) -> Inventory:
-        """Return all controllers, read in parallel. A controller that cannot be read becomes a problem."""
+        """Return all controllers, read in parallel, with a problem for each one that cannot be read."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
@@ -125,7 +125,7 @@ class MegaRaid:
         return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError if the output is unusable."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -311,7 +311,7 @@ class MegaRaid:
         """Return the background tasks of a virtual drive and of its controller, as last read.
 
         The tool runs only if nothing is cached, because each call costs a controller seconds. Raises NotFoundError for
-        an unknown address, ToolFailedError if the tool gives no usable answer.
+        an unknown address, ToolFailedError if the tool's output is unusable.
         """
         address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
@@ -319,7 +319,7 @@ class MegaRaid:
         return (*(volume_tasks(contents, volume) if volume is not None else ()), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem for each unusable or superfluous tool, and one for controllers that no tool sees."""
+        """Return a problem for each unusable or superfluous tool, and one for any controllers that no tool sees."""
         await self._units.search_cards()
         return await doctor_problems(self._host, self._units.search)
 

@@ -90,14 +90,14 @@ class Dialect(Protocol):
         ...
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        """Read everything about a controller, with a problem for each unreadable part. Raises as `cards` does."""
         ...
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
         """Read again what the settings of a virtual drive (None: of the controller) depend on; keep the rest.
 
         `key`: read at least what this setting depends on. A virtual drive that no longer exists is left out. Raises
-        ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
+        ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
         """
         ...
 

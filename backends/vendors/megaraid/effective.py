@@ -18,7 +18,7 @@ class CardView:
     dialect: Dialect
     """The tool that manages it."""
     why_not: str | None = None
-    """Reason that blocks every change: no root, read-only mode, truncated answers."""
+    """Reason that blocks every change: no root privileges, read-only mode, or truncated output."""
 
     @property
     def card(self) -> Card:

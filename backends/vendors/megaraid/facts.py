@@ -102,7 +102,7 @@ class VirtualDrive(ReportedArray):
     cached: ReportedValue | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, or `on` if the tool gives no details."""
     refused: str = ""
-    """Clause that says why the whole answer about it is refused; "" if it is accepted."""
+    """Clause that says why all output about it is refused; "" if it is accepted."""
 
 
 COPYBACK = "copyback"
@@ -148,7 +148,7 @@ class PhysicalDrive(ReportedDrive):
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background operations on it: rebuild, copyback, erase."""
     refused: str = ""
-    """Clause that says why the whole answer about it is refused; "" if it is accepted."""
+    """Clause that says why all output about it is refused; "" if it is accepted."""
 
     @property
     def health(self) -> Health:
@@ -173,7 +173,7 @@ class PhysicalDrive(ReportedDrive):
 
 
 Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
-"""Parts that an answer about a controller lists."""
+"""Kinds of objects that output about a controller lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

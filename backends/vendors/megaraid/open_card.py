@@ -172,7 +172,7 @@ class OpenCards:
     def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
         """Return the state without the virtual drives whose world wide name also appears on another controller.
 
-        One of the two answers then contains rows of the other controller.
+        In that case, the output about one of the two controllers contains rows of the other one.
         """
         claims = {
             volume.wwn: f"virtual drive {volume.number} of {other.prefix}"

@@ -153,7 +153,7 @@ def _steps_to(
         return _recreation_steps(
             view if companions is None else previous_definition(view, companions), request, request.value
         )
-    if request.value == request.now.now:  # already set, so the tool needs no word for it
+    if request.value == request.now.now:  # already set, so no command is needed
         return _steps_or_none(view, view.volume.number, key, request.value)
     return _set(view, view.volume.number, key, request.value)
 
@@ -208,7 +208,7 @@ def card_change(view: CardView, request: RequestedValue, identity: Identity, loc
     except InvalidValueError:
         if request.value != now:
             raise
-        return request.change((), (), identity, lock)  # already set, so the tool needs no word for it
+        return request.change((), (), identity, lock)  # already set, so no command is needed
     readable = now is not None and is_understood(now)
     return request.change(forward, steps(now) if now and readable else (), identity, lock)
 

@@ -71,7 +71,7 @@ class SmartArray:
         self._moving: dict[str, str] = {}
 
     async def inventory(self) -> Inventory:
-        """Return all controllers. A controller that cannot be read becomes a problem."""
+        """Return all controllers, with a problem for each one that cannot be read."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
@@ -129,7 +129,7 @@ class SmartArray:
         return (CARD_SETTINGS if address.volume is None else VOLUME_SETTINGS)[address.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError if the output is unusable."""
         address, unit = await self._unit(target)
         return self._readings(target, address, await self._view(target, address, unit, await unit.refresh()))
 

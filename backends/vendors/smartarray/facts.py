@@ -154,9 +154,9 @@ class CardText:
     drives: tuple[BayDrive, ...] = ()
     """Physical drives."""
     cut: str = ""
-    """Clause, without a full stop, that says what is missing from a truncated answer; "" if it is complete."""
+    """Clause, without a full stop, that says what is missing from truncated output; "" if it is complete."""
     twice: str = ""
-    """Clause that names objects which the answer describes more than once. These are refused and not listed."""
+    """Clause that names objects which the output describes more than once. These are refused and not listed."""
 
     def volume(self, number: int | None) -> LogicalDrive | None:
         """Return the logical drive with this number, or None."""

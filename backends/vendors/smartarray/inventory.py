@@ -36,7 +36,7 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
 
 
 def truncation_of(prefix: str, text: CardText) -> Problem | None:
-    """Return a problem if the answer about the controller is truncated, else None."""
+    """Return a problem if the output about the controller was truncated, else None."""
     return Problem(where=f"{NAME}:{prefix}", message=f"{text.cut}.", hint=LOOK_AGAIN) if text.cut else None
 
 

@@ -62,7 +62,7 @@ class _Sections:
 
 
 def card_numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of the controllers that an answer lists, each once, in order."""
+    """Return the numbers of the controllers that the output lists, each once, in order."""
     matches = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
     return tuple(dict.fromkeys(int(match[1]) for match in matches if match))
 

@@ -69,7 +69,7 @@ class MegaCli:
     async def cards(self) -> tuple[int, ...]:
         """Return the numbers of the controllers; MegaCli counts them from 0 without gaps.
 
-        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no answer in time. Raises
+        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no output in time. Raises
         ToolFailedError if the output is not MegaCli's: the program is storcli under MegaCli's name, or a library is
         missing.
         """
@@ -89,7 +89,7 @@ class MegaCli:
         return numbers
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        """Read everything about a controller, with a problem for each unreadable part. Raises as `cards` does."""
         self._reader.begin()
         await self._reader.read_version()
         problems = [self._reader.cut] if self._reader.cut else []

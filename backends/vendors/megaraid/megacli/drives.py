@@ -75,7 +75,7 @@ class Record:
 
 
 def records(text: str, card: int) -> Iterator[Record]:
-    """Yield the drives of an answer in order. `card` is their controller until the text names another one."""
+    """Yield the drives in the output in order. `card` is their controller until the text names another one."""
     current: Record | None = None
     for line in lines(text):
         if not line.key and (named := _CARD.match(line.value)):
@@ -119,7 +119,7 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
 
 
 def drive(record: Record) -> PhysicalDrive:
-    """Return one drive; unreported and implausible values are None or unknown."""
+    """Return one drive. Values that are implausible or not reported are None or unknown."""
     value = record.value
     state_raw = value("firmware state")
     foreign = {"foreign": True, "none": False}.get(value("foreign state").lower())

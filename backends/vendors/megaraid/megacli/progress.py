@@ -1,4 +1,4 @@
-"""Parsers for background operations: `-ShowProg` answers, and `Ongoing Progresses` in lists.
+"""Parsers for background operations: output of `-ShowProg`, and `Ongoing Progresses` in lists.
 
 No I/O; they never raise.
 """

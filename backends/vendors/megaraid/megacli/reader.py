@@ -49,7 +49,7 @@ _NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)",
 
 
 def misnaming_reason(args: tuple[str, ...], text: str) -> str:
-    """Return why an answer is not about the controller of its command, as a clause; "" if it is."""
+    """Return why output is not about the controller in its command, as a clause; "" if it is."""
     card = verdict.number(args, "-a")
     if card is None or not text.strip():
         return ""
@@ -88,11 +88,11 @@ class MegaCliReader:
         self.cut = ""
 
     async def run(self, args: tuple[str, ...]) -> Completed:
-        """Return the answer to a read. Raises ToolMissingError, or ToolTimeoutError if there is none in time."""
+        """Run a command that reads. Raises ToolMissingError, or ToolTimeoutError if there is no output in time."""
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
     def rejection_reason(self, args: tuple[str, ...], done: Completed) -> str:
-        """Return why an answer is truncated or about a different controller, as sentences; "" if it is accepted.
+        """Return why output is truncated or about a different controller, as sentences; "" if it is neither.
 
         If this build never prints an exit code, a missing one is ignored.
         """
@@ -110,7 +110,7 @@ class MegaCliReader:
         return sentence
 
     async def read_version(self) -> None:
-        """Read the version, unless an earlier call got a complete answer. Raises as `run` does."""
+        """Read the version, unless an earlier call got complete output. Raises as `run` does."""
         if self._version_asked:
             return
         done = await self.run(commands.VERSION)
@@ -136,20 +136,20 @@ class MegaCliReader:
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
-        """Return a complete answer, or "" and a problem if there is none. Raises ToolMissingError."""
+        """Return complete output. If there is none, add a problem and return "". Raises ToolMissingError."""
         text, is_complete = await self._read_lines(args, subject, problems)
         return text if is_complete else ""
 
     async def read_list(
         self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
-        """Return a parsed answer without the last entry of a truncated list; () and a problem if there is none."""
+        """Return a parsed list, without its last entry if truncated. If unreadable, add a problem and return ()."""
         text, is_complete = await self._read_lines(args, f"answer to {args[0]}", problems)
         ts = parse(text, card)
         return ts if is_complete else ts[:-1]
 
     async def _read_lines(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
-        """Return an answer, without an incomplete last line, and whether the answer is complete."""
+        """Return the output, without an incomplete last line, and whether it is complete."""
         try:
             done = await self.run(args)
         except ToolFailedError as error:
@@ -171,7 +171,7 @@ class MegaCliReader:
         return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
     def foreign_answer_error(self, done: Completed) -> ToolFailedError:
-        """Return the error for an answer that is not MegaCli's, with the tool's own words as evidence."""
+        """Return the error for output that is not MegaCli's, with that output as evidence."""
         if not done.stdout.strip():
             return self._no_answer_error((), done)
         text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)

@@ -19,7 +19,7 @@ _NOTHING = frozenset({"", "n/a", "na", "none", "-", "unknown", "not available", 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of an answer."""
+    """One line of output."""
 
     key: str
     """Key in lower case with single blanks, without the colon; "" if the line is not a `key : value` pair."""
@@ -69,7 +69,7 @@ def word(value: str, meanings: Mapping[str, str]) -> ReportedValue | None:
 
 
 def pairs(text: str) -> dict[str, str]:
-    """Return the values of an answer by their keys in lower case; the first value of a key counts."""
+    """Return the values in the output by key in lower case. The first value of a key counts."""
     by_key: dict[str, str] = {}
     for line in lines(text):
         if line.key and line.value:

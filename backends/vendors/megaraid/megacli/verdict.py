@@ -70,7 +70,7 @@ _NAMES = re.compile(r"\bpredictive fail(?:ure)? poll|\bon smart errors?\b", re.A
 
 _CRASHED = re.compile(r"\bsegmentation fault\b|\bcore dumped\b|^(?:Aborted|Bus error)\b", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 200_000
-"""Maximum characters of an answer to parse: half from its start and half from its end."""
+"""Maximum characters of output to parse: half from its start and half from its end."""
 
 _NOTICES = (
     "get bbu status failed",
@@ -187,7 +187,7 @@ def _pending(text: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return the text, without its middle if it is too long. An answer to a change normally has a few lines."""
+    """Return the text, without its middle if it is too long. The output of a change normally has only a few lines."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 

@@ -50,7 +50,7 @@ def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bo
 
 
 def parse_answer(data: Mapping[str, object], kind: str) -> CacheProtection | None:
-    """Return the protection from the answer to `/cN/cv show all` or `/cN/bbu show all`; None if it reports none."""
+    """Return the protection from the output of `/cN/cv show all` or `/cN/bbu show all`; None if not reported."""
     properties: dict[str, object] = {}
     for _, row in tables(data, "property"):
         key = row.text("property")

@@ -24,7 +24,7 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 @dataclass(slots=True)
 class _DriveData:
-    """Data about all drives in several answers, by enclosure and slot."""
+    """Data about all drives in the output of several commands, by enclosure and slot."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
     details: dict[Place, dict[str, object]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class _DriveData:
 
 
 def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
-    """Return every drive in these answers about one controller, sorted by enclosure and slot.
+    """Return every drive in the output of these commands about one controller, sorted by enclosure and slot.
 
     `show all` of the controller has the list, and `eall/sall show all` the details. Each may have values that the other
     lacks.

@@ -61,14 +61,14 @@ def cleaned_text(value: object) -> str | None:
 
 
 class Data(dict[str, object]):
-    """Data of one answer. Its nested tables are collected only once, even if several parsers use them."""
+    """Data in the output of one command. Its nested tables are collected once, even if several parsers use them."""
 
     __slots__ = ("_nested", "_results", "_rows", "differing", "ends")
 
     def __init__(
         self, data: Mapping[str, object] | None = None, *, ends: bool | None = True, differing: tuple[str, ...] = ()
     ) -> None:
-        """Store the data of an answer.
+        """Store the data of one command's output.
 
         `ends`: whether the end of the output was found; None for text, which may be truncated unnoticed between two
         tables. `differing`: keys that occurred twice with different values and are left out.
@@ -79,7 +79,7 @@ class Data(dict[str, object]):
         self._results: dict[object, object] = {}
 
     def parse_once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
-        """Return the result of this parser, which runs only once per answer."""
+        """Return the result of this parser, which runs only once for these data."""
         if parser not in self._results:
             self._results[parser] = parser(self)
         return cast("T", self._results[parser])
@@ -181,7 +181,7 @@ def flag(text: str | None) -> bool | None:
 
 
 def nested_dicts(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
-    """Return every dict in an answer, at any depth, with its heading (key); the answer itself is not included."""
+    """Return every dict nested in the output, at any depth, with its heading (key)."""
     if isinstance(data, Data):
         return data.nested_dicts()
     pairs: list[tuple[str, dict[str, object]]] = []

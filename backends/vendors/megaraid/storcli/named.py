@@ -71,9 +71,9 @@ def _volume_of(heading: str) -> int | None:
 
 
 def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[int, str]:
-    """Return the virtual drives of one answer whose data is refused, with the reason as a clause.
+    """Return the virtual drives whose data in one command's output is refused, with the reason as a clause.
 
-    `differing`: keys that the answer has twice, with different values.
+    `differing`: keys that occur twice in the output, with different values.
     """
     why: dict[int, str] = {}
     numbers = list(_volume_rows(data))
@@ -94,7 +94,7 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
 
 
 def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[Place, str]:
-    """Return the drives of one answer whose data is refused, with the reason as a clause."""
+    """Return the drives whose data in one command's output is refused, with the reason as a clause."""
     why: dict[Place, str] = {}
     listed: list[tuple[str, Place]] = []
     for heading, row in tables(data, "eid:slt"):

@@ -25,7 +25,7 @@ def retry_command(command: Command, done: Completed) -> Command | None:
     if "nolog" not in command.argv:
         return None
     printed = (done.stdout + done.stderr).lower()
-    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing a large answer twice
+    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing large output twice
         return None
     answers = replies(done.stdout)
     text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
@@ -56,7 +56,7 @@ class StorCliReader:
         self.version: str | None = None
         """Version that the tool reports; None before the first read."""
         self.warnings: tuple[str, ...] = ()
-        """Errors that the tool reported in the last required answer, which is used anyway."""
+        """Errors that the tool reported in the last required reply, which is used nevertheless."""
         self.cut = ""
         """Sentence about the first truncated or refused output since `begin`; "" if there is none."""
         self._host = host

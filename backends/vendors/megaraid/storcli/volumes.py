@@ -38,7 +38,7 @@ _NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORE
 
 @dataclass(slots=True)
 class _VolumeData:
-    """Data about all virtual drives in the answers, by number."""
+    """Data about all virtual drives in the output of several commands, by number."""
 
     rows: dict[int, Fields] = field(default_factory=dict)
     properties: dict[int, Fields] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class _VolumeData:
 
 
 def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
-    """Return every virtual drive in these answers about one controller, by number.
+    """Return every virtual drive in the output of these commands about one controller, by number.
 
     `show all` of the controller has the list and the topology, and `vall show all` the properties. Each may have values
     that the other lacks.

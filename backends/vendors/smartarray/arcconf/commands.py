@@ -16,7 +16,7 @@ from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import Family
 
 DONE = "Command completed successfully."
-"""Last line of every successful answer; nothing else means success."""
+"""Last line of all successful output; nothing else means success."""
 ABORTED = "Command aborted."
 """Last line of a refusal."""
 WHOLE = CompletenessCheck(

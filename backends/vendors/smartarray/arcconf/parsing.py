@@ -66,7 +66,7 @@ class OutputSection:
 
 
 def read(text: str) -> list[OutputSection]:
-    """Return the sections of an answer in order."""
+    """Return the sections of the output in order."""
     sections = [OutputSection("")]
     channel, part, ruled = "0", "", False
     for _, bare in texts.lines(text):
@@ -188,10 +188,10 @@ def refusal_reason(text: str) -> str | None:
 
 
 def card_text(text: str, number: int, *, status: str = "", cut: bool = False) -> CardText | None:
-    """Return the state of a controller from an answer, or None if the answer does not describe it.
+    """Return the state of a controller from output, or None if the output does not describe it.
 
-    `status`: output of `getstatus`. `cut`: whether the answer is truncated. Its last section is then left out, because
-    a line may be missing from it.
+    `status`: output of `getstatus`. `cut`: whether `text` is truncated. Its last section is then left out, because a
+    line may be missing from it.
     """
     passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")

@@ -20,7 +20,7 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 from backends.vendors.smartarray.text import lines
 
 READ_SECONDS = 120.0
-"""Timeout for one answer."""
+"""Timeout for one command that reads, in seconds."""
 
 _UNSAYABLE = "the arcconf command for it is unknown"
 

@@ -22,7 +22,7 @@ _REDUNDANT = {Level.RAID5: 1, Level.RAID6: 2, Level.RAID50: 2, Level.RAID60: 4}
 
 
 def missing(text: str) -> str:
-    """Return what is missing from an answer to `show config detail`; "" if it is complete."""
+    """Return what is missing from the output of `show config detail`; "" if it is complete."""
     if torn := line_end(text):
         return torn
     card_sections = read(text)

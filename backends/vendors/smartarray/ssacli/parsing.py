@@ -62,10 +62,9 @@ _JOBS = {
 
 
 def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
-    """Return every controller in an answer.
+    """Return every controller in the output.
 
-    `cut`: whether the answer is truncated. The truncated section is then left out, because a line may be missing from
-    it.
+    `cut`: whether `text` is truncated. The truncated section is then left out, because a line may be missing from it.
     """
     card_sections = read(text)
     return tuple(
@@ -74,7 +73,7 @@ def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
 
 
 def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardText:
-    """Return a controller. `torn`: the truncated sections; None if the answer is complete."""
+    """Return a controller. `torn`: the truncated sections; None if the output is complete."""
     if torn is not None:
         card_sections = _without_cut_sections(card_sections, torn)
     twice = _repeated_sections(card_sections.sections)

@@ -206,7 +206,7 @@ class _SectionReader:
 
 @lru_cache(2)  # cached because the completeness check and the parser read the same output
 def read(text: str) -> tuple[CardSections, ...]:
-    """Return the controllers of an answer in order. The result is cached: do not change it."""
+    """Return the controllers in the output in order. The result is cached: do not change it."""
     rows = _dedent(list(texts.lines(text.removeprefix("\ufeff"))))
     reader = _SectionReader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
@@ -249,7 +249,7 @@ def _starts_paragraph(indent: int, bare: str) -> bool:
 
 
 def errors(text: str) -> Iterator[str]:
-    """Yield every `Error: ...` of an answer, complete and cleaned."""
+    """Yield every `Error: ...` in the output, complete and cleaned."""
     rows = [bare for _, bare in texts.lines(text)]
     for at, bare in enumerate(rows):
         if bare.lower().startswith("error:"):

@@ -24,7 +24,7 @@ from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
 
 READ_SECONDS = 120.0
-"""Timeout for one answer: a controller with many drives takes some ten seconds."""
+"""Timeout in seconds for one command that reads. A controller with many drives takes some ten seconds."""
 
 _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
 """Keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
