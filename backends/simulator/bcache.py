@@ -12,7 +12,7 @@ from backends.values import dataclass
 _MOST = (1 << 32) - 1
 
 BLOCK_BYTES = 4096
-"""Block size of the superblock, which is the smallest I/O size of the device."""
+"""Block size in the superblock, which is the smallest I/O size of the device, in bytes."""
 
 _NUMBERS = {
     "sequential_cutoff": (4 << 20, 0, _MOST),
@@ -143,5 +143,5 @@ def human(value: int) -> str:
 
 
 def _choice(word: str, choices: tuple[str, ...]) -> str:
-    """Return all values of a setting, with the effective one in brackets."""
+    """Return all legal values of a setting, with the effective one in brackets."""
     return " ".join(f"[{name}]" if name == word else name for name in choices)

@@ -71,7 +71,7 @@ class CacheFlow:
     write_hits: float
     """Writes whose block is cached."""
     fast_reads: float
-    """Reads that the fast part serves. The slow part serves the others."""
+    """Reads that the fast part serves; the slow part serves the other reads."""
     fast_writes: float
     """Writes to the fast part."""
     slow_writes: float
@@ -81,7 +81,7 @@ class CacheFlow:
     write_fills: float = 0.0
     """Writes that add a block to the cache."""
     dirties: float = 0.0
-    """Writes that leave unwritten data in the cache."""
+    """Writes that leave data in the cache that the slow part does not have yet."""
     drops: float = 0.0
     """Writes that discard the cached block."""
     bypassed: bool = False

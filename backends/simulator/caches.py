@@ -75,7 +75,7 @@ class CacheCounts:
         self.write_misses += moved[2] * (1 - writes)
 
     def _add_cached_job(self, cache: CachedBy, flow: CacheFlow, region: int, moved: Moved, seconds: float) -> None:
-        """Count requests to a device with a kernel cache, and update the contents of that cache."""
+        """Count a job's requests to a device with a kernel cache, and update the contents of that cache."""
         reads, read_bytes, writes, written = moved
         if flow.bypassed:
             self.bypass_hits += reads * flow.read_hits

@@ -45,7 +45,7 @@ STORCLI, MEGACLI = "storcli", "MegaCli"
 """Tools that may list a simulated controller."""
 
 FASTPATH = "MegaRAID FastPath"
-"""Name of the option that the activation key enables."""
+"""Name of the advanced software option that the activation key enables."""
 
 
 @dataclass(slots=True, kw_only=True)

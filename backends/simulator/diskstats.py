@@ -120,7 +120,7 @@ def _member_shares(
 
 
 def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
-    """Return the share of one of `count` equal devices."""
+    """Return the share of one of `count` devices that are used equally."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
@@ -167,7 +167,7 @@ class DiskCounts:
     """Run time of the jobs in simulated seconds."""
 
     def add(self, disks: Sequence[DiskShare], moved: tuple[int, int, int, int], seconds: float) -> None:
-        """Add the reads, bytes read, writes and bytes written by a job in a number of seconds."""
+        """Add a job's reads, bytes read, writes and bytes written (`moved`) in a number of seconds."""
         reads, read_bytes, writes, written = moved
         self.seconds += seconds
         for disk in disks:

@@ -47,7 +47,7 @@ _Tree: TypeAlias = dict[str, "_Tree"]
 
 
 class SimulatedHost(SyntheticHost):
-    """Host without hardware. It touches nothing except the file that stores its `Rack`."""
+    """Host without hardware. It accesses nothing except the file that stores its `Rack`."""
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class SimulatedHost(SyntheticHost):
         return None
 
     def _host_drive(self, address: str) -> str | None:
-        """Return the drive at a SCSI address, or None if it is behind a RAID controller."""
+        """Return the kernel name of the drive at a SCSI address, or None if it is behind a RAID controller."""
         names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
         return next((name for name in names if f"/{address}/" in self._linux().links[f"/sys/block/{name}"]), None)
 

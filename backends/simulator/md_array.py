@@ -30,7 +30,7 @@ STRIPES = {
     "skip_copy": (0, 0, 1),
     "rmw_level": (1, 0, 2),
 }
-"""Settings of levels with parity: default, minimum and maximum (drivers/md/raid5.c)."""
+"""Default, minimum and maximum of the settings of levels with parity (drivers/md/raid5.c)."""
 
 _PARITY = ("raid4", "raid5", "raid6")
 
@@ -81,11 +81,11 @@ class MdArray:
     stripes: dict[str, int] = field(default_factory=dict)
     """Changed settings of `STRIPES`."""
     sequence: int = 0
-    """Creation number, which makes the disk of a re-created array a different one."""
+    """Creation number, by which the kernel disk of a re-created array is recognised as a different one."""
     created: float = 0.0
     """Creation time in simulated time."""
     work: str = ""
-    """`resync`, `recover`, `check`, `repair` or `reshape` while it runs, or ""."""
+    """Running background work: `resync`, `recover`, `check`, `repair` or `reshape`; "" for none."""
     began: float = 0.0
     """Start of the background work in simulated time."""
     old_chunk: int = 0
@@ -129,7 +129,7 @@ class MdArray:
         self.work, self.began = work, now
 
     def progress(self, now: float) -> float:
-        """Return the completed share of the background work, 0..1; 1 without any."""
+        """Return the completed share of the background work, 0..1; 1 if none is running."""
         speed = self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])
         return 1.0 if not self.work else min(1.0, max(0.0, now - self.began) * speed / self.component_kib)
 
@@ -184,7 +184,7 @@ class MdArray:
         return texts
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
-        """Write a file of its `md` folder. `now`: the simulated time.
+        """Write to a file of its `md` folder. `now`: the simulated time.
 
         Raises ToolFailedError if the kernel refuses the value.
         """

@@ -16,7 +16,7 @@ from backends.simulator.tool_output import SimulatedOutput, format_time
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
-"""Layout of a RAID 10 (mdadm's parse_layout_10)."""
+"""Form of the layout of a RAID 10 (mdadm's parse_layout_10)."""
 
 _USUAL_LAYOUT = {"raid5": 2, "raid6": 2, "raid10": 258}
 """Default layouts: left-symmetric parity, two near copies."""
@@ -201,7 +201,7 @@ def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
 
 
 def _member_bytes(rack: Rack, name: str) -> int | None:
-    """Return the bytes of a device that can be a member, or None if it cannot or does not exist."""
+    """Return the size in bytes of a device that can be a member; None if it cannot, or does not exist."""
     if (array := rack.md.get(name)) is not None:
         return array.size_bytes
     drive = rack.drive(name)

@@ -16,7 +16,7 @@ _EXTRA_WITH_WRITES = 0.12
 
 
 _ALIKE = 0.01
-"""Relative difference of the drives' work below which requests wait for both equally."""
+"""Relative difference of the drives' busy times below which requests wait equally at both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,7 +111,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
 
 
 def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
-    """Return a disk system's logical drive as a target. Its cache is filled up to the mean of both flush thresholds."""
+    """Return a disk system's logical drive as a target."""
     return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
@@ -205,7 +205,7 @@ def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarg
 
 
 def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
-    """Return a file or zvol of a pool as a target. `record`: bytes of its existing blocks."""
+    """Return a file or zvol of a pool as a target. `record`: size of its existing blocks in bytes."""
     dataset = pool.datasets[name]
     pooled = Pooled(
         vdevs=vdevs,

@@ -25,10 +25,10 @@ _LIMITS = ("max_sectors_kb", "iostats", "add_random")
 """Settings, in addition to `write_cache`, that the kernel commits as queue limits."""
 
 DEPTH = "queue_depth"
-"""File of a SCSI device, stored together with its queue files."""
+"""Name of a SCSI device's file that is stored together with its queue files."""
 
 CACHE = "cache_type"
-"""File of the sd driver with a drive's cache type, stored together with the queue files."""
+"""Name of the sd driver's file with a drive's cache type, which is stored together with the queue files."""
 
 CAN_QUEUE = 928
 """Commands that a controller's driver accepts at the same time (scsi_host/can_queue)."""

@@ -1,8 +1,10 @@
-"""Performance of a simulated array by a closed queueing model. No I/O. docs/dev/simulation.md explains it.
+"""Predicts the performance of a simulated array with a closed queueing model. No I/O.
+
+docs/dev/simulation.md explains the model.
 
 Every request takes time at four stations: the controller's processor, the drives, the link, and the host in front of
-them. With N requests in flight the array completes X(N) per second. The mean time of a request follows from Little's
-law.
+them. With N requests in flight, the array completes X(N) requests per second. The mean time of a request follows from
+Little's law.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _WRITE_KNEE = 4.0
 
 
 _FAST_SPREAD, _FAST_TAIL = 0.195, 4.0
-"""Latency spread and tail of cache hits: the same as for reads of flash."""
+"""Latency spread and tail of cache hits, which are assumed to equal those of flash reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,7 @@ class Rack:
     nvme: dict[str, str] = field(default_factory=dict)
     """NVMe drives of the host itself, as keys of `DRIVES` by kernel name."""
     lying: dict[str, Content] = field(default_factory=dict)
-    """Contents of the host's own drives, by kernel name."""
+    """Contents of drives that are not behind a controller, by kernel name."""
     sata: dict[str, str] = field(default_factory=dict)
     """Drives at the mainboard's SATA ports, as keys of `DRIVES` by kernel name."""
     md: dict[str, MdArray] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Rack:
     zfs: ZfsModule | None = None
     """The ZFS kernel module, or None if it is not loaded."""
     records: dict[str, int] = field(default_factory=dict)
-    """Record size in bytes of each file on a pool. A file keeps it until it is rewritten."""
+    """Record size in bytes of each file on a pool. A file keeps its record size until it is rewritten."""
     lvm: dict[str, LvmGroup] = field(default_factory=dict)
     """LVM volume groups, by name."""
     bcache: dict[str, BcacheDevice] = field(default_factory=dict)
@@ -221,7 +221,7 @@ class Rack:
                 del self.stopped[uuid]
 
     def overwrite(self, name: str) -> None:
-        """Remove a raw device's contents, as the first write to it does."""
+        """Remove the contents of a raw device, because a job writes to it."""
         self.forget_superblock(name)
         pair = self.volume_at(name)
         if pair is not None:
@@ -304,9 +304,9 @@ class Rack:
         return None if model is None else DRIVES[model]
 
     def _md_target(self, array: MdArray) -> WorkloadTarget | None:
-        """Return an md array as a target: equal drives, or a two-drive mirror. None if a member is unknown.
+        """Return an md array of equal drives, or a two-drive mirror, as a target; None if a member is unknown.
 
-        An array whose members are all md arrays is a nested one, such as RAID 50.
+        An array may also be nested, such as RAID 50; then all its members are md arrays.
         """
         inner = [self.md[member.name] for member in array.members if member.name in self.md]
         if inner and len(inner) == len(array.members):

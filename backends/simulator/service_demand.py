@@ -306,7 +306,7 @@ def _with_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand,
 
 
 def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
-    """Return drive operations of an array with parity: reads per read, reads per write, writes per write."""
+    """Return the drive operations of an array with parity: reads per read, reads per write, and writes per write."""
     parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
     again = (1 + parity) * (1 - full)

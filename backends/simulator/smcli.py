@@ -105,9 +105,9 @@ class DiskSystem:
     product_id: str = "1814      FAStT"
     """Product ID of its controllers and logical drives."""
     product: str = "IBM DS4700-70"
-    """Key of `CARDS`: performance of its controllers."""
+    """Product, a key of `CARDS` with the performance of its controllers."""
     drive: str = "ST373454FC"
-    """Key of `DRIVES`: type of its drives."""
+    """Type of its drives, a key of `DRIVES`."""
     cache_mib: int = 1536
     """Cache size of a controller in MiB."""
 

@@ -86,13 +86,13 @@ class SimulatedUnit:
     queues: bool = True
     """True if drives get several commands at once."""
     begun: float | None = None
-    """Start of its initialisation in simulated time, or None."""
+    """Start of its initialisation in simulated time, or None if none is running."""
     device: str | None = None
     """Kernel name such as `sdb`, or None if the kernel has no disk for it."""
     content: Content | None = None
     """Contents, or None if it is blank."""
     sequence: int = 0
-    """Creation number, which makes a new disk with a reused name a different one."""
+    """Creation number, by which a new disk that reuses a name is recognised as a different one."""
 
     @property
     def striped(self) -> bool:
@@ -101,7 +101,7 @@ class SimulatedUnit:
 
     @property
     def level(self) -> Level:
-        """RAID level. A single drive is a RAID 0 of one."""
+        """RAID level. A single drive counts as a RAID 0 of one drive."""
         return _AS_LEVEL[self.kind]
 
     @property

@@ -68,7 +68,7 @@ class Volume:
     auto_bgi: bool = True
     """True if background initialisation starts automatically."""
     bgi_since: float | None = None
-    """Start of the background initialisation, past or planned; None if there is none."""
+    """Past or planned start of the background initialisation; None if there is none."""
     device: str = ""
     """Kernel name such as `sdb`, or "" if the kernel has no disk for it."""
     naa: str = ""

@@ -53,7 +53,7 @@ class WorkloadTarget:
     mirrored: bool = False
     """True if another controller gets a copy of cached data."""
     bypass_bytes: int = 0
-    """Smallest write that bypasses the cache, in bytes; 0 for none."""
+    """Smallest write that bypasses the cache, in bytes; 0 if no write does."""
     sorts_writes: bool = True
     """True if the cache sorts its writes by position on the drives."""
     member_depth: int = 0
@@ -115,7 +115,7 @@ class CachedBy:
     block_bytes: int = PAGE
     """Size of a block that is loaded or written out as a unit, in bytes."""
     cutoff_bytes: int = 0
-    """Shortest sequential stream that bypasses the cache, in bytes; 0 for none."""
+    """Length in bytes above which a sequential stream bypasses the cache; 0 for no bypass."""
     high: float = 1.0
     """Share of the cache with unwritten data at which writing out starts, 0..1."""
     low: float = 1.0

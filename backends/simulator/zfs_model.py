@@ -53,7 +53,7 @@ class PoolFlow:
     hits: float
     """Share of requests whose block is in the ARC."""
     record_reads: float
-    """Blocks that a read request fetches from the disks."""
+    """Blocks that are read from the disks per read request."""
     fetched: float
     """Blocks that a write request must read first, because it changes only a part of them."""
     record_writes: float

@@ -124,7 +124,7 @@ class FioJob:
 
     @property
     def flush_every(self) -> int:
-        """Writes of a thread between two flushes; 0 for no flushes."""
+        """Number of writes of a thread after which it flushes; 0 for no flushes."""
         return self.number("fsync") or self.number("fdatasync")
 
     @property

@@ -11,7 +11,7 @@ from backends.fio_buckets import bucket_of, edges_of, value_of
 _SLOW = 2e-4
 """Share of slow requests."""
 _FEW = 300
-"""Largest number of requests that are drawn one by one."""
+"""Largest number of requests whose latencies are drawn one by one."""
 _REACH = 4.5
 
 

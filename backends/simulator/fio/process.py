@@ -1,4 +1,4 @@
-"""Simulated fio process: JSON documents at its interval, messages and an exit status."""
+"""Simulated fio process, with JSON documents at regular intervals, messages and an exit status."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
 
 
 def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
-    """Return the duration of all phases in seconds, or None if an amount ends one of them."""
+    """Return the duration of all phases in seconds, or None if one of them ends after an amount of data."""
     value = 0.0
     for phase in phases:
         lengths = [None if target.job.runtime is None else target.job.ramp + target.job.runtime for target in phase]

@@ -212,7 +212,7 @@ class SimulatedTarget:
         working: float,
         timed: bool,
     ) -> None:
-        """Add the requests of an interval to the counters. `working`: share of the time in which requests run."""
+        """Add the requests of an interval to the counters. `working`: share of the interval in which requests run."""
         expected_ios = direction.iops * pace * seconds * working
         ios = int(expected_ios) + (self._chance.random() < expected_ios - int(expected_ios))
         block = self.job.mean_bytes

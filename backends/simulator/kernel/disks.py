@@ -32,7 +32,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
 def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
-    """Add all disks of the host to sysfs. Disks that others are built on come first."""
+    """Add all disks of the host to sysfs, each one after the disks that it is built on."""
     for card, volume in rack.volumes():
         _put_volume(sysfs, rack, card, volume)
     for smart, drive in rack.logical_drives():

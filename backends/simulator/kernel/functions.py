@@ -10,7 +10,7 @@ from backends.simulator.rack import Rack
 from backends.values import dataclass
 
 AHCI_HOST = 8
-"""SCSI host number of the mainboard's first SATA port, or of the HBA that replaces it."""
+"""SCSI host number of the mainboard's first SATA port, or of the HBA to which the SATA drives are attached instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class PciCard:
     """PCI identification of an adapter model, and its driver."""
 
     ids: tuple[str, str, str, str]
-    """Vendor, device, subsystem vendor and subsystem device."""
+    """PCI IDs: vendor, device, subsystem vendor and subsystem device."""
     kind: str
     """PCI class."""
     driver: str

@@ -110,7 +110,7 @@ def put_stacked(
     extra: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
-    """Add a device built on others, without a scheduler, and return its folder.
+    """Add a device that is built on others and has no I/O scheduler, and return its folder.
 
     `below`: its members, which must already be present. `queue`, `extra`: additional files of its queue and folder.
     """

@@ -29,7 +29,7 @@ _ALL = ("lv_all", "seg_all")
 
 
 def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Return the JSON report of all volumes: the requested columns, each a string."""
+    """Return the JSON report of all volumes with the requested columns, all as strings."""
     options = dict(pairwise(args))
     columns = set(options.get("-o", "lv_all").split(","))
     has_all = not columns.isdisjoint(_ALL)

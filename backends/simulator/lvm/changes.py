@@ -167,7 +167,7 @@ def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
 
 
 def _is_accepted_by_kernel(settings: Mapping[str, int]) -> bool:
-    """Return True if the watermarks are in order and all values are within the kernel's limits."""
+    """Return True if the low watermark is not above the high one and all values are within the kernel's limits."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 

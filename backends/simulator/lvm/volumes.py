@@ -26,7 +26,7 @@ OF_POLICY = (
     *("random_threshold", "sequential_threshold"),
     *("discard_promote_adjustment", "read_promote_adjustment", "write_promote_adjustment"),
 )
-"""Settings of the old mq policy that smq, as its alias, still reports (drivers/md/dm-cache-policy-smq.c)."""
+"""Settings of the old mq policy, which smq still reports under the alias mq (drivers/md/dm-cache-policy-smq.c)."""
 
 MIRRORED, STRIPED = ("raid1",), ("raid5", "raid6", "raid10")
 
@@ -79,7 +79,7 @@ class LvmVolume:
     name: str
     """Volume name."""
     kind: str = "linear"
-    """`linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5`, `raid6`, `raid10`."""
+    """Kind of volume: `linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5`, `raid6`, `raid10`."""
     size_bytes: int
     """Size in bytes."""
     places: list[str]
@@ -345,7 +345,7 @@ class LvmGroup:
 
 
 def _escape_name(name: str) -> str:
-    """Return a name with doubled dashes, except before cdata and cmeta."""
+    """Return a name with each dash doubled, except before cdata and cmeta."""
     for ending in ("-cdata", "-cmeta"):
         if name.endswith(ending):
             return name.removesuffix(ending).replace("-", "--") + ending

@@ -58,7 +58,7 @@ def _data_group() -> LvmGroup:
 
 
 def _card_9361() -> SimulatedCard:
-    """Return a 9361-8i that storcli lists: six free SAS SSDs, and one drive in each state that is not free."""
+    """Return a 9361-8i that storcli lists, with six free SAS SSDs and one drive in each state other than free."""
     system = disks_of(252, (10, 11), HDD, "9QG7A", 0)
     disks = disks_of(252, range(9), S1200, "Z3F07", None)
     for disk, state in zip(disks[6:], (SPARE, JBOD, FOREIGN), strict=True):

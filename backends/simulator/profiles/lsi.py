@@ -144,7 +144,7 @@ def _card_9280() -> SimulatedCard:
 
 
 def _card_9361() -> SimulatedCard:
-    """Return the 9361-8i of article E with six SAS SSDs. It refuses to change their drive cache, and exits with 0."""
+    """Return the 9361-8i of article E with six SAS SSDs. It refuses to change their drive cache, with exit status 0."""
     disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
         number=1,

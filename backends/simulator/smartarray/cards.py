@@ -62,7 +62,7 @@ BUSY: Mapping[str, str] = {
     "Recovering": "The operation is not possible while the array is recovering.",
     "Initializing": "The operation is not possible while the logical drive is initializing.",
 }
-"""Refusals by the beginning of a logical drive's status."""
+"""Refusals of a change, by the beginning of the logical drive's status."""
 STATUS = "The operation is not possible in the present status of the logical drive."
 
 
@@ -124,7 +124,7 @@ class SmartVolume:
     serial: str = ""
     """Serial number of a disk without WWN (`scsi-SAdaptec_data_EF8F8BD3` of aacraid)."""
     sequence: int = 0
-    """Creation number, which makes a new disk with a reused name a different one."""
+    """Creation number, by which a new disk that reuses a name is recognised as a different one."""
 
     @property
     def full_stripe_kib(self) -> int:
@@ -250,7 +250,7 @@ def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
 
 
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
-    """Turn Smart Path of an array on or off. It needs SSDs only, and no cached logical drive."""
+    """Turn Smart Path of an array on or off. The array must have only SSDs and no cached logical drive."""
     volumes = [volume for volume in card.volumes if volume.group == group]
     refusal = _refusal(card, *volumes)
     if refusal is not None or not volumes:
@@ -267,7 +267,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
 
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
-    """Change the strip size. The simulated change completes at once."""
+    """Change the strip size. The simulated change completes immediately."""
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -285,7 +285,7 @@ _LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
 """Minimum drives of a level."""
 _PARITY = {"5": 1, "50": 1, "6": 2, "60": 2}
 NEW = ""
-"""Device of a logical drive that has no kernel disk yet."""
+"""Device name of a logical drive that has no kernel disk yet."""
 NO_ROOM = "This operation is not supported with the current configuration. Reason: Space for creation not available"
 NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 

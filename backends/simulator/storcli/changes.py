@@ -50,7 +50,7 @@ _PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "include
 
 
 class CommandSyntaxError(Exception):
-    """Arguments that storcli does not know. It reports them as plain text, even if JSON is requested."""
+    """Arguments that storcli does not know. storcli reports them as plain text, even if JSON is requested."""
 
 
 def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:

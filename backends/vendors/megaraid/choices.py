@@ -33,7 +33,7 @@ def policies_in(value: str) -> dict[str, str]:
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
-    """Return the write policies. Write-back risks data only while battery or CacheVault are not healthy."""
+    """Return the write policies. Write-back risks data only while the battery or CacheVault is not healthy."""
     unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (
@@ -83,7 +83,7 @@ DRIVE_CACHE = (
     ),
 )
 BIRTH: Mapping[str, tuple[str, ...]] = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
-"""Legal values of the policies that a virtual drive is created with."""
+"""Legal values, at creation, of the policies of a virtual drive."""
 
 ACCESS = (
     offer("read-write", "Reads and writes are allowed."),

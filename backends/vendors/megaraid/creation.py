@@ -41,10 +41,11 @@ from backends.vendors.megaraid.plans import creation
 from backends.vendors.megaraid.presence import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Default strip size in bytes; also the firmware default of current controllers."""
+"""Default strip size in bytes, which is also the firmware default of current controllers."""
 
 _MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
-"""Most virtual drives of a controller, drives of a virtual drive, and spans (MegaRAID SAS Software User Guide)."""
+"""Maximum numbers of virtual drives on a controller, of drives in a virtual drive, and of spans (MegaRAID SAS Software
+User Guide)."""
 
 _BUSY = ("rebuild", "migration", "copyback")
 """Background operations during which no array is created."""
@@ -114,7 +115,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
     """Return the plan with the tool's commands that create the array.
 
     Raises InvalidValueError for a layout or policy that the controller does not support, BlockedError while the
-    controller can create nothing.
+    controller cannot create any array.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request)

@@ -47,10 +47,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVolume:
-    """Definition of a virtual drive to create; it takes all space of its drives."""
+    """Definition of a virtual drive to create, which uses all space of its drives."""
 
     level: str
-    """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
+    """RAID level: `raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
     drives: tuple[str, ...]
     """Members as `enclosure:slot`, in span order."""
     drives_per_span: int | None
@@ -75,7 +75,7 @@ class Dialect(Protocol):
     tool: str
     """Path of the program."""
     names_on_create: bool
-    """Whether the command that creates a virtual drive also names it; otherwise it briefly has no name."""
+    """Whether the command that creates a virtual drive also names it. If not, the virtual drive briefly has no name."""
 
     @property
     def version(self) -> str | None:
@@ -123,13 +123,16 @@ class Dialect(Protocol):
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """Return the commands that delete a virtual drive and re-create it.
 
-        DESTROYS DATA: run them only after the guard allowed it. Raises InvalidValueError for a layout that the tool
+        DESTROYS DATA: run them only after the guard has allowed it. Raises InvalidValueError for a layout that the tool
         cannot express exactly.
         """
         ...
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """Return the commands that delete a virtual drive. DESTROYS DATA: run them only after the guard allowed it."""
+        """Return the commands that delete a virtual drive.
+
+        DESTROYS DATA: run them only after the guard has allowed it.
+        """
         ...
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:

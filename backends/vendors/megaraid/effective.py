@@ -37,7 +37,7 @@ class VolumeView(CardView):
     uses: tuple[Use, ...] = ()
     """Mounts and other users of that device."""
     blind: tuple[str, ...] = ()
-    """Places that could not be checked for users of the device."""
+    """Descriptions of places that could not be checked for users of the device."""
 
 
 # Without a healthy battery, the controller treats write-back as write-through. The I/O policy `cached` caches writes

@@ -34,7 +34,7 @@ def _drives(volume: VirtualDrive) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class VolumeGeometry:
-    """Definition that re-creates a virtual drive, or the reason why there is no exact one."""
+    """Definition that exactly re-creates a virtual drive, or the reason why that is impossible."""
 
     new: NewVolume | None = None
     """The definition."""
@@ -73,7 +73,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """Return the values that are restored with a re-created virtual drive, by key."""
+    """Return the values that a re-created virtual drive gets back, by key."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,

@@ -1,4 +1,4 @@
-"""Inventory objects and identities from the data of a controller. No I/O."""
+"""Converts the data of a controller to inventory objects and identities. No I/O."""
 
 from __future__ import annotations
 
@@ -205,7 +205,9 @@ def _drive(
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
-    handed_on = card.makes_arrays is False or node is not None  # the system uses it, whatever the controller reports
+    handed_on = (
+        card.makes_arrays is False or node is not None
+    )  # the system can use the drive, whatever the controller reports
     return Drive(
         target=drive_target(prefix, drive.place),
         controller=card_target(prefix),

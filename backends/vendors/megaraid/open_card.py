@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"key number (\d{1,4})", re.ASCII)
 
 
 class CardCache:
-    """Pending changes and activation keys of one backend, in memory only: nothing is written to disk."""
+    """Pending changes and activation keys of one backend. They are only in memory and never written to disk."""
 
     def __init__(self) -> None:
         self._pending: dict[tuple[str, str], tuple[str, str]] = {}
@@ -78,7 +78,7 @@ class CardCache:
         return f"key number {self._keys.index(value) + 1}"
 
     def key(self, token: str) -> str | None:
-        """Return the activation key of a token; None if it was given to another process."""
+        """Return the activation key of a token; None if another process issued the token."""
         match = _TOKEN.fullmatch(token)
         number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None

@@ -92,7 +92,7 @@ def companions_now(view: VolumeView, key: str) -> dict[str, str]:
 
 
 def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Pattern[str]]:
-    """Return a pattern for each value that may be restored together with `value` on this virtual drive."""
+    """Return, by key, a pattern for the values that may be restored together with `value` on this virtual drive."""
     if key == "fastpath":
         return {name: re.compile(re.escape(word)) for name, word in policies_in(value).items()}
     if key != "strip_size":

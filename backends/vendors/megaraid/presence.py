@@ -1,4 +1,4 @@
-"""Presence check, cheap to import: installed tools and controllers with a matching kernel driver.
+"""Presence check for tools and for controllers with a matching kernel driver. It is cheap to import.
 
 Also finds the kernel disk of a virtual drive.
 """
@@ -40,7 +40,8 @@ MEGACLI_PLACES = (
     "/opt/lsi/MegaCLI/MegaCli64",
     "/opt/lsi/MegaCLI/MegaCli",
 )
-"""Paths where the vendor's packages install MegaCli; 64-bit first, since the 32-bit one may lack its libraries."""
+"""Paths where the vendor's packages install MegaCli. The 64-bit program comes first, because libraries for the 32-bit
+one may be missing."""
 
 MEGACLI = (
     "MegaCli64",
@@ -161,4 +162,4 @@ ROOT_READS: RootReads = {
     ),
     (*MEGACLI_PLACES, *MEGACLI): tuple((*words, "-NoLog") for words in _MEGACLI),
 }
-"""Commands that root runs for a user: all of them only read."""
+"""Commands that root may run for a user. All of them only read."""

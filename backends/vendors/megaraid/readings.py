@@ -19,7 +19,7 @@ NOT_SUPPORTED = "the controller does not support changing it"
 NO_RAID = "the controller is a host bus adapter without arrays"
 _RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
 _SECONDS_MAX = 255
-"""Highest flush interval in seconds: one byte in the firmware's properties."""
+"""Maximum flush interval in seconds, which is one byte in the firmware's properties."""
 
 
 def volume_readings(view: VolumeView) -> dict[str, Reading]:
@@ -70,7 +70,7 @@ def _policy(
 
 
 def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
-    """Return the values that the tool has a command for."""
+    """Return those of the values that the tool can set."""
     offered = []
     for choice in legal:
         try:
@@ -163,7 +163,7 @@ def strip(view: VolumeView) -> Reading:
 
 
 def _recreation_refusal(view: VolumeView) -> str:
-    """Return why the tool cannot re-create this virtual drive."""
+    """Return the reason why the tool cannot re-create this virtual drive."""
     definition = shape(view.contents, view.volume).new
     assert definition is not None
     try:
@@ -224,7 +224,7 @@ def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability
 
 
 def _preset_reason(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
-    """Return the first reason against changing a policy that the preset would change."""
+    """Return the first reason why a policy that the preset would change cannot be changed, or None."""
     for name, wanted, part, why_not in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
     ):

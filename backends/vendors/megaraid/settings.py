@@ -139,7 +139,7 @@ MORE_CARD_SETTINGS = (
     SMART_POLL_INTERVAL,
     LOAD_BALANCE,
 )
-"""Settings of a controller that concern all of its arrays, in display order."""
+"""Settings of a controller that affect all of its arrays, in display order."""
 
 CARD_SPANS: Mapping[str, Span] = {
     "patrol_read_delay": Span(minimum=1, maximum=_YEAR, unit="h"),

@@ -90,7 +90,7 @@ class Search:
     """Result of a search for tools."""
 
     tries: tuple[MegaRaidToolProbe, ...] = ()
-    """All tools found, in the order in which they ran."""
+    """All tools that were found, in the order in which they were tried."""
     kept: tuple[MegaRaidToolProbe, ...] = ()
     """Tools that raidbench uses because they see controllers."""
 
@@ -167,7 +167,7 @@ async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bo
 async def _without_managed_cards(
     megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
 ) -> MegaRaidToolProbe:
-    """Return the probe without controllers that another tool manages, and without those of unknown PCI address."""
+    """Return the probe without controllers that another tool manages or whose PCI address is unknown."""
     taken: set[str | None] = {None}
     for probe in probes:
         for card in probe.cards:

@@ -30,7 +30,7 @@ class SmartArrayAddress:
     card: str
     """Address of the controller: `/slot0`."""
     family: Family
-    """Firmware family, which decides the settings."""
+    """Firmware family, on which the settings depend."""
     volume: int | None = None
     """Number of the logical drive; None for other targets."""
     drive: str | None = None

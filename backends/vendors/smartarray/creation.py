@@ -38,7 +38,7 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Default strip size in bytes, the default of both tools."""
+"""Default strip size in bytes, which is that of both tools."""
 
 _STRIPS = tuple(kib << 10 for kib in (8, 16, 32, 64, 128, 256, 512, 1024))
 """All strip sizes in bytes. The controller reports which ones it supports (Smart Array 8 to 1024 KiB, Adaptec 16 to
@@ -48,7 +48,7 @@ _BUSY = ("rebuild", "migration")
 """Background operations during which no array is created."""
 
 _USUAL = {"acceleration": "none", "write_cache": "write-through", "read_cache": "off"}
-"""Default policies of a logical drive, chosen for benchmarks; those that a controller does not have are ignored."""
+"""Default policies of a logical drive, chosen for benchmarks. Policies that a controller does not have are ignored."""
 
 _CREATE_SECONDS = 5.0
 """Seconds that a change takes, because the tool queries all controllers before and after it."""

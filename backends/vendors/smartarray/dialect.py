@@ -108,11 +108,11 @@ class ArrayTool(Protocol):
         ...
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """Return the commands that delete a logical drive without a prompt."""
+        """Return the commands that delete a logical drive without asking a question."""
         ...
 
     def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
-        """Return whether a command only creates a logical drive on a controller or deletes a single one."""
+        """Return whether a command only creates or deletes a single logical drive on this controller."""
         ...
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
@@ -133,7 +133,7 @@ class PartView:
     tool: ArrayTool
     """The tool that manages it."""
     why_not: str | None = None
-    """Reason that blocks every change: no root, read-only mode."""
+    """Reason that blocks every change: no root privileges, or read-only mode."""
     legal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Legal values that the controller reports, by setting key."""
     volume: LogicalDrive | None = None

@@ -1,7 +1,7 @@
 """Data that ssacli or arcconf reports about a controller; the parsers create it, the backend reads it.
 
-A field is None if the tool does not report it. A `ReportedValue` keeps the tool's words and their meaning; words that
-are not understood mean `unknown`, never a default.
+A field is None if the tool does not report it. A `ReportedValue` keeps the tool's text and its meaning. Text that is
+not understood means `unknown`, never a default.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from backends.vendors._cards import BackgroundOperation, ReportedArray, Reported
 
 
 class Family(StrEnum):
-    """Firmware family of a controller, which decides its settings."""
+    """Firmware family of a controller, on which its settings depend."""
 
     SMART = "smart"
     """Smart Array and SmartRAID, which have the same firmware with either tool."""
@@ -55,11 +55,11 @@ class LogicalDrive(ReportedArray):
     reading_cached: ReportedValue | None = None
     """Whether reads are cached now, if reported: `on`, `off`. Only for the family SERIES."""
     old_words: bool = False
-    """Whether the tool calls its caching `Array Accelerator`, in output and commands."""
+    """Whether the tool uses the older name `Array Accelerator` for its caching, in output and commands."""
     device: str | None = None
     """Device node that the tool reports: `/dev/sda`."""
     width: int | None = None
-    """Number of named members, including missing ones, if reported."""
+    """Number of members that the tool names, including missing ones; None if not reported."""
     ssd_cache: str | None = None
     """The tool's text about an SSD cache for this logical drive (maxCache, SSD Smart Cache); None if there is none."""
     parity_groups: int | None = None
@@ -97,7 +97,7 @@ class BayDrive(ReportedDrive):
     health: Health = Health()
     """Condition."""
     write_cache: ReportedValue | None = None
-    """State of its own cache, if reported: `on`, `off`."""
+    """State of the drive's own write cache, if reported: `on`, `off`."""
     device: str | None = None
     """Device node that the tool reports for a drive exposed to the system: `/dev/sda`."""
     slot: str | None = None
@@ -133,7 +133,7 @@ class RaidCard(ReportedCard):
     limits: Mapping[str, int] = field(default_factory=dict)
     """Largest values by setting key, if reported."""
     locked: str | None = None
-    """The tool's words if the controller refuses every change of its configuration; else None."""
+    """The tool's explanation if the controller refuses every change of its configuration; else None."""
 
     @property
     def passes_through(self) -> bool:

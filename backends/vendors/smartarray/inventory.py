@@ -1,4 +1,4 @@
-"""Inventory objects and identities from the data of a controller. No I/O."""
+"""Converts the data of a controller to inventory objects and identities. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, 
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
-"""Words for RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
+"""Matches the tools' names of RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
 
 
 def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: Topology) -> Inventory:

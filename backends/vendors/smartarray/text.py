@@ -33,7 +33,7 @@ LEVELS = {
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield indentation and text of every line, cut to `LINE`; blank lines as (0, "")."""
+    """Yield indentation and text of every line, truncated to `LINE` characters; a blank line as (0, "")."""
     for line in text.splitlines():
         line = line[:LINE].expandtabs(4).rstrip()
         bare = line.lstrip(" \ufeff\0")
@@ -98,7 +98,7 @@ def naa(text: str | None) -> str | None:
 
 
 def level(text: str | None) -> Level:
-    """Return the level; three copies count as RAID 1 or 10."""
+    """Return the RAID level. Levels with three copies count as RAID 1 or 10."""
     match = _LEVEL.match((text or "").strip())
     return LEVELS.get(match[1].replace(" ", ""), Level.UNKNOWN) if match is not None else Level.UNKNOWN
 

@@ -160,7 +160,7 @@ def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
 async def unseen_card_problems(
     host: Host, tried: Sequence[SmartArrayToolProbe], seen_cards: int
 ) -> tuple[Problem, ...]:
-    """Return what to report if the kernel has more controllers than the tools see (`seen_cards`)."""
+    """Return the problems to report if the kernel has more controllers than the tools see (`seen_cards`)."""
     cards = await kernel_cards(host)
     if len(cards) <= seen_cards:
         return ()

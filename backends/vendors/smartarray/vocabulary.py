@@ -72,7 +72,7 @@ def power(text: str) -> str | None:
 
 
 def activation(text: str) -> str | None:
-    """Return when a spare is activated: `failure` or `predictive`; None for other words.
+    """Return the event at which a spare is activated, `failure` or `predictive`; None for other text.
 
     ssacli prints `Activate on physical drive failure (default)`, arcconf `Failure` or `Predictive`.
     """
@@ -95,7 +95,7 @@ _LATENCY = {
 
 
 def latency(text: str) -> str | None:
-    """Return the strength of the latency scheduler; None for other words."""
+    """Return the strength of the latency scheduler; None for other text."""
     return _LATENCY.get("".join(char for char in text.lower() if char.isalnum()))
 
 
@@ -171,7 +171,7 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
 ) -> dict[str, ReportedValue]:
-    """Return the settings of a table that the fields (by label in lower case) contain."""
+    """Return those settings of a table that `fields` (by label in lower case) contains."""
     by_key = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
@@ -189,7 +189,7 @@ _MEDIA = (
     ("hard read errors", "hard write errors"),
     ("failed read recovers", "failed write recovers"),
 )
-"""Counters of media errors by firmware. They may count the same event, so the largest sum is taken."""
+"""Counters of media errors by firmware. Several may count the same event, so the largest sum is used."""
 
 _OTHER = (
     "hardware error count",
@@ -207,7 +207,7 @@ _OTHER = (
 """Counters of unrecovered errors that are not media errors. No tool prints the same counter under two names."""
 
 _PREDICTIVE = ("smart warning count", "s.m.a.r.t. warnings", "predictive failures")
-"""Counters of predicted failures. They may count the same event, so the largest is taken."""
+"""Counters of predicted failures. Several may count the same event, so the largest is used."""
 
 _FLAGS = ("s.m.a.r.t.", "pfa", "ssd smart trip wearout", "56 day warning present")
 """Flags by which a drive or the controller predicts its failure."""

@@ -51,7 +51,10 @@ _RUNNING = ("active", "running", "paused", "suspended", "in progress")
 
 @dataclass(slots=True)
 class _Sections:
-    """Values of one controller by section, because labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
+    """Values of one controller by section.
+
+    A label may occur in several sections: `Rebuild Rate: 30%`, later `Rebuild Rate: Yes`.
+    """
 
     rows: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -114,14 +117,14 @@ def _first_whole(sections: _Sections, label: str) -> int | None:
 
 
 def parse_announced_counts(text: str, number: int) -> tuple[int | None, int | None]:
-    """Return the numbers of virtual drives and of drives that -AdpAllInfo announces."""
+    """Return the numbers of virtual drives and of drives that -AdpAllInfo counts."""
     sections = _sections(text, number)
     volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
     return volumes, whole(sections.value("device present", "disks"))
 
 
 def _sections(text: str, number: int) -> _Sections:
-    """Return the values by section. Titles are lines without a value above a row of `=`."""
+    """Return the values by section. A title is a line without a value above a row of `=`."""
     sections, section, title = _Sections(), "", ""
     is_of_card = not card_numbers(text)
     for line in lines(text):
@@ -255,7 +258,7 @@ _STATES = {
     "failed": "failed",
     "missing": "missing",
 }
-"""Values of `Battery State`. Firmware of 2011 wrote Operational and Non Operational."""
+"""States by value of `Battery State`. Firmware of 2011 prints Operational and Non Operational."""
 
 _WORST_FIRST = (
     ("Battery Pack Missing", "missing"),

@@ -162,7 +162,8 @@ class MegaCli:
         """Return the commands that DESTROY a virtual drive and re-create it; run them in order until one fails.
 
         Drive cache and name are set afterwards, by number. `judge` therefore reports a failure if the new virtual drive
-        got a different number than the deleted one. Raises InvalidValueError for a layout that the tool cannot express.
+        got a different number than the deleted one. Raises InvalidValueError for a layout that the tool does not
+        support.
         """
         return self._changes(recreate_commands(card, volume, new))
 
@@ -279,7 +280,7 @@ class MegaCli:
         )
 
     async def _with_details(self, card: Card, problems: list[str]) -> Card:
-        """Return the controller with the values that other commands report."""
+        """Return the controller with the values that commands other than -AdpAllInfo report."""
         number = card.number
         address = self._pci.get(number)
         if address is None:
@@ -316,7 +317,7 @@ class MegaCli:
         return replace(card, values=values, jobs=tuple(job for job in (patrolling, checking) if job is not None))
 
     async def _host_number(self, address: str) -> int | None:
-        """Return the number of the controller's SCSI host; its virtual drives are targets of channel 2 there."""
+        """Return the number of the controller's SCSI host, on which its virtual drives are targets of channel 2."""
         paths = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
         numbers = [path.rpartition("/host")[2] for path in paths]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None

@@ -17,7 +17,8 @@ from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapte
 T = TypeVar("T")
 
 READ_SECONDS = 120.0
-"""Timeout for reads: slow controllers take 8 s, and large chassis tens of seconds for one list."""
+"""Timeout for commands that read, in seconds. Slow controllers take 8 s, and a list of a large chassis takes tens of
+seconds."""
 
 
 _END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)

@@ -69,7 +69,7 @@ class _Record:
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     differing: list[str] = field(default_factory=list)
-    """Labels that occur twice with different values."""
+    """Labels that occur twice for it with different values."""
     spans: list[int] = field(default_factory=list)
     jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
@@ -236,8 +236,8 @@ def _bad_bbu(line: str) -> bool | None:
 def parse_background(text: str) -> Mapping[int, bool]:
     """Return by virtual drive whether background initialisation starts automatically.
 
-    From `-LDBI -GetSetting -LALL`, of which no recording is known: any line with the number of a virtual drive and
-    Enabled or Disabled (or On, Off). A virtual drive with both is left out.
+    Parses `-LDBI -GetSetting -LALL`. No recording of it is known, so any line counts that has the number of a virtual
+    drive and Enabled or Disabled (or On, Off). A virtual drive with both is left out.
     """
     by_volume: dict[int, set[bool]] = {}
     for row in text.split("\n"):

@@ -31,7 +31,7 @@ _DETAILS = {
 """Labels of displayed facts, each with the tool's names for that property."""
 
 _BAD = ("replacement required", "battery pack missing", "pack is about to fail & should be replaced")
-"""Properties whose value `Yes` means that the cache is not protected."""
+"""Properties that mean, if their value is `Yes`, that the cache is not protected."""
 
 
 def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
@@ -87,6 +87,6 @@ def _backup(kind: str, fields: Fields, properties: Mapping[str, object]) -> Cach
 
 
 def _in_millivolts(fields: Fields, names: Sequence[str]) -> str | None:
-    """Return the value of a property with the unit in its name: `Voltage(mV) = 9181`."""
+    """Return the value of a property whose name contains the unit, such as `Voltage(mV) = 9181`, with that unit."""
     text = fields.text(*(f"{name}(mv)" for name in names))
     return f"{text} mV" if text is not None else None

@@ -10,10 +10,10 @@ from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.storcli.properties import BYPASS_WORDS, NUMBERS, WORDS
 
 LIST_SECONDS = 60.0
-"""Timeout for `show`, which queries every controller."""
+"""Timeout in seconds for `show`, which queries every controller."""
 
 READ_SECONDS = 180.0
-"""Timeout for reads of one controller: `show all` of a large chassis takes tens of seconds."""
+"""Timeout in seconds for commands that read one controller. `show all` of a large chassis takes tens of seconds."""
 
 SET_SECONDS = 300.0
 """Seconds after which a change counts as slow; raidbench still waits for it and never kills it."""
@@ -90,7 +90,7 @@ def change(tool: str, *arguments: str, secret: tuple[str, ...] = ()) -> Command:
 
 
 def without_nolog(command: Command) -> Command:
-    """Return the command for a build that does not support `nolog`."""
+    """Return the command without `nolog`, for a build that does not support it."""
     argv = tuple(word for word in command.argv if word != "nolog")
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
@@ -154,7 +154,7 @@ def _policy_word(key: str, value: str) -> str:
 
 
 def _is_valid_name(name: str) -> bool:
-    """Return whether the tool accepts the name: up to 15 characters that need no quoting."""
+    """Return whether the tool accepts the name, that is, up to 15 characters that need no quoting."""
     return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
 
 

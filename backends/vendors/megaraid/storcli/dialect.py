@@ -68,7 +68,7 @@ class StorCli7:
         raise self._reader.failure_error(command, done, replies[0] if replies else None)
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        """Read everything about a controller, with a problem for each unreadable part. Raises as `cards` does."""
         path = f"/c{card}"
         problems: list[str] = []
         self._reader.begin()
@@ -205,7 +205,7 @@ class StorCli7:
         return (commands.change(self.tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Check that the commands only create or delete a virtual drive, with one command each."""
+        """Check that each of these commands only creates or deletes a virtual drive. Raises RefusedError if not."""
         for line in lines:
             where, *arguments = line[1:]
             adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]

@@ -25,7 +25,7 @@ class Reply:
     """Reply about one controller, or about no particular one (`show`)."""
 
     card: int | None
-    """Number of the controller in the tool; None if the reply names none."""
+    """Number of the controller in the tool; None if the reply names no controller."""
     status: Fields
     """Fields of `Command Status`: `status`, `description`, `cli version`, ..."""
     data: Data
@@ -44,7 +44,7 @@ class Reply:
 
 
 def replies(text: str) -> tuple[Reply, ...]:
-    """Return every reply in the output, in order; () if nothing is understood."""
+    """Return every reply in the output, in order; () if no part of it is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
     answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not answers and _OPENING.search(plain) is not None:
@@ -76,9 +76,9 @@ def _escape(line: str) -> str:
 
 
 def reply_about(matches: tuple[Reply, ...], card: int) -> Reply | None:
-    """Return the reply about a controller by the number it names, not by its position; None if there is none.
+    """Return the first reply that names this controller, at any position; None if there is none.
 
-    A reply that names no controller (a syntax error) counts as about this one.
+    A reply that names no controller, such as a syntax error, counts as a reply about this controller.
     """
     named = [reply for reply in matches if reply.card == card]
     unnamed = [reply for reply in matches if reply.card is None]

@@ -107,7 +107,7 @@ def _size(row: Fields, details: Fields, sector: int | None) -> int | None:
 
 
 def _link(details: Fields) -> str | None:
-    """Return the negotiated speed, which version 8 reports for each path."""
+    """Return the negotiated link speed of a drive. Version 8 reports it for each path."""
     paths = [row.text("negotiated speed") for row in details.rows("path information")]
     speeds = (details.text("link speed", "negotiated physical link rate"), *paths)
     return next(filter(None, map(_speed, speeds)), None)
@@ -119,7 +119,7 @@ def _speed(text: str | None) -> str | None:
 
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
-    """Yield the details of each drive as one dict, whether nested (JSON) or in consecutive sections (text)."""
+    """Yield the details of each drive as one dict. They are nested in JSON, but in consecutive sections in text."""
     for heading, value in nested_dicts(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
             at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))

@@ -42,7 +42,7 @@ _FLAGS = {
 
 
 def normalise_key(key: object) -> str:
-    """Return a key in lower case with single blanks and none at its ends."""
+    """Return a key in lower case, with single blanks inside and no blanks at its ends."""
     return " ".join(str(key).lower().split())
 
 
@@ -129,7 +129,7 @@ class Fields:
         return None
 
     def text(self, *names: str) -> str | None:
-        """Return the text of the first of these keys that has one."""
+        """Return the text under the first of these keys that has text."""
         for name in names:
             key = self._names.get(name)
             text = cleaned_text(self._data[key]) if key is not None else None

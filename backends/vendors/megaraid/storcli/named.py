@@ -21,7 +21,7 @@ _OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re
 
 
 def misnaming_reason(replies: Sequence[Reply], where: str) -> str:
-    """Return why replies are not only about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`), as a clause, or ""."""
+    """Return why replies are not, or not only, about the object of a path (`/c0`, `/c0/v5`), as a clause, or ""."""
     asked = _ASKED.match(where)
     if asked is None:
         return ""

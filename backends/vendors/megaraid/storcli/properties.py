@@ -50,8 +50,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 BYPASS_MODES = {"intelligent": "0", "standard": "1", "custom-1": "2", "custom-2": "3", "custom-3": "4"}
 BYPASS_SIZES = {"64k": "0", "128k": "1", "256k": "2"}
-"""Cache bypass modes and sizes of a virtual drive, with the numbers of `cbmode` and `cbsize` (12Gb/s StorCLI
-manual)."""
+"""Numbers of `cbmode` and `cbsize` by cache bypass mode and size (12Gb/s StorCLI manual)."""
 
 BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
     **{

@@ -50,7 +50,7 @@ class UnreadableError(ToolFailedError):
 
 
 class StorCliReader:
-    """Reader of one tool, which runs one command at a time."""
+    """Runs one tool's commands that read, one at a time."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self.version: str | None = None
@@ -170,7 +170,7 @@ class StorCliReader:
         return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
 
     async def read_or_none(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
-        """Return the reply about an optional object; None and a problem if it is missing or truncated."""
+        """Return the reply about an optional object. If it is missing or truncated, add a problem and return None."""
         try:
             reply = await self.read_answer(card, *arguments)
         except RaidbenchError as error:

@@ -67,7 +67,7 @@ class Group:
     """A drive group."""
 
     spans: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Its drives as `enclosure:slot`, in row order, by span."""
+    """Its drives as `enclosure:slot`, by span, in the order of the rows."""
     free_space: bool | None = None
     """Whether it has space that no virtual drive uses; None if not reported."""
     missing: bool = False

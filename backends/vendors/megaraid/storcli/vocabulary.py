@@ -250,7 +250,7 @@ def _read_ahead(text: str | None) -> ReportedValue | None:
 
 
 def is_copying(state: str | None, status: str | None) -> bool | None:
-    """Return True if the drive is being copied to its replacement, by its state or status; else None."""
+    """Return True if the state or status says that the drive is being copied to its replacement; else None."""
     return (state or "").lower() in ("cpybck", "cbshld") or (status or "").lower() == "replace" or None
 
 

@@ -58,7 +58,7 @@ class OutputSection:
     name: str = ""
     """Number of the array or logical device; `channel:device` of a drive."""
     fields: dict[str, str] = field(default_factory=dict)
-    """Values by key in lower case; the first of each key counts, under any heading."""
+    """Values by key in lower case. The first value of each key counts, under whichever heading it is."""
     parts: dict[str, dict[str, str]] = field(default_factory=dict)
     """Values by the heading between dashed rules, in lower case."""
     lines: list[str] = field(default_factory=list)
@@ -442,7 +442,7 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
 
 
 def _width(passage: OutputSection) -> int | None:
-    """Return the number of named members, including missing ones."""
+    """Return the number of members that the section names, including missing ones."""
     if order := member_order(passage):
         return len(dict.fromkeys(order))
     parts = [part for heading, part in passage.parts.items() if "segment" in heading] or [
@@ -452,13 +452,13 @@ def _width(passage: OutputSection) -> int | None:
 
 
 def _parity_groups(passage: OutputSection) -> int | None:
-    """Return the number of parity groups of the members: `Group 1, Segment 0`."""
+    """Return the number of parity groups, which the members' labels contain: `Group 1, Segment 0`."""
     keys = (key for heading, part in passage.parts.items() if "segment" in heading for key in part)
     return len({key.partition(",")[0] for key in keys if _MEMBER.fullmatch(key) and "," in key}) or None
 
 
 def _seat(text: str | None) -> tuple[str, int, int] | None:
-    """Return the reported place: `enclosure` or `connector`, its number, and the slot or device."""
+    """Return the reported location: `enclosure` or `connector`, its number, and the number of the slot or device."""
     match = _AT.search((text or "")[: texts.LINE])
     return (match[1].lower(), int(match[2]), int(match[3])) if match is not None else None
 

@@ -87,7 +87,7 @@ class Arcconf:
             return command, await self._host.run(command)
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Run a command that changes something, without a limit of time."""
+        """Run a command that changes something, without a timeout."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True))
 

@@ -14,7 +14,7 @@ from backends.vendors.smartarray.ssacli.sections import CardSections, TextSectio
 _BEHIND = ("phy count", "phy transfer rate")
 """Lines of a drive that follow all parsed lines, except the disk name of an exposed drive."""
 _AFTER = ("port name", "sep ")
-"""Lines after the cages of a controller without drives."""
+"""Starts of lines that follow the cages of a controller without drives."""
 _GONE = ("failed", "missing", "offline")
 """States of a drive that the output may name without a description."""
 _LEAST = {Level.RAID1: 2, Level.RAID10: 2, Level.RAID5: 3, Level.RAID6: 4, Level.RAID50: 6, Level.RAID60: 8}

@@ -223,7 +223,7 @@ _WEAK = (
 
 
 def is_healthy(state: str) -> bool | None:
-    """Return whether a battery or capacitor in this state keeps the cache; None if the words are unknown."""
+    """Return whether a battery or capacitor in this state can keep the cache; None for an unknown state."""
     word = state.lower()
     if word in ("ok", "optimal", "okay", "ready"):
         return True

@@ -84,7 +84,7 @@ class CardSections:
     passed: list[str] = field(default_factory=list)
     """Ignored headings and lines, in lower case."""
     ends_in: tuple[TextSection, ...] = ()
-    """Sections open at the end of the text, from the outside in."""
+    """Sections that are still open at the end of the text, outermost first."""
 
     @property
     def open(self) -> list[TextSection]:

@@ -27,7 +27,7 @@ READ_SECONDS = 120.0
 """Timeout in seconds for one command that reads. A controller with many drives takes some ten seconds."""
 
 _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
-"""Keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
+"""Environment that keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
 
 _SLOT = re.compile(SLOT, re.ASCII)
 
@@ -129,7 +129,7 @@ class Ssacli:
         raise error
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Run a command that changes something, without a limit of time."""
+        """Run a command that changes something, without a timeout."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True, env=_ENVIRONMENT))
 
