@@ -80,9 +80,8 @@ class BcacheDevice:
     def files(self, counts: CacheCounts) -> dict[str, str]:
         """Return the files of its `bcache` folder. `counts`: contents and counters of its cache."""
         settings = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
-        settings["sequential_cutoff"] = human(
-            self.number("sequential_cutoff")
-        )  # read in this format, but written in bytes
+        # The kernel prints this size in a short format such as `4.0M`, but accepts bytes.
+        settings["sequential_cutoff"] = human(self.number("sequential_cutoff"))
         settings |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
         # The hit counters of bcache count only reads (request.c, cached_dev_read_done_bh).
         hits, misses = int(counts.read_hits), int(counts.read_misses)

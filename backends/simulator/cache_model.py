@@ -109,9 +109,8 @@ def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
     match cache.kind:
         case CacheKind.DM_CACHE if cache.mode is CacheMode.PASSTHROUGH:
             return replace(flow, fast_reads=0.0, drops=cached)
-        case (
-            CacheKind.DM_CACHE
-        ):  # in every mode, a miss goes to the slow device (drivers/md/dm-cache-target.c, map_bio)
+        # In every mode, a miss goes to the slow device (drivers/md/dm-cache-target.c, map_bio).
+        case CacheKind.DM_CACHE:
             promoted, dirties = (1 - cached) * _PROMOTED, cached if back else 0.0
             return replace(
                 flow,

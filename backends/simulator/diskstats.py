@@ -177,9 +177,8 @@ class DiskCounts:
                 (read_bytes * disk.reads if disk.read_bytes is None else disk_reads * disk.read_bytes) / _SECTOR,
                 disk_writes,
                 (written * disk.writes if disk.write_bytes is None else disk_writes * disk.write_bytes) / _SECTOR,
-                (1 - math.exp(-disk.queued))
-                * seconds
-                * 1000,  # for random arrivals: the time with at least one request in flight
+                # For random arrivals, this is the time with at least one request in flight.
+                (1 - math.exp(-disk.queued)) * seconds * 1000,
                 disk.queued * seconds * 1000,
             ]
             self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)

@@ -59,9 +59,8 @@ def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
         return None
     (reads, writes), (second_reads, second_writes) = costs
     share, rest = _read_shares(layout, work, reads, second_reads)
-    passed = (
-        2.0 if layout.level is Level.RAID10 and work.sequential else 1.0
-    )  # each drive must skip the data that the other one reads
+    # Each drive must skip the data that the other one reads.
+    passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0
     stations = share * reads.together * passed, rest * second_reads.together * passed
     read = Demand(stations, share * reads.alone + rest * second_reads.alone, max(stations))
     both = writes.together, second_writes.together

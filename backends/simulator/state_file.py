@@ -26,9 +26,8 @@ from backends.version import program_version
 
 def rack_data(rack: Rack) -> dict[str, Any]:
     """Return the state as JSON data."""
-    data = asdict(
-        replace(rack, clock=time.time)
-    )  # replaces the clock, because asdict() would deep-copy a bound method with its object
+    # The clock is replaced, because asdict() would deep-copy a bound method with its object.
+    data = asdict(replace(rack, clock=time.time))
     del data["clock"]
     return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
 

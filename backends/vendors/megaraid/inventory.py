@@ -205,9 +205,8 @@ def _drive(
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
-    handed_on = (
-        card.makes_arrays is False or node is not None
-    )  # the system can use the drive, whatever the controller reports
+    # The system can use such a drive, whatever the controller reports.
+    handed_on = card.makes_arrays is False or node is not None
     return Drive(
         target=drive_target(prefix, drive.place),
         controller=card_target(prefix),

@@ -190,7 +190,7 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
     values = [reading.now for reading in parts]
     if values[2] is None and not parts[2].availability.available:
-        values[2] = "direct"  # controllers without the choice have direct only
+        values[2] = "direct"  # controllers without this choice always use direct
     now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
@@ -228,7 +228,7 @@ def _preset_reason(view: VolumeView, parts: list[Reading], reasons: list[str | N
     for name, wanted, part, why_not in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
     ):
-        missing = part.now is None and wanted == "direct"  # controllers without the choice have direct only
+        missing = part.now is None and wanted == "direct"  # controllers without this choice always use direct
         if why_not is not None and part.now != wanted and not missing:
             return f"the {name} cannot be changed: {why_not}"
     return view.why_not

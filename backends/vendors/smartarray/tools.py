@@ -166,9 +166,8 @@ async def unseen_card_problems(
         return ()
     fit = [program.name for program in PROGRAMS if await controller_addresses(host, program)]
     asked = {probe.kind.name for probe in tried}
-    sentences = "; ".join(
-        probe.sentence() for probe in tried if not probe.trouble
-    )  # tools with other problems are reported separately
+    # Tools with other problems are reported separately.
+    sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"
     which = (
         "a Smart Array or Adaptec controller" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec controllers"

@@ -9,10 +9,10 @@ from backends.host import Command, Completed
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer
 
-# The numbers of `Exit Code: 0xNN` are the firmware's command status, so storcli's ErrCd uses the same ones. Up to
-# 0x39 the meanings follow the MegaRAID firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT).
-# Above that they follow Broadcom's table of storcli error codes. The exit status of the process decides nothing: it is
-# often the low byte of the number, and after -adpCount the number of controllers.
+# The numbers of `Exit Code: 0xNN` are the firmware's command status, so storcli's ErrCd uses the same ones. Up to 0x39
+# the meanings follow the MegaRAID firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT).
+# Above that they follow Broadcom's table of storcli error codes. The exit status of the process is ignored: it is often
+# the low byte of this code, and after -adpCount the number of controllers.
 
 DONE = 0x00
 """The code of success."""

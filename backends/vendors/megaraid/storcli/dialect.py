@@ -165,9 +165,8 @@ class StorCli7:
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
         elif now.auto_bgi is None:
             now = replace(now, auto_bgi=old.auto_bgi)
-        if (
-            old is not None
-        ):  # only the topology has the order of the drives, and only `show all` of the controller prints it
+        # Only the topology has the order of the drives, and only `show all` of the controller prints it.
+        if old is not None:
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
         backed_card = before.card if key in _ALONE else await self._backup(problems, before.card, {})
         self._require_complete()

@@ -83,7 +83,7 @@ class StorCliReader:
             return done
         once_more = await self._host.run(without_nolog)
         if retry_command(replace(without_nolog, argv=command.argv), once_more) is not None:
-            return done  # the tool did not understand another argument, not `nolog`
+            return done  # the argument that it did not understand is not `nolog`
         self._bare.add(verbs)
         return once_more
 

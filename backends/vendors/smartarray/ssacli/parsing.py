@@ -369,9 +369,8 @@ def _jobs(state: str, initialisation: str | None) -> tuple[BackgroundOperation, 
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
             jobs.append(BackgroundOperation(kind=kind, progress=texts.progress(text)))
-    if (
-        (initialisation or "").lower().startswith("queued")
-    ):  # until the initialisation ends, every write covers the full stripe
+    # Until the initialisation ends, every write covers the full stripe.
+    if (initialisation or "").lower().startswith("queued"):
         jobs.append(BackgroundOperation(kind="initialisation", progress=0.0))
     return tuple(jobs)
 
