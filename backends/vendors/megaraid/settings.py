@@ -13,7 +13,7 @@ from functools import partial
 from backends.settings import Choice, Effect, Persistence, Risk, Setting, Span, offer, unconfirmed
 from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
 
-_ALL = "It applies to all arrays of the controller."
+_ALL = "The setting applies to all arrays of the controller."
 _YEAR = 8760
 """Maximum hours between two runs of patrol read or consistency check."""
 

@@ -24,15 +24,15 @@ SENTENCES = {
     13: "there is not enough space",
     34: "the required hardware is missing",
     38: "a drive is not suitable",
-    50: "the state of the device does not allow it",
+    50: "the state of the device does not allow the change",
     59: "a foreign configuration is incomplete",
     84: (
         "the controller has unwritten data of a missing array (preserved cache). Restore the array or discard the "
         "data first"
     ),
-    94: "the activation key is for another card",
+    94: "the activation key is for another controller",
     106: "the controller is in safe mode",
-    118: "it is not possible in this configuration",
+    118: "the change is not possible in this configuration",
     151: "the controller does not support this policy",
     153: "the controller must be shut down first",
 }
