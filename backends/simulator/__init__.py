@@ -1,1 +1,1 @@
-"""Simulator: a host whose vendor tools, sysfs and fio answers come from a model."""
+"""Simulator: a host whose vendor tools, sysfs files and fio results come from a model."""

@@ -1,4 +1,4 @@
-"""Simulated bcache device: its sysfs files in Linux 6.1, and writes to them."""
+"""Simulated bcache device: its sysfs files as in Linux 6.1, and the effect of writes to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.values import dataclass
 _MOST = (1 << 32) - 1
 
 BLOCK_BYTES = 4096
-"""Block size of the superblock, which is the smallest I/O size of the device."""
+"""Block size in the superblock, which is the smallest I/O size of the device, in bytes."""
 
 _NUMBERS = {
     "sequential_cutoff": (4 << 20, 0, _MOST),
@@ -24,7 +24,8 @@ _NUMBERS = {
     "congested_read_threshold_us": (2000, 0, _MOST),
     "congested_write_threshold_us": (20_000, 0, _MOST),
 }
-"""Default, minimum and maximum of each setting. The kernel clamps other values silently (drivers/md/bcache/sysfs.c)."""
+"""Default, minimum and maximum of each numeric setting. The kernel silently clamps other values
+(drivers/md/bcache/sysfs.c)."""
 
 _OF_SET = ("congested_read_threshold_us", "congested_write_threshold_us")
 
@@ -33,7 +34,8 @@ _WORDS = {
     "readahead_cache_policy": ("all", "meta-only"),
     "cache_replacement_policy": ("lru", "fifo", "random"),
 }
-"""Legal values of each setting, the default first. Cache mode and replacement policy are in the superblocks."""
+"""Legal values of each setting with named values, the default first. Cache mode and replacement policy are stored in
+the superblocks."""
 
 _STORED = ("cache_mode", "cache_replacement_policy")
 
@@ -59,7 +61,7 @@ class BcacheDevice:
 
     @property
     def attached(self) -> bool:
-        """True if a cache is attached."""
+        """True if a cache is attached to the device."""
         return self.state != "no cache"
 
     @property
@@ -78,9 +80,10 @@ class BcacheDevice:
     def files(self, counts: CacheCounts) -> dict[str, str]:
         """Return the files of its `bcache` folder. `counts`: contents and counters of its cache."""
         settings = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
-        settings["sequential_cutoff"] = human(self.number("sequential_cutoff"))  # but it is written in bytes
+        # The kernel prints this size in a short format such as `4.0M`, but accepts bytes.
+        settings["sequential_cutoff"] = human(self.number("sequential_cutoff"))
         settings |= {key: _choice(self.word(key), _WORDS[key]) for key in ("cache_mode", "readahead_cache_policy")}
-        # bcache counts only reads (request.c, cached_dev_read_done_bh).
+        # The hit counters of bcache count only reads (request.c, cached_dev_read_done_bh).
         hits, misses = int(counts.read_hits), int(counts.read_misses)
         counted = {
             "cache_hits": hits,
@@ -113,7 +116,7 @@ class BcacheDevice:
         }
 
     def write(self, key: str, text: str) -> None:
-        """Write a file in one of its folders. Raises ToolFailedError if the kernel refuses the value."""
+        """Write to a file in one of its folders. Raises ToolFailedError if the kernel refuses the value."""
         name = key.rpartition("/")[2]
         if name in _WORDS and text in _WORDS[name]:
             self.values[name] = text
@@ -124,12 +127,12 @@ class BcacheDevice:
             raise invalid_argument(text)
 
     def restart(self) -> None:
-        """Reboot: forget settings that are not in a superblock."""
+        """Reboot: reset settings that are not stored in a superblock."""
         self.values = {key: value for key, value in self.values.items() if key in _STORED}
 
 
 def human(value: int) -> str:
-    """Return a size as bcache prints it: three digits and a tenth, truncated (drivers/md/bcache/util.c, bch_hprint)."""
+    """Return a size as bcache prints it: up to three digits and one decimal, truncated (util.c, bch_hprint)."""
     unit = 0
     while True:
         unit += 1
@@ -139,5 +142,5 @@ def human(value: int) -> str:
 
 
 def _choice(word: str, choices: tuple[str, ...]) -> str:
-    """Return all values of a setting, with the effective one in brackets."""
+    """Return all legal values of a setting, with the effective one in brackets."""
     return " ".join(f"[{name}]" if name == word else name for name in choices)

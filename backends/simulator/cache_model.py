@@ -1,6 +1,6 @@
-"""Load model of dm-cache, dm-writecache and bcache: demands on a slow device with a fast one as its cache. No I/O.
+"""Load model of dm-cache, dm-writecache and bcache: time that requests take on slow device and cache. No I/O.
 
-See docs/dev/simulation.md. Values that are neither rules of a driver nor published measurements are marked as
+docs/dev/simulation.md explains the model. Values are rules of a driver or published measurements, unless marked as
 estimates.
 """
 
@@ -23,25 +23,26 @@ from backends.simulator.workload_target import (
 from backends.values import dataclass
 
 _PROMOTED = 1 / 16
-"""Share of misses that load their chunk into a dm-cache, whose hot-spot cache fills slowly. An estimate."""
+"""Share of misses after which dm-cache loads the chunk; its hot-spot cache fills slowly. An estimate."""
 
 _SYNC_CUTOFF = 0.70
-"""Share of unwritten data from which bcache writes through (drivers/md/bcache/writeback.h, CUTOFF_WRITEBACK_SYNC)."""
+"""Share of unwritten data in the cache above which bcache writes through (drivers/md/bcache/writeback.h,
+CUTOFF_WRITEBACK_SYNC)."""
 
 _FULL = 0.995
-"""Used share of a writecache from which a write waits until a block has been written out."""
+"""Share of unwritten data in a writecache above which a write waits until a block has been written out."""
 
 _DRAINED = 0.5
-"""Share of the slow part's time that writing out takes while a job uses it. An estimate."""
+"""Share of the slow part's time that writing out takes while a job also uses the slow part. An estimate."""
 
 
 _FAST_STATION = 2
-"""Index of the fast part's station. The driver is 0, the slow part 1."""
+"""Index of the fast part among the stations of a demand. The driver has index 0, the slow part 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Driver:
-    """Microseconds of a driver per read and write: processor time in total, and added latency of a single request."""
+    """Microseconds that a driver takes per read and write: processor time, and latency added to a single request."""
 
     read_us: float
     write_us: float
@@ -52,51 +53,52 @@ class _Driver:
 _DRIVERS: Mapping[CacheKind, _Driver] = {
     # Estimates.
     CacheKind.DM_CACHE: _Driver(read_us=2.5, write_us=2.5, read_alone_us=5, write_alone_us=5),
-    # 2,759 MiB/s with 4 KiB blocks on a RAM disk (Linux commit dcd195071f22). The latency is an estimate.
+    # From 2,759 MiB/s with 4 KiB blocks on a RAM disk (Linux commit dcd195071f22). The latency is an estimate.
     CacheKind.WRITECACHE: _Driver(read_us=1.4, write_us=1.4, read_alone_us=5, write_alone_us=5),
-    # On a RAM disk with 4 KiB: 142,292 reads/s and 38,055 writes/s of one job, 1,361,308 and 226,094 of 32 and 16 jobs
-    # (Dongsheng Yang, "cbd cache" against bcache, linux-bcache@vger.kernel.org, 2025).
+    # From measurements on a RAM disk with 4 KiB: one job has 142,292 reads/s and 38,055 writes/s; 32 jobs have
+    # 1,361,308 reads/s, and 16 jobs 226,094 writes/s (Dongsheng Yang, "cbd cache" against bcache,
+    # linux-bcache@vger.kernel.org, 2025).
     CacheKind.BCACHE: _Driver(read_us=0.73, write_us=4.4, read_alone_us=6, write_alone_us=25),
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheFlow:
-    """Handling of a job's requests, as shares of all requests in their direction, 0..1."""
+    """How a cache handles a job's requests, as shares (0..1) of all reads or of all writes."""
 
     read_hits: float
     """Reads whose block is cached."""
     write_hits: float
     """Writes whose block is cached."""
     fast_reads: float
-    """Reads that the fast part serves. The slow part serves the others."""
+    """Reads that the fast part serves; the slow part serves the other reads."""
     fast_writes: float
     """Writes to the fast part."""
     slow_writes: float
     """Writes that must reach the slow part before they complete."""
     read_fills: float = 0.0
-    """Reads that load a block."""
+    """Reads that load a block into the cache."""
     write_fills: float = 0.0
     """Writes that add a block to the cache."""
     dirties: float = 0.0
-    """Writes that leave unwritten data in the cache."""
+    """Writes that leave data in the cache that the slow part does not have yet."""
     drops: float = 0.0
     """Writes that discard the cached block."""
     bypassed: bool = False
-    """True if the requests bypass the cache as streams."""
+    """True if the requests bypass the cache because they are a stream."""
     drains: bool = False
-    """True if unwritten data are written out meanwhile."""
+    """True if unwritten data are written out during the job."""
     full: bool = False
     """True if the cache is full and a write waits until a block has been written out."""
 
 
 def region_of(layout: WorkloadTarget, work: IoPattern) -> int:
-    """Return the bytes of the device that a job works on."""
+    """Return the size of the region of the device that a job uses, in bytes."""
     return work.region_bytes or layout.size_bytes
 
 
 def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
-    """Return how the cache handles a job on the first `region` bytes."""
+    """Return how the cache handles a job that uses the first `region` bytes of the device."""
     cached = min(1.0, cache.held_bytes / region) if region else 0.0
     unwritten = cache.dirty_bytes / cache.cache_bytes if cache.cache_bytes else 0.0
     back = cache.mode is CacheMode.WRITE_BACK
@@ -107,7 +109,8 @@ def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
     match cache.kind:
         case CacheKind.DM_CACHE if cache.mode is CacheMode.PASSTHROUGH:
             return replace(flow, fast_reads=0.0, drops=cached)
-        case CacheKind.DM_CACHE:  # a miss goes to the origin in every mode (drivers/md/dm-cache-target.c, map_bio)
+        # In every mode, a miss goes to the slow device (drivers/md/dm-cache-target.c, map_bio).
+        case CacheKind.DM_CACHE:
             promoted, dirties = (1 - cached) * _PROMOTED, cached if back else 0.0
             return replace(
                 flow,
@@ -141,7 +144,7 @@ def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
 
 
 def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
-    """Return True if bcache bypasses the cache, because requests or streams exceed its cutoff (check_should_bypass)."""
+    """Return True if requests or streams exceed bcache's cutoff and so bypass the cache (check_should_bypass)."""
     if not cache.cutoff_bytes:
         return False
     return work.mean_bytes >= cache.cutoff_bytes or (work.sequential and region > cache.cutoff_bytes)
@@ -150,7 +153,7 @@ def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
 def cached_demands(
     layout: WorkloadTarget, work: IoPattern
 ) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
-    """Return the demands of a read and a write at driver, slow and fast part, and the cache hits, or None."""
+    """Return the demands of a read and a write at driver, slow and fast part, and the cache hits; None if uncached."""
     cache = layout.cache
     if cache is None:
         return None
@@ -195,14 +198,14 @@ def _part_demands(
     on_region = replace(work, region_bytes=region)
     slow_read, slow_write = disk_demands(cache.slow, on_region)
     if flow.full:
-        slow_write = slow_write.times(SORTED)  # it waits for blocks that are written out in order of position
+        slow_write = slow_write.times(SORTED)  # the write waits for blocks that are written out in order of position
     elif flow.drains:
         slow_read, slow_write = slow_read.times(1 / (1 - _DRAINED)), slow_write.times(1 / (1 - _DRAINED))
     return slow_read, slow_write, *disk_demands(cache.fast, on_region)
 
 
 def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:
-    """Return the fast part's time for loading a block, and the slow part's time in addition to the request."""
+    """Return the times for loading a block: of the fast part, and of the slow part in addition to the request."""
     if cache.kind is CacheKind.WRITECACHE:
         return 0.0, 0.0
     size = max(cache.block_bytes, round(work.mean_bytes))
@@ -217,8 +220,8 @@ def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float
 def write_out_rate(cache: CachedBy, region: int, *, shared: bool) -> float:
     """Return the bytes written out per second. `shared`: True if a job uses the slow part, too.
 
-    Writing out goes in order of position. The closer together the data are, the more sequential it is. That gain is an
-    estimate.
+    Data are written out in order of position. The closer together the data are, the more sequential this is. The gain
+    is an estimate.
     """
     size = cache.block_bytes
     small = IoPattern(read_share=0.0, region_bytes=region, sizes=((size, 1.0),))

@@ -15,10 +15,10 @@ Moved = tuple[int, int, int, int]
 
 @dataclass(slots=True, kw_only=True)
 class CacheCounts:
-    """Contents and request counters of one cached device, or of the ARC."""
+    """Contents and request counters of one device's cache, or of the ARC."""
 
     held_bytes: float = 0.0
-    """Bytes in the cache. They are those at the start of the device."""
+    """Bytes in the cache. By assumption, these are the data at the start of the device."""
     dirty_bytes: float = 0.0
     """Bytes in the cache that the slow part does not have yet."""
     read_hits: float = 0.0
@@ -30,11 +30,11 @@ class CacheCounts:
     write_misses: float = 0.0
     """Writes whose block was not cached."""
     bypass_hits: float = 0.0
-    """Bypassing reads whose block was cached."""
+    """Reads that bypassed the cache although their block was cached."""
     bypass_misses: float = 0.0
-    """Bypassing reads whose block was not cached."""
+    """Reads that bypassed the cache and whose block was not cached."""
     bypassed_bytes: float = 0.0
-    """Bytes of bypassing reads and writes."""
+    """Bytes of the reads and writes that bypassed the cache."""
     promotions: float = 0.0
     """Blocks loaded into the cache."""
     demotions: float = 0.0
@@ -57,7 +57,7 @@ class CacheCounts:
             self._add_cached_job(layout.cache, cache_flow(layout.cache, region, work), region, moved, seconds)
 
     def apply_to(self, layout: WorkloadTarget) -> WorkloadTarget:
-        """Return the target with its cache filled as counted here."""
+        """Return the target with the cache contents recorded here."""
         if layout.cache is not None:
             return replace(
                 layout, cache=replace(layout.cache, held_bytes=self.held_bytes, dirty_bytes=self.dirty_bytes)
@@ -75,7 +75,7 @@ class CacheCounts:
         self.write_misses += moved[2] * (1 - writes)
 
     def _add_cached_job(self, cache: CachedBy, flow: CacheFlow, region: int, moved: Moved, seconds: float) -> None:
-        """Count requests to a device with a kernel cache, and update the contents of that cache."""
+        """Count a job's requests to a device with a kernel cache, and update the contents of that cache."""
         reads, read_bytes, writes, written = moved
         if flow.bypassed:
             self.bypass_hits += reads * flow.read_hits
@@ -98,7 +98,7 @@ class CacheCounts:
         self.dirty_bytes = min(self.dirty_bytes, cache.cache_bytes)
         self.held_bytes = min(self.held_bytes + loaded, cache.cache_bytes)
         if cache.kind is CacheKind.WRITECACHE:
-            self.held_bytes = self.dirty_bytes  # dm-writecache frees blocks that were written out
+            self.held_bytes = self.dirty_bytes  # dm-writecache frees blocks once they are written out
         drops = writes * flow.drops
         self.demotions += drops
         self.held_bytes = max(
@@ -106,10 +106,10 @@ class CacheCounts:
         )
 
     def write_out_idle(self, cache: CachedBy, size_bytes: int, now: float) -> None:
-        """Write out dirty data for the time since the last call, during which no request ran."""
+        """Write out dirty data for the time since the last call, assuming that no request ran meanwhile."""
         seconds, self.at = max(0.0, now - self.at), now
         writes_all = cache.kind is CacheKind.DM_CACHE or cache.mode is not CacheMode.WRITE_BACK
-        # smq writes out everything when idle, and nothing otherwise.
+        # smq, the policy of dm-cache, writes out everything when idle, and nothing otherwise.
         high, low = (0.0, 0.0) if writes_all else (cache.high, cache.low)
         if self.dirty_bytes > high * cache.cache_bytes:
             self._write_out(write_out_rate(cache, size_bytes, shared=False) * seconds, low * cache.cache_bytes)
@@ -122,7 +122,7 @@ class CacheCounts:
 
 
 def fullness(layout: WorkloadTarget, work: IoPattern) -> tuple[object, ...]:
-    """Return a key that stays equal while a job's speed does: shares of cached requests, rounded to 1 %."""
+    """Return a key that changes only when a job's speed changes: shares of cached requests, rounded to 1 %."""
     if layout.pool is not None:
         return (round(pool_flow(layout, layout.pool, work).hits, 2),)
     if layout.cache is None:

@@ -38,11 +38,11 @@ class DriveType:
     link: str
     """Negotiated link speed in the tools' format."""
     read_us: float
-    """Time of one 4 KiB random read at high queue depth: 1/IOPS."""
+    """Time per 4 KiB random read at high queue depth, that is, 1/IOPS."""
     write_us: float
-    """Time of one sustained 4 KiB random write at high queue depth, with the default drive cache."""
+    """Time per sustained 4 KiB random write at high queue depth, with the default drive cache."""
     read_alone_us: float
-    """Latency of a single 4 KiB random read, drive and link."""
+    """Latency of a single 4 KiB random read, including the link."""
     write_alone_us: float
     """Latency of a single 4 KiB write."""
     read_mbps: float
@@ -50,13 +50,13 @@ class DriveType:
     write_mbps: float
     """Sequential write bandwidth."""
     no_cache: float = 1.0
-    """Factor of the write time with the drive cache off."""
+    """Factor by which the write time changes with the drive cache off, relative to its default."""
     cache: float = 1.0
-    """Factor of the write time with the drive cache on, relative to its default."""
+    """Factor by which the write time changes with the drive cache on, relative to its default."""
     seek: float = 0.0
-    """Share of a random operation that the seek takes, on the complete disk."""
+    """Share of a random operation's time that the seek takes, if the complete disk is used."""
     burst: float = 1.0
-    """Speed of random writes between pauses, relative to the mean; 1 for a drive without pauses."""
+    """Speed of random writes between the drive's pauses, relative to the mean speed; 1 for a drive without pauses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +70,21 @@ class CardType:
     sequential_us: float
     """Processor time of a sequential request, which is merged with its neighbours."""
     read_ahead_us: float
-    """Added to a random read by the detection of streams."""
+    """Time that read-ahead adds to a random read, for the detection of streams."""
     cached_us: float
-    """Added to a random read through the cache."""
+    """Time that the cache adds to a random read."""
     write_us: float
     """Processor time of a write that bypasses the cache, per drive operation."""
     write_back_us: float
     """Processor time of a cached write, including the later write-out."""
     write_back_op_us: float
-    """Added to a cached write per drive operation."""
+    """Time added to a cached write per drive operation."""
     parity_us: float
-    """Added to a cached write by computing parity."""
+    """Time added to a cached write by computing parity."""
     parity_efficiency: float
-    """Share of the drives' speed left by read-modify-write without the cache."""
+    """Share of the drives' speed that is left if read-modify-write does not use the cache."""
     alone_us: float
-    """Latency that the controller adds to a drive."""
+    """Latency that the controller adds to that of a drive."""
     write_back_alone_us: float
     """Latency of a cached write."""
     read_mbps: float
@@ -92,56 +92,56 @@ class CardType:
     write_mbps: float
     """Maximum write bandwidth."""
     driver_iops: float
-    """Maximum IOPS of driver and interrupts for one controller on this host."""
+    """Maximum IOPS for one controller on this host, limited by driver and interrupts."""
     fastpath_us: float = 0.0
-    """Processor time of a read saved by FastPath or Smart Path."""
+    """Processor time of a read that FastPath or Smart Path saves."""
     mirror_gain: float = 1.155
-    """Factor of a mirror's read speed, because reads go to the less busy drive."""
+    """Factor by which a mirror reads faster, because reads go to the less busy drive."""
     strip_us: float = 0.0
     """Processor time per strip of a stream."""
     block_us: float = 0.0
     """Processor time per cache block of a request, after the first block."""
     copy_cost: float = 0.0
-    """Share of a cached write's time added by the copy in the other controller."""
+    """Extra time for the copy in the other controller, as a share of a cached write's time."""
     line_bytes: int = 0
-    """Bytes that the cache reads from the drives for a random read with read-ahead, and the unit in which a cached
-    write updates parity; 0 if the cache moves only the request.
-    """
+    """Unit in bytes in which a random read with read-ahead reads from the drives, and in which a cached write updates
+    parity; 0 if the cache moves only the request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareType:
-    """Time of md on a host with its adapters, where it was measured."""
+    """Time that md takes on a host with its adapters, as far as measured."""
 
     read_us: float
     """Processor time of a read from an array, on the core of the job that submits it."""
     write_us: float
     """Processor time of a write to an array, on the core of the job that submits it."""
     layer_us: float
-    """Added by an array of arrays."""
+    """Time that an array of arrays adds."""
     parity_us: Mapping[int, float]
-    """Added to a write by parity, by the number of parity strips per stripe.
+    """Time that parity adds to a write, by the number of parity strips per stripe.
 
-    One thread of the array computes it for all jobs (raid5d of drivers/md/raid5.c).
+    One thread of the array computes parity for all jobs (raid5d of drivers/md/raid5.c).
     """
     read_parity: float
-    """Factor of `parity_us` for a read, which also uses the stripe cache."""
+    """Factor of `parity_us` for reads, which use the stripe cache too."""
     stream: float
     """Share of the drives' sequential read speed that is left when all of them read at once."""
     layer_stream: float
     """Share of `stream` that is left in an array of arrays."""
     write_stream: float
-    """Share of the drives' sequential write speed that is left."""
+    """Share of the drives' sequential write speed that is left when all of them write at once."""
     again: float
-    """Factor of the speed of partial stripe writes, relative to reading all other data: neighbours share reads."""
+    """Factor by which partial stripe writes are faster than separate read-modify-writes, because neighbouring writes
+    share reads."""
     second_mbps: float
-    """MB/s of computing the second parity strip of full stripes."""
+    """Speed of computing the second parity strip of full stripes, in MB/s."""
     adapter_iops: float
     """Maximum IOPS of all adapters together."""
 
 
 def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
-    """Return records by their first column. Values are in field order, and missing last fields have their defaults."""
+    """Return records by their first column. Values are in field order; fields missing at the end have defaults."""
     keys = [column.name for column in names]
     return {str(row[0]): kind(**dict(zip(keys, row, strict=False))) for row in rows}
 
@@ -165,7 +165,8 @@ DRIVES: Mapping[str, DriveType] = _table(
     ("SATA SSD 64GB", "ATA", "0001", SSD, "sata", 64_023_257_088, G3, 17.7, 29.6, 110, 60, 245, 134),
     ("ioDrive 320GB", "FUSIONIO", "v7.1.17", SSD, "pcie", 320 * GB, "", 23.2, 169, 60, 40, 700, 500, 1, 1, 0, 3.92),
 )
-"""Drives by model. Those of articles A to E are fitted to the articles, the others follow data sheets and F."""
+"""Drives by model. Drives of articles A to E are fitted to the articles; the others follow data sheets and article
+F."""
 
 SOFTWARE: Mapping[str, SoftwareType] = {
     "ssds": SoftwareType(
@@ -182,7 +183,7 @@ SOFTWARE: Mapping[str, SoftwareType] = {
         adapter_iops=3 * 350_000,
     )
 }
-"""md by name of the simulated host. On other hosts md takes no time.
+"""Time that md takes, by name of the simulated host. On other hosts md takes no time.
 
 Fitted to article B, which does not explain why one parity strip costs small requests more than two. Its adapters are
 three SAS2008, each of which does "some 350,000 IOPS" (servethehome.com/lsi-9202-16, measured).
@@ -205,13 +206,14 @@ CARDS: Mapping[str, CardType] = _table(
     ("IBM DS3400", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 402, 330, 120_000, 0, 1.155, 0, 5.5, 0.026),
     ("IBM DS4700-70", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 760, 620, 240_000, 0, 1.155, 0, 5.5, 0.026),
 )
-"""Controllers by product name. Those of articles A, E and F are fitted to them, the others follow data sheets."""
+"""Controllers by product name. Controllers of articles A, E and F are fitted to the articles; the others follow data
+sheets."""
 
 ONE_CORE_IOPS = 330_000.0
-"""Maximum IOPS that one fio job submits and reaps on one core of this host."""
+"""Maximum IOPS of one fio job, which submits and reaps its I/O on one core of this host."""
 
 SCHEDULER_COST: Mapping[str, float] = {"none": 1.0, "kyber": 0.92, "mq-deadline": 0.86, "bfq": 0.4}
-"""Share of `ONE_CORE_IOPS` left by each I/O scheduler."""
+"""Share of `ONE_CORE_IOPS` that is left with each I/O scheduler."""
 
 CORES = 24
 """Logical processors of the simulated host."""

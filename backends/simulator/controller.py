@@ -42,10 +42,10 @@ def is_legal(key: str, value: str) -> bool:
 RATES = {"rebuild": 30, "bgi": 30, "cc": 30, "migrate": 30, "patrol": 30, "flush": 4}
 """Background rates of a new controller in percent; `flush` is the cache flush interval in seconds."""
 STORCLI, MEGACLI = "storcli", "MegaCli"
-"""Tools that may list a controller."""
+"""Tools that may list a simulated controller."""
 
 FASTPATH = "MegaRAID FastPath"
-"""Name of the option that the activation key enables."""
+"""Name of the advanced software option that the activation key enables."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class SimulatedCard:
     number: int
     """Controller number in every tool that lists it."""
     product: str
-    """Key of `calibration.CARDS`."""
+    """Product name, a key of `calibration.CARDS`."""
     serial: str
     """Serial number."""
     firmware: str
@@ -80,7 +80,7 @@ class SimulatedCard:
     package: str
     """Firmware package version."""
     sas_address: str
-    """16 hex digits."""
+    """SAS address of the controller, 16 hex digits."""
     bus: int
     """PCI bus number."""
     host: int
@@ -102,21 +102,22 @@ class SimulatedCard:
     blocks_ssd_cache: bool = False
     """True if the firmware refuses to change the drive cache of a volume on SSDs."""
     slow: float = 0.0
-    """Duration of its long answers in seconds."""
+    """Duration of its long commands in seconds."""
     fails_after: float | None = None
-    """Seconds of runs after which the battery fails, for a demonstration; None if it does not."""
+    """Total run time of jobs, in seconds, after which the battery fails, for a demonstration; None if it does not
+    fail."""
     strip_minimum: int = 8192
     """Smallest strip size in bytes."""
     strip_maximum: int = 1 << 20
     """Largest strip size in bytes."""
     rates: dict[str, int] = field(default_factory=lambda: dict(RATES))
-    """`rebuild`, `bgi`, `cc`, `migrate`, `patrol` in percent; `flush` in seconds."""
+    """Background rates: `rebuild`, `bgi`, `cc`, `migrate`, `patrol` in percent; `flush` in seconds."""
     patrol: str = "auto"
-    """`off`, `auto`, `manual`."""
+    """Mode of patrol read: `off`, `auto`, `manual`."""
     check: str = "off"
-    """`off`, `sequential`, `concurrent`."""
+    """Mode of the consistency check: `off`, `sequential`, `concurrent`."""
     perf_mode: int = 0
-    """0 or 1."""
+    """Performance mode: 0 or 1."""
     properties: dict[str, str] = field(default_factory=dict)
     """Properties that differ from `DEFAULTS`."""
     jbod: bool = False
@@ -130,16 +131,16 @@ class SimulatedCard:
 
     @property
     def type(self) -> CardType:
-        """Controller model of the load model."""
+        """Performance data of its model."""
         return CARDS[self.product]
 
     @property
     def protected(self) -> bool:
-        """True if the cache survives a power cut."""
+        """True if cached writes survive a power cut."""
         return self.battery is not None and self.battery.healthy
 
     def property(self, key: str) -> str:
-        """Return the present value of a property."""
+        """Return the current value of a property."""
         return self.properties.get(key, DEFAULTS[key])
 
     def volume(self, number: int) -> Volume | None:
@@ -156,7 +157,7 @@ class SimulatedCard:
         return [by_position[position] for position in volume.places if position in by_position]
 
     def settle(self, now: float) -> None:
-        """End rebuilds and background initialisations that are done."""
+        """End rebuilds and background initialisations that are complete at time `now`."""
         for disk in self.disks:
             if disk.state == REBUILD and disk.rebuild_share(now) >= 1:
                 disk.state = ONLINE
@@ -170,7 +171,7 @@ class SimulatedCard:
         return sum(disk.state != ONLINE for disk in self.members(volume))
 
     def state(self, volume: Volume) -> str:
-        """Return `optimal`, `degraded`, `partially degraded` (RAID 6 with one drive to spare) or `offline`."""
+        """Return `optimal`, `degraded`, `partially degraded` (a RAID 6 that can lose one more drive) or `offline`."""
         missing = self.missing(volume)
         if not missing:
             return "optimal"
@@ -180,11 +181,11 @@ class SimulatedCard:
         return "partially degraded" if missing < spare else "degraded"
 
     def has_fastpath(self, volume: Volume) -> bool:
-        """Return True if the FastPath key is active and the array is optimal. The volume's policies also matter."""
+        """Return True if the FastPath key is active and the array is optimal; FastPath also needs certain policies."""
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
     def layout(self, volume: Volume, now: float) -> WorkloadTarget:
-        """Return a virtual drive as a target, with its effective policies and present members."""
+        """Return a virtual drive as a target of the load model, with its effective policies and current members."""
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)

@@ -17,7 +17,7 @@ ONLINE, REBUILD, FAILED, GOOD, SPARE, FOREIGN, JBOD = (
 """States of a drive."""
 
 COERCION = 1 << 30
-"""Controllers round drive sizes down to a full GiB, so that drives of different makes can replace each other."""
+"""Unit to which controllers round drive sizes down, so that drives of different makes can replace each other."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -31,17 +31,17 @@ class SimulatedDrive:
     did: int
     """Device ID."""
     model: str
-    """Key of `calibration.DRIVES`."""
+    """Model, a key of `calibration.DRIVES`."""
     serial: str
     """Serial number."""
     wwn: str
-    """16 hex digits."""
+    """World wide name, 16 hex digits."""
     state: str = GOOD
-    """One of the states above."""
+    """State, such as `ONLINE` or `GOOD`."""
     group: int | None = None
     """Drive group, or None."""
     temperature: int = 31
-    """Degrees Celsius."""
+    """Temperature in degrees Celsius."""
     media_errors: int = 0
     """Media error count."""
     other_errors: int = 0
@@ -51,7 +51,7 @@ class SimulatedDrive:
     alert: bool = False
     """True if the drive flagged a S.M.A.R.T. alert."""
     rebuild_from: float = 0.0
-    """Share of the rebuild that was done at `rebuild_since`, 0..1."""
+    """Share of the rebuild that was already complete at `rebuild_since`, 0..1."""
     rebuild_since: float = 0.0
     """Start of the rebuild in simulated time."""
     rebuild_seconds: float = 8 * 3600.0
@@ -64,7 +64,7 @@ class SimulatedDrive:
 
     @property
     def type(self) -> DriveType:
-        """Drive model of the load model."""
+        """Performance data of its model."""
         return DRIVES[self.model]
 
     @property
@@ -73,7 +73,7 @@ class SimulatedDrive:
         return self.type.size_bytes // COERCION * COERCION
 
     def rebuild_share(self, now: float) -> float:
-        """Return the share of the rebuild that is done, 0..1."""
+        """Return the share of the rebuild that is complete, 0..1."""
         return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)
 
     def rebuild_minutes(self, now: float) -> int:
@@ -90,7 +90,7 @@ class MultipathDisk:
     alias: str
     """Its name below /dev/mapper."""
     paths: tuple[str, ...]
-    """Kernel names of the SCSI disks that are the paths."""
+    """Kernel names of the SCSI disks that are its paths."""
     hosts: tuple[int, ...]
     """SCSI host number of each path."""
     pci: tuple[str, ...]
@@ -104,7 +104,7 @@ class MultipathDisk:
     product: str
     """SCSI product string."""
     model: str = ""
-    """Key of `DRIVES`; "" for a logical drive of a disk system."""
+    """Model of the drive, a key of `DRIVES`; "" for a logical drive of a disk system."""
     rev: str = "0736"
     """SCSI revision."""
     transport: str = "rport"

@@ -1,4 +1,4 @@
-"""I/O counters of the simulated disks: I/O that a running fio adds, and the text of /proc/diskstats."""
+"""I/O counters of the simulated disks, to which running fio jobs add, and the text of /proc/diskstats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.simulator.zfs_model import ALLOCATED, pool_flow
 from backends.values import dataclass
 
 Totals = dict[str, list[float]]
-"""By kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds of waiting."""
+"""Counters by kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds of waiting."""
 
 DISKSTATS = "/proc/diskstats"
 """Path of the kernel's counters."""
@@ -31,18 +31,18 @@ _COLUMNS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskShare:
-    """Share of a job's I/O that reaches one disk."""
+    """Share of a job's I/O that one disk receives."""
 
     name: str
     """Kernel name."""
     reads: float
     """Share of the reads."""
     writes: float
-    """Share of the writes. Disks that all store a copy have 1 each."""
+    """Share of the writes. Disks that each store a copy have a share of 1 each."""
     queued: float
     """Mean number of requests in flight."""
     fetches: float = 0.0
-    """Reads caused by each write."""
+    """Reads that each write causes."""
     read_bytes: int | None = None
     """Bytes per read, or None for the job's size."""
     write_bytes: int | None = None
@@ -56,7 +56,10 @@ def shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> list[DiskShare]:
-    """Return the shares of a job's disk and of all disks below it (`members` of each). Stripes and paths are even."""
+    """Return the shares of a job's disk and of all disks below it.
+
+    `members` returns the devices below a disk. Striped members and paths have equal shares.
+    """
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
     return [top, *_member_shares(top, members, layout, work, expected)]
@@ -117,14 +120,14 @@ def _member_shares(
 
 
 def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
-    """Return the share of one of `count` equal devices."""
+    """Return the share of one of `count` devices that are used equally."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
 def _cache_shares(
     top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
-    """Return the shares of the slow and the fast part of a cache. Of internal moves, only write-outs count."""
+    """Return the shares of the slow and the fast part of a cache. Of the cache's own I/O, only write-outs count."""
     region = region_of(layout, work)
     flow = cache_flow(cache, region, work)
     out = 0.0
@@ -140,7 +143,7 @@ def _cache_shares(
 
 
 def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
-    """Return the share of a pool's disks: complete blocks, read one by one and written together."""
+    """Return the total share of a pool's disks, which read single blocks and write many blocks at once."""
     flow = pool_flow(layout, pool, work)
     return replace(
         top,
@@ -154,7 +157,7 @@ def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPa
 
 @dataclass(slots=True)
 class DiskCounts:
-    """I/O of running jobs that is not in the stored state yet."""
+    """I/O of running jobs that has not been added to the stored state yet."""
 
     totals: Totals = field(default_factory=dict)
     """I/O counters by disk."""
@@ -164,7 +167,7 @@ class DiskCounts:
     """Run time of the jobs in simulated seconds."""
 
     def add(self, disks: Sequence[DiskShare], moved: tuple[int, int, int, int], seconds: float) -> None:
-        """Add the reads, bytes read, writes and bytes written by a job in a number of seconds."""
+        """Add a job's reads, bytes read, writes and bytes written (`moved`) in a number of seconds."""
         reads, read_bytes, writes, written = moved
         self.seconds += seconds
         for disk in disks:
@@ -174,13 +177,14 @@ class DiskCounts:
                 (read_bytes * disk.reads if disk.read_bytes is None else disk_reads * disk.read_bytes) / _SECTOR,
                 disk_writes,
                 (written * disk.writes if disk.write_bytes is None else disk_writes * disk.write_bytes) / _SECTOR,
-                (1 - math.exp(-disk.queued)) * seconds * 1000,  # random arrivals: time with at least one in flight
+                # For random arrivals, this is the time with at least one request in flight.
+                (1 - math.exp(-disk.queued)) * seconds * 1000,
                 disk.queued * seconds * 1000,
             ]
             self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)
 
     def move_to(self, totals: Totals) -> None:
-        """Add all counters to the stored totals and clear them."""
+        """Add all counters to the stored `totals`, and clear them here."""
         for name, row in self.totals.items():
             totals[name] = _add_rows(totals.get(name), row)
         self.totals.clear()

@@ -1,4 +1,4 @@
-"""MegaRAID firmware rules for changes, whichever tool requests them."""
+"""MegaRAID firmware rules for changes, which apply to every tool."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from backends.simulator.rack import Rack
 from backends.simulator.volume import BGI_AFTER, SPANNED, Volume
 
 DEMO_KEY = "DEMO0FASTPATH0KEY0OF0THE0SIMULATED0RACK"
-"""The only accepted activation key, which enables FastPath."""
+"""The only activation key that simulated controllers accept. It enables FastPath."""
 
 INVALID, WRONG_STATE, NO_ROOM, UNFIT, NOT_FOUND, TOOL_MESSAGE = 3, 50, 13, 38, 12, 255
-"""Firmware status codes. 255 is a message of the tool itself."""
+"""Firmware status codes. 255 marks a message of the tool itself."""
 
 RESET_REQUIRED = 89
 """Status code of a change that needs a reboot (0x59)."""
@@ -115,8 +115,8 @@ def create(
 ) -> Volume:
     """Create a virtual drive on free drives and return it.
 
-    `volume` has the requested settings; number, size, device and names are assigned here. `share`: size in bytes, or
-    None for all of the drives. Raises RefusalError if the firmware does not allow it.
+    `volume` has the requested settings; this function assigns number, size, device and names. `share`: size in bytes,
+    or None to use the drives completely. Raises RefusalError if the firmware does not allow it.
     """
     if card.pinned:
         raise RefusalError(PINNED, "Controller has LD cache pinned")
@@ -184,7 +184,7 @@ def _check_shape(volume: Volume) -> None:
 
 
 def apply_key(card: SimulatedCard, key: str, *, preview: bool) -> Sequence[str]:
-    """Return the options that an activation key enables. They become active after a reboot.
+    """Apply an activation key. Return the options that it enables, which become active after a reboot.
 
     `preview`: do not apply the key. Raises RefusalError if the key is invalid or was applied before.
     """

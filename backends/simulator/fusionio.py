@@ -1,4 +1,4 @@
-"""Simulated ioMemory controller, and the programs of its driver."""
+"""Simulated ioMemory controller, and the programs that come with its driver."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class IoMemory:
     number: int = 0
     """Number of its control node."""
     model: str = "ioDrive2 320GB"
-    """Model; on a simulated host, a key of `DRIVES`."""
+    """Model, which on a simulated host is a key of `DRIVES`."""
     serial: str = "1149D0969"
     """Serial number."""
     pci: str = "07:00.0"
@@ -28,7 +28,7 @@ class IoMemory:
     sector_bytes: int = 512
     """Sector size in bytes."""
     written_bytes: int | None = None
-    """Bytes written since the format, from the start of the device; None for all of it."""
+    """Bytes written since the last format, from the start of the device; None if all of it was written."""
     attached: bool = True
     """True if its block device is attached."""
     in_use: bool = False
@@ -67,7 +67,7 @@ class IoMemory:
     def _detach(self) -> SimulatedOutput:
         if not self.attached:
             return SimulatedOutput(text=f"Error: Device {self.control} is not attached.\n", code=1)
-        if self.in_use:  # the question gets no answer
+        if self.in_use:  # the question remains unanswered, so nothing is detached
             question = "WARNING: Please verify that the device is no longer in use. Do you wish to continue [y/n]?"
             return SimulatedOutput(text=f"{question}\n", code=1)
         self.attached = False

@@ -1,4 +1,4 @@
-"""Simulated host: answers programs, file access and fio from a `Rack`."""
+"""Simulated host: runs programs, accesses files and runs fio on the state in a `Rack`."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _WILD = frozenset("*?[")
 """Characters that make a path component a pattern."""
 
 _Tree: TypeAlias = dict[str, "_Tree"]
-"""Path components, with the tree below each."""
+"""Path components, each with the tree below it."""
 
 
 class SimulatedHost(SyntheticHost):
-    """Host without hardware. It touches nothing except the file that stores its `Rack`."""
+    """Host without hardware. It accesses nothing except the file that stores its `Rack`."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class SimulatedHost(SyntheticHost):
     ) -> None:
         """Create a host for `rack`. `speed`: simulated seconds per real second.
 
-        `folders`: more folders that scratch files may be in. `apart`, `shares_watchdog`: see `Capabilities`. A watchdog
+        `folders`: additional folders for scratch files. `apart`, `shares_watchdog`: as in `Capabilities`. A watchdog
         needs a rack in its usual file.
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
@@ -81,16 +81,16 @@ class SimulatedHost(SyntheticHost):
 
     @property
     def is_root(self) -> bool:
-        """Always True: a simulated host has no permissions."""
+        """Always True, because a simulated host has no permissions."""
         return True
 
     @property
     def rack(self) -> Rack:
-        """The present state of the simulated host."""
+        """Current state of the simulated host."""
         return self._file.rack
 
     async def run(self, command: Command) -> Completed:
-        """Return the simulated output of a program, after the time that it takes.
+        """Run a program, wait for its simulated duration, and return its output.
 
         Raises ToolMissingError for a program that is not installed, ToolTimeoutError for one that is too slow, and
         StorageError or InvalidValueError if the state file cannot be used.
@@ -114,7 +114,7 @@ class SimulatedHost(SyntheticHost):
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.edit() if changes else nullcontext(self._file.rack) as rack:
-                rack.note_cached(self._counts.caches)  # running jobs have changed the caches since they started
+                rack.note_cached(self._counts.caches)  # running jobs have changed the caches since the state was stored
                 return program_output(program, rack, args, mutates=command.mutates, reply=command.reply)
         match next((name for name, system_path in SYSTEM_PATHS.items() if system_path == path), None):
             case None:
@@ -137,7 +137,9 @@ class SimulatedHost(SyntheticHost):
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Start fio on a simulated device. Raises ToolMissingError for any other program."""
         if command.argv[0] != SYSTEM_PATHS["fio"]:
-            raise ToolMissingError(f"{command.argv[0]} runs on and on, which only fio does on the simulated host.")
+            raise ToolMissingError(
+                f"The simulated host cannot stream the output of {command.argv[0]}, only that of fio."
+            )
         text = _job_text(command.argv[-1])
         with self._file.edit() as rack:
             rack.runs += 1
@@ -153,10 +155,10 @@ class SimulatedHost(SyntheticHost):
             )
 
     def _disk_counters(self) -> str:
-        """Return the text of /proc/diskstats, including jobs that run now."""
+        """Return the text of /proc/diskstats, including the I/O of running jobs."""
         nodes = self._linux()
         disks = {node.removeprefix("/dev/"): disk for node, disk in nodes.names.items() if "/" not in node[5:]}
-        last = {disk: name for name, disk in disks.items()}  # a partitioned disk has its data on its last partition
+        last = {disk: name for name, disk in disks.items()}  # the data of a partitioned disk are on its last partition
         before, now = (
             dict(totals) | {name: totals[disk] for disk, name in last.items() if disk in totals}
             for totals in (self._file.rack.totals, self._counts.totals)
@@ -179,7 +181,7 @@ class SimulatedHost(SyntheticHost):
                     card.battery.state, card.fails_after = "failed", None
 
     def _linux(self) -> SimulatedSysfs:
-        """Return the kernel's files, links and nodes. They are rebuilt only after a change."""
+        """Return the kernel's files, links and nodes, which are rebuilt only after a change."""
         rack = self._file.rack
         mark = self._file.mark
         if self._kernel is None or self._kernel[0] != mark:
@@ -189,7 +191,7 @@ class SimulatedHost(SyntheticHost):
         return self._kernel[1]
 
     def _tree(self) -> _Tree:
-        """Return every path as a tree of its components."""
+        """Return all paths of the host as a tree of path components."""
         sysfs = self._linux()
         if not self._paths:
             for path in (*sysfs.files, *sysfs.links, *sysfs.mute):
@@ -215,7 +217,7 @@ class SimulatedHost(SyntheticHost):
         return {path: files[path] for path in paths if path in files}
 
     async def write(self, path: str, text: str) -> None:
-        """Write a kernel setting. Raises NotFoundError without such a file, and ToolFailedError if refused."""
+        """Write a kernel setting. Raises NotFoundError if there is no such file, ToolFailedError if refused."""
         files = self._linux().files
         if path not in files and path not in self._linux().mute:
             raise NotFoundError(f"{path} is not there.")
@@ -250,12 +252,12 @@ class SimulatedHost(SyntheticHost):
         return None
 
     def _host_drive(self, address: str) -> str | None:
-        """Return the drive at a SCSI address, or None if it is behind a RAID controller."""
+        """Return the kernel name of the drive at a SCSI address, or None if it is behind a RAID controller."""
         names = (*self._file.rack.sata, *(path for disk in self._file.rack.pathed if disk.model for path in disk.paths))
         return next((name for name in names if f"/{address}/" in self._linux().links[f"/sys/block/{name}"]), None)
 
     def _can_queue(self, name: str) -> int:
-        """Return how many commands the SCSI host of a disk accepts at a time."""
+        """Return how many commands the SCSI host of a disk accepts at the same time."""
         linux = self._linux()
         folders = linux.links[f"/sys/block/{name}"].split("/")
         host = next(folder for folder in folders if re.fullmatch(r"host\d+", folder))
@@ -267,7 +269,7 @@ class SimulatedHost(SyntheticHost):
         return None if text is None else text.encode()
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Store a file's content. Empty content removes the file; this also works for scratch files."""
+        """Store a file's content. Empty content removes the file, which may also be a scratch file."""
         with self._file.edit() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)
@@ -277,7 +279,7 @@ class SimulatedHost(SyntheticHost):
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Return the paths that match a glob pattern."""
-        self._linux()  # clears the lists of an older state
+        self._linux()  # clears cached lists of paths if the state has changed
         if pattern not in self._listed:
             self._listed[pattern] = self._matching_paths(pattern)
         return self._listed[pattern]
@@ -310,16 +312,16 @@ class SimulatedHost(SyntheticHost):
         return None if size is None else FileStat(kind="file", size=size)
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
-        """Return None: files of a simulated host are on no filesystem."""
+        """Return None, because files of a simulated host are not on a filesystem."""
         return None
 
     async def writable(self, path: str) -> str | None:
-        """Return None for a kernel setting, and the reason for anything else."""
+        """Return None if a file is a kernel setting, otherwise the reason why it cannot be written."""
         writable = path in self._linux().files or path in self._linux().mute
         return None if writable else "the kernel does not offer it for this device"
 
     async def restart(self, *, without: str | None = None) -> None:
-        """Reboot. See `CanRestart`. Raises StorageError if the state cannot be saved."""
+        """Reboot, as described in `CanRestart`. Raises StorageError if the state cannot be saved."""
         with self._file.edit() as rack:
             rack.restart(without=without)
 
@@ -347,7 +349,7 @@ def _parent_folders(folder: str) -> list[str]:
 
 
 def _job_text(path: str) -> str | None:
-    """Return the text of the job file that the core wrote, or None if it cannot be read."""
+    """Return the text of the job file that raidbench wrote, or None if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read(1 << 20).decode("utf-8", "replace")

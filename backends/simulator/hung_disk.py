@@ -1,4 +1,4 @@
-"""Simulated disks that do not answer or are slow, and waits of programs for them."""
+"""Simulated disks that hang or are slow, and the time that programs wait for them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
     from backends.simulator.rack import Rack
 
 SECONDS = 60.0
-"""Seconds after which the hung disk answers."""
+"""Seconds after which the hung disk responds again."""
 
 STATE = "hung"
-"""State of a host with a hung disk; `hung:sdn` selects a disk, instead of the default one."""
+"""Fault of a host with a hung disk. `hung:sdn` selects a disk other than the default."""
 
 SLOW_STATE = "slow-disk"
-"""State of a host with a slow disk, which accepts a disk name in the same way."""
+"""Fault of a host with a slow disk. `slow-disk:sdn` selects a disk other than the default."""
 
 SLOWER = 1.3
-"""Time factor of the slow disk."""
+"""Factor by which requests of the slow disk take longer."""
 
 _USUAL = {(STATE, "linux"): "sde", (SLOW_STATE, "linux"): "sdf"}
-"""Default disks by state and host: members of an array that nothing is built on."""
+"""Default disks by fault and host. They are members of an array that has no dependents."""
 
 _REJECTED = re.compile(r'"r\|\^/dev/([A-Za-z0-9]+)\$\|"')
 _EVERY, _LVM, _ZFS, _NAMED = (
@@ -54,19 +54,19 @@ def slow_down(rack: Rack, disk: str, drive: DriveType) -> DriveType:
 
 
 def answer_delay(rack: Rack, device: str) -> float:
-    """Return the seconds until a disk, or an array on it, answers the first request."""
+    """Return the seconds until a device completes its first request: more than 0 for the hung disk and arrays on it."""
     disk = hung_disk(rack)
     return SECONDS if disk and device in disk_and_arrays(rack, disk) else 0.0
 
 
 def _disk(rack: Rack, kind: str) -> str:
-    """Return the disk that a state of the host affects, or ""."""
+    """Return the disk that a fault of the host affects, or ""."""
     state = next((state for state in rack.states if state.partition(":")[0] == kind), "")
     return state.partition(":")[2] or _USUAL.get((kind, rack.name), "") if state else ""
 
 
 def rejected_devices(args: Sequence[str]) -> frozenset[str]:
-    """Return the kernel names of devices that LVM's filter excludes."""
+    """Return the kernel names of the devices that the LVM filter in these arguments excludes."""
     return frozenset(_REJECTED.findall(" ".join(args)))
 
 

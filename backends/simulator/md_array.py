@@ -1,4 +1,4 @@
-"""Simulated md array: its state in the kernel, and writes to its sysfs files."""
+"""Simulated md array: its state in the kernel, and the effect of writes to its sysfs files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.simulator.tool_output import invalid_argument
 from backends.values import dataclass
 
 SYSTEM = {"sync_speed_min": 1000, "sync_speed_max": 200_000}
-"""System-wide resync limits in KiB/s, for arrays without their own."""
+"""System-wide resync limits in KiB/s, for arrays without limits of their own."""
 
 OFFSET_SECTORS = 264_192
 """Start of the data on a member, in sectors."""
@@ -30,7 +30,7 @@ STRIPES = {
     "skip_copy": (0, 0, 1),
     "rmw_level": (1, 0, 2),
 }
-"""Settings of levels with parity: default, minimum and maximum (drivers/md/raid5.c)."""
+"""Default, minimum and maximum of the settings of levels with parity (drivers/md/raid5.c)."""
 
 _PARITY = ("raid4", "raid5", "raid6")
 
@@ -77,15 +77,15 @@ class MdArray:
     limits: dict[str, int] = field(default_factory=dict)
     """Its own resync limits in KiB/s."""
     safe_mode_ms: int = SAFE_MODE_MS
-    """Milliseconds after the last write until it is marked clean."""
+    """Milliseconds after the last write until the array is marked clean."""
     stripes: dict[str, int] = field(default_factory=dict)
     """Changed settings of `STRIPES`."""
     sequence: int = 0
-    """Creation number, which makes the disk of a re-created array a different one."""
+    """Creation number, by which the kernel disk of a re-created array is recognised as a different one."""
     created: float = 0.0
     """Creation time in simulated time."""
     work: str = ""
-    """`resync`, `recover`, `check`, `repair` or `reshape` while it runs, or ""."""
+    """Running background work: `resync`, `recover`, `check`, `repair` or `reshape`; "" for none."""
     began: float = 0.0
     """Start of the background work in simulated time."""
     old_chunk: int = 0
@@ -111,17 +111,17 @@ class MdArray:
 
     @property
     def now(self) -> str:
-        """Present level. A RAID 0 is a RAID 4 without its parity drive during a reshape."""
+        """Current level. During a reshape, a RAID 0 is a RAID 4 without its parity drive."""
         return "raid4" if self.level == "raid0" and self.work else self.level
 
     @property
     def redundant(self) -> bool:
-        """True if it can resync."""
+        """True if its level has redundancy, so that it can resync."""
         return self.now != "raid0"
 
     @property
     def missing(self) -> int:
-        """Members whose data must be reconstructed: the last one of a new RAID 5 until it has recovered."""
+        """Number of members whose data must be reconstructed: 1 for a new RAID 5 until its last one has recovered."""
         return int(self.work == "recover")
 
     def begin(self, work: str, now: float) -> None:
@@ -129,7 +129,7 @@ class MdArray:
         self.work, self.began = work, now
 
     def progress(self, now: float) -> float:
-        """Return the completed share of the background work, 0..1; 1 without any."""
+        """Return the completed share of the background work, 0..1; 1 if none is running."""
         speed = self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])
         return 1.0 if not self.work else min(1.0, max(0.0, now - self.began) * speed / self.component_kib)
 
@@ -184,7 +184,7 @@ class MdArray:
         return texts
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
-        """Write a file of its `md` folder. `now`: the simulated time.
+        """Write to a file of its `md` folder. `now`: the simulated time.
 
         Raises ToolFailedError if the kernel refuses the value.
         """
@@ -212,7 +212,7 @@ class MdArray:
         self.stripes[key] = int(text)
 
     def _run_action(self, text: str, now: float) -> None:
-        """Start or end background work. A check or repair needs an idle array; an aborted recovery restarts."""
+        """Start or end background work. A check or repair needs an idle array; an aborted recovery starts again."""
         if text == "idle":
             self.work = self.work if self.work in ("recover", "reshape") else ""
         elif text not in _JOBS:
@@ -260,7 +260,7 @@ class MdArray:
 
 
 def component_of(size_bytes: int) -> int:
-    """Return the KiB of a drive that an array can use: full MiB after the metadata."""
+    """Return the KiB of a drive that an array can use: the space after the metadata, in full MiB."""
     return size_bytes // 1024 // 1024 * 1024 - OFFSET_SECTORS // 2
 
 

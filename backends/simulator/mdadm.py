@@ -1,6 +1,6 @@
 """Simulated mdadm: reports, creates, changes and stops md arrays.
 
-Refusals and questions of `--create` are recorded with mdadm 4.2 on Linux 6.1.
+Refusals and questions of `--create` were recorded with mdadm 4.2 on Linux 6.1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from backends.simulator.tool_output import SimulatedOutput, format_time
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
-"""Layout of a RAID 10 (mdadm's parse_layout_10)."""
+"""Form of the layout of a RAID 10 (mdadm's parse_layout_10)."""
 
 _USUAL_LAYOUT = {"raid5": 2, "raid6": 2, "raid10": 258}
 """Default layouts: left-symmetric parity, two near copies."""
@@ -34,7 +34,7 @@ _CHUNK = 512 << 10
 """Default chunk size in bytes (mdadm(8), --chunk)."""
 
 _LARGE_KIB = 100 << 20
-"""Member size from which a redundant array gets a bitmap by default (Create.c)."""
+"""Member size in KiB above which a redundant array has a bitmap by default (Create.c)."""
 
 _CREATE_SECONDS, _SHORT = 0.7, 0.3
 """Durations of `--create` and of other changes in seconds."""
@@ -99,7 +99,7 @@ def refuse(text: str, code: int = 1) -> SimulatedOutput:
 
 
 def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """Run `--create`. An unanswered question aborts it."""
+    """Run `--create`. If it has to ask a question, it aborts."""
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
@@ -115,7 +115,7 @@ def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
 
 
 def stop_array(rack: Rack, name: str) -> SimulatedOutput:
-    """Run `--stop`. Only the superblocks of the members are left."""
+    """Run `--stop`, which leaves only the superblocks on the members."""
     array = rack.md.get(name)
     if array is None:
         return refuse(f"error opening /dev/{name}: No such file or directory")
@@ -156,7 +156,7 @@ def holder(rack: Rack, name: str) -> str | None:
 
 
 def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
-    """Return mdadm's refusal of the arguments, or None. It does not depend on the devices."""
+    """Return mdadm's refusal if the arguments are wrong with any devices, or None."""
     level, count_text = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
         return refuse(f"invalid raid level: {request.options['level']}", 2)
@@ -201,7 +201,7 @@ def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
 
 
 def _member_bytes(rack: Rack, name: str) -> int | None:
-    """Return the bytes of a device that can be a member, or None if it cannot or does not exist."""
+    """Return the size in bytes of a device that can be a member; None if it cannot, or does not exist."""
     if (array := rack.md.get(name)) is not None:
         return array.size_bytes
     drive = rack.drive(name)
@@ -257,7 +257,7 @@ _OPTION = re.compile(r"--([a-z-]+)=(.*)")
 _FLAG = re.compile(r"--([a-z-]+)")
 
 _QUICK = 0.02
-"""Duration of a read-only answer in seconds."""
+"""Duration of a read-only command in seconds."""
 
 
 def mdadm_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:

@@ -1,4 +1,4 @@
-"""Demands of a request to an md mirror of two drives that may differ, and the drive that serves it. No I/O."""
+"""Load model of an md mirror of two drives that may differ: demand of a request, and load of each drive. No I/O."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _NEAR_EVEN = 0.52
-"""Share of random reads that RAID 10 gives its first copy, whatever its speed: fitted to published counters."""
+"""Share of random reads that RAID 10 sends to its first copy, regardless of its speed. Fitted to published counters."""
 _EXTRA_WITH_WRITES = 0.12
-"""Added to `_NEAR_EVEN` in proportion to the share of writes."""
+"""Amount that is added to `_NEAR_EVEN`, multiplied by the share of writes."""
 
 
 _ALIKE = 0.01
-"""Relative difference of the drives' work below which requests wait for both equally."""
+"""Relative difference of the drives' busy times below which requests wait equally at both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +26,13 @@ class MirrorLoad:
     reads: float
     """Share of the reads, 0..1."""
     busy_us: float
-    """Mean time of the drive per request to the mirror, in microseconds."""
+    """Mean time that the drive is busy per request to the mirror, in microseconds."""
     alone_us: float
     """Latency of one of its requests with nothing else in flight, in microseconds."""
 
 
 def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, MirrorLoad] | None:
-    """Return the load of both drives, or None if the target is no mirror of two drives."""
+    """Return the load of both drives, or None if the target is not a mirror of two drives."""
     costs = _costs(layout, work)
     if costs is None:
         return None
@@ -50,16 +50,17 @@ def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, M
 
 
 def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Return the demands of a read and a write, with one station per drive; None if the target is no such mirror.
+    """Return the demands of a read and a write, with one station per drive; None if not such a mirror.
 
-    A read goes to one drive, a write to both.
+    A read goes to only one drive, a write to both.
     """
     costs = _costs(layout, work)
     if costs is None:
         return None
     (reads, writes), (second_reads, second_writes) = costs
     share, rest = _read_shares(layout, work, reads, second_reads)
-    passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0  # each drive skips what the other reads
+    # Each drive must skip the data that the other one reads.
+    passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0
     stations = share * reads.together * passed, rest * second_reads.together * passed
     read = Demand(stations, share * reads.alone + rest * second_reads.alone, max(stations))
     both = writes.together, second_writes.together
@@ -76,7 +77,7 @@ def _plain_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
 
 
 def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
-    """Return the demands of a read and a write for each drive alone, or None if the target is no such mirror."""
+    """Return the demands of a read and a write on each drive by itself; None if the target is not such a mirror."""
     if layout.halves is None:
         return None
     alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]
@@ -87,8 +88,8 @@ def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Deman
 def _read_shares(layout: WorkloadTarget, work: IoPattern, first: Demand, second: Demand) -> tuple[float, float]:
     """Return the share of the reads that each drive serves.
 
-    RAID 1 skips a write-mostly drive. Otherwise it keeps equally many requests at both drives, so each serves what it
-    can. RAID 10 has no such flag and splits nearly evenly (drivers/md/raid1.c and raid10.c, read_balance).
+    RAID 1 skips a write-mostly drive. Otherwise it keeps the same number of requests at both drives, so a faster drive
+    serves more. RAID 10 has no such flag and splits nearly evenly (drivers/md/raid1.c and raid10.c, read_balance).
     """
     if layout.read_from != (True, True):
         return float(layout.read_from[0]), float(layout.read_from[1])
@@ -100,7 +101,7 @@ def _read_shares(layout: WorkloadTarget, work: IoPattern, first: Demand, second:
 
 
 def in_flight(loads: tuple[MirrorLoad, MirrorLoad], iops: float, population: float) -> tuple[float, float]:
-    """Return the requests in flight at each drive. Those that do not wait at the faster drive are at the slower one."""
+    """Return the requests in flight at each drive. Requests queue only at the slower drive, unless both are alike."""
     if math.isclose(loads[0].busy_us, loads[1].busy_us, rel_tol=_ALIKE):
         return population / 2, population / 2
     slow = int(loads[1].busy_us >= loads[0].busy_us)

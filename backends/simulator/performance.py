@@ -1,4 +1,4 @@
-"""Targets of the load model for each kind of simulated device, with effective settings."""
+"""Converts simulated devices of each kind to targets of the load model, with their effective settings."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _INITIALISING = 0.12
 """Share of the drives' time that the initialisation of a 3ware unit takes."""
 
 _OWN_CACHES = {"enable": "on", "disable": "off"}
-"""Drive cache values by ssacli's words."""
+"""Values of the drive cache, by ssacli's words."""
 
 _BIG_BLOCK, _BIG_BYTES = "3", 65536
-"""Performance mode of Adaptec series 2 to 8 in which large blocks bypass the cache, and their minimum size."""
+"""Performance mode of Adaptec series 2 to 8 in which large blocks bypass the cache, and their minimum size in bytes."""
 
 
 def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
@@ -66,7 +66,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
         cache_bytes=card.cache_mib * MIB,
         size_bytes=volume.size_bytes,
     )
-    if card.series:  # one switch for read cache and read-ahead
+    if card.series:  # series 2 to 8 have a single switch for read cache and read-ahead
         return replace(
             common,
             cached=volume.read_cache,
@@ -84,7 +84,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
         read_part=reads,
         write_part=writes,
         drive_cache=_OWN_CACHES.get(values["drivewritecache configured"], "default"),
-        # Only for logical drives without parity (Microchip's online documentation, 7.4.1).
+        # The threshold applies only to logical drives without parity (Microchip's online documentation, 7.4.1).
         bypass_bytes=0 if common.level in PARITY else int(values["writecachebypassthreshold"]) * 1024,
         member_depth=int(depth) if depth.isdigit() else 0,
         sorts_writes=values["elevatorsort"] == "enable",
@@ -111,7 +111,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
 
 
 def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
-    """Return a disk system's logical drive as a target. Its cache is filled up to the mean of both flush thresholds."""
+    """Return a disk system's logical drive as a target."""
     return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
@@ -122,7 +122,8 @@ def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
         read_ahead=disk.prefetch,
         cached=disk.read_cache,
         cache_bytes=system.cache_mib * MIB,
-        # On average the cache is filled to the middle of both thresholds. Data flushed at once are never overwritten.
+        # On average, the cache is filled to the mean of both thresholds. With `flush` 0, data are written at once and
+        # so never overwritten in the cache.
         write_part=0.0 if disk.flush == 0 else (system.flush_start + system.flush_stop) / 200,
         cache_block_bytes=system.block_kib * 1024,
         mirrored=disk.mirroring,
@@ -154,7 +155,7 @@ def md_target(array: MdArray, model: str, software: SoftwareType | None = None) 
 
 
 def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
-    """Return a stripe set over equal md arrays as a target. `below`: the first of these arrays as a target."""
+    """Return an md RAID 0 over equal md arrays as a target. `below`: the first of these arrays as a target."""
     level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
     missing = sum(array.missing for array in inner)
     return replace(
@@ -204,7 +205,7 @@ def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarg
 
 
 def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
-    """Return a file or zvol of a pool as a target. `record`: bytes of its existing blocks."""
+    """Return a file or zvol of a pool as a target. `record`: size of its existing blocks in bytes."""
     dataset = pool.datasets[name]
     pooled = Pooled(
         vdevs=vdevs,

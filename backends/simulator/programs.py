@@ -1,4 +1,4 @@
-"""Vendor programs of a simulated host: which are installed, and the functions that answer for them."""
+"""Vendor programs of a simulated host: conditions under which they are installed, and functions that simulate them."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ SYSTEM_PATHS = {
     "wipefs": "/usr/sbin/wipefs",
     "udevadm": "/usr/bin/udevadm",
 }
-"""Paths of programs that every simulated host has."""
+"""Paths, by name, of programs that every simulated host has."""
 
 _ENGINES = ("cpuio", "mmap", "sync", "psync", "vsync", "pvsync", "pvsync2", "null", "libaio", "posixaio", "io_uring")
 
 
 def fio_output(args: Sequence[str]) -> SimulatedOutput:
-    """Return fio's answer to `--version`, `--enghelp`, `--cmdhelp` or a probe job."""
+    """Return fio's output for `--version`, `--enghelp`, `--cmdhelp` or a probe job."""
     if "--version" in args:
         return SimulatedOutput(text=f"{VERSION}\n")
     if "--enghelp" in args:
@@ -87,19 +87,19 @@ ANOTHER = (
     "\nError: Another instance of ACU is already running (possibly a service). Please \n"
     "terminate the ACU application before running the ACU CLI.\n\n"
 )
-"""Output of a second ssacli, or related program, while one runs (recorded with hpacucli)."""
+"""Output of ssacli or a related program while another one runs (recorded with hpacucli)."""
 
 SLOW = "slow"
-"""State of a host whose programs take at least as long as on hardware."""
+"""Fault of a host whose programs take at least as long as on real hardware."""
 
 _SLOW = 0.5, 8.0
-"""Shortest and longest time of an answer in the slow state, in seconds."""
+"""Shortest and longest time of a command in the slow state, in seconds."""
 
 _QUICK = 0.02
-"""Longest time of a read-only answer in all other states, in seconds."""
+"""Longest time of a read-only command in all other states, in seconds."""
 
 _BYTES_A_SECOND = 2000.0
-"""Output speed of a slow tool."""
+"""Output speed of a slow tool in bytes per second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,23 +109,24 @@ class VendorProgram:
     path: str
     """Installation path."""
     installed: Callable[[Rack], object]
-    """Returns a true value if the host has hardware for the program."""
+    """Function that returns a true value if the host has hardware for the program."""
     run: Callable[[Rack, Sequence[str]], SimulatedOutput]
-    """Returns the output, and applies changes to the host."""
+    """Function that returns the output, and applies changes to the host."""
     slow: bool = True
-    """True if the program asks a controller or disk system, which may take its time."""
+    """True if the program queries a controller or disk system, which may be slow."""
     question: Callable[[Sequence[str]], str] = lambda args: ""
-    """Returns the question before a change, or "". The change needs an answer to it."""
+    """Function that returns the question before a change, or "". The change needs an answer to the question."""
     exclusive: bool = False
-    """True if a second instance gives up while the first runs."""
+    """True if a second instance fails while the first one runs."""
 
 
 def program_output(
     program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
-    """Return a program's output and its duration in the present state of the host.
+    """Return a program's output and its duration in the current state of the host.
 
-    A change (`mutates`) takes its full time in every state. An unanswered question is all of the output.
+    A change (`mutates`) takes its full time in every state. If a question is not answered, the output is only the
+    question.
     """
     if program.exclusive and "locked" in rack.states:
         return SimulatedOutput(text=ANOTHER, code=1)
@@ -150,7 +151,7 @@ def _ssacli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Answer as arcconf. Newer controllers report their state before a change once more."""
+    """Run arcconf. After a change, its first report about a newer controller still shows the old state."""
     before = rack.smart["arcconf"]
     if args[:1] == ("getconfig",) and args[1:2] and args[1] in rack.late:
         late = rack.late.pop(args[1])
@@ -162,7 +163,7 @@ def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _sync_disks(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
-    """Return the controllers with kernel disks for new logical drives. Disks of deleted ones are removed."""
+    """Return the controllers with kernel disks for new logical drives. Disks of deleted logical drives are removed."""
     devices_before = {volume.device for card in before for volume in card.volumes}
     for device in devices_before - {volume.device for card in after for volume in card.volumes}:
         rack.forget_disk((device or "").removeprefix("/dev/"))
@@ -181,7 +182,7 @@ def _with_disk(rack: Rack, card: SmartCard, volume: SmartVolume) -> SmartVolume:
 
 
 def _tw_cli(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Answer as tw_cli. The kernel adds a disk for each new unit at once, and removes those of deleted units."""
+    """Run tw_cli. The kernel immediately adds a disk for each new unit, and removes the disks of deleted units."""
     before = {unit.device for _, unit in rack.units()}
     answer = tw_cli.answer(rack.threeware, args, rack.now())
     for device in before - {unit.device for _, unit in rack.units()}:
@@ -221,7 +222,7 @@ PROGRAMS: Mapping[str, VendorProgram] = {
             "pvs": pvs_output,
             "lvcreate": lvcreate_output,
             "lvremove": lvremove_output,
-            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # only defaults apply
+            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # only defaults
             "lvchange": lvchange_output,
             "lvconvert": lvconvert_output,
             "dmsetup": dmsetup_output,

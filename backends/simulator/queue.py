@@ -1,4 +1,4 @@
-"""Request queue files of a simulated disk: defaults at boot, and writes as the kernel handles them."""
+"""Request queue files of a simulated disk: their defaults at boot, and the effect of writes to them."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _NUMBERS = {
     "iostats": (0, 1),
     "io_timeout": (1, (1 << 32) - 1),
 }
-"""Minimum and maximum of each setting."""
+"""Minimum and maximum of each numeric setting."""
 
 _LIMITS = ("max_sectors_kb", "iostats", "add_random")
-"""Settings that the kernel commits as queue limits, in addition to `write_cache`."""
+"""Settings, in addition to `write_cache`, that the kernel commits as queue limits."""
 
 DEPTH = "queue_depth"
-"""File of a SCSI device, stored together with its queue files."""
+"""Name of a SCSI device's file that is stored together with its queue files."""
 
 CACHE = "cache_type"
-"""File of the sd driver with a drive's cache type, stored together with the queue files."""
+"""Name of the sd driver's file with a drive's cache type, which is stored together with the queue files."""
 
 CAN_QUEUE = 928
-"""Commands that a controller's driver accepts at a time (scsi_host/can_queue)."""
+"""Commands that a controller's driver accepts at the same time (scsi_host/can_queue)."""
 
 TAGS = 1024
-"""Requests that a queue accepts at a time."""
+"""Requests that a queue accepts at the same time."""
 
 _SCHEDULED = 2048
 _PAGE_KB = 4
@@ -64,8 +64,8 @@ def default_queue(*, rotational: bool, flushes: bool) -> dict[str, str]:
 def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str], tags: int | None) -> None:
     """Set `queue/key` of a disk.
 
-    `now`: all its files. `tags`: requests that its driver accepts, or None without a queue of its own. Raises
-    ToolFailedError if the kernel refuses the value.
+    `now`: all files of the queue. `tags`: requests that its driver accepts, or None if the disk has no request queue of
+    its own. Raises ToolFailedError if the kernel refuses the value.
     """
     queue = rack.queues.setdefault(name, {})
     if key == "scheduler":
@@ -84,14 +84,14 @@ def write_queue(rack: Rack, name: str, key: str, text: str, now: dict[str, str],
 
 
 def write_depth(rack: Rack, name: str, text: str, most: int) -> None:
-    """Set a disk's `device/queue_depth`, up to the host's limit `most`. Raises ToolFailedError if refused."""
+    """Set a disk's `device/queue_depth`. `most`: limit of its SCSI host. Raises ToolFailedError if refused."""
     if not re.fullmatch(r"\d{1,9}", text) or not 1 <= int(text) <= most:
         raise invalid_argument(text)
     rack.queues.setdefault(name, {})[DEPTH] = str(int(text))
 
 
 def write_cache_type(rack: Rack, name: str, text: str, now: dict[str, str]) -> None:
-    """Set a drive's cache through the sd driver. "temporary" changes only the kernel's assumption.
+    """Set a drive's cache through the sd driver. "temporary" changes only what the kernel assumes about the drive.
 
     `now`: all files of its queue. Raises ToolFailedError if the kernel refuses the value.
     """
@@ -131,8 +131,8 @@ def _parse_number(key: str, text: str, now: dict[str, str], tags: int | None) ->
         raise invalid_argument(text)
     value = int(text)
     if key == "read_ahead_kb":
-        value = value // _PAGE_KB * _PAGE_KB  # stored in pages (block/blk-sysfs.c, queue_ra_store)
-    # Older kernels refuse it. Linux 6.18 silently uses the hardware limit.
+        value = value // _PAGE_KB * _PAGE_KB  # the kernel stores it in full pages (block/blk-sysfs.c, queue_ra_store)
+    # Older kernels refuse a value above the hardware limit. Linux 6.18 silently uses the limit.
     if key == "max_sectors_kb" and value > int(now["max_hw_sectors_kb"]):
         raise invalid_argument(text)
     if key == "nr_requests":

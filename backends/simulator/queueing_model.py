@@ -1,8 +1,10 @@
-"""Performance of a simulated array by a closed queueing model. No I/O. docs/dev/simulation.md explains it.
+"""Predicts the performance of a simulated array with a closed queueing model. No I/O.
+
+docs/dev/simulation.md explains the model.
 
 Every request takes time at four stations: the controller's processor, the drives, the link, and the host in front of
-them. With N requests in flight the array completes X(N) per second. The mean time of a request follows from Little's
-law.
+them. With N requests in flight, the array completes X(N) requests per second. The mean time of a request follows from
+Little's law.
 """
 
 from __future__ import annotations
@@ -26,21 +28,21 @@ _WRITE_KNEE = 4.0
 
 
 _FAST_SPREAD, _FAST_TAIL = 0.195, 4.0
-"""Latency spread and tail of cache hits: the same as for reads of flash."""
+"""Latency spread and tail of cache hits, which are assumed to equal those of flash reads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestClass:
-    """Requests of one kind."""
+    """Performance of one class of requests, such as cache hits."""
 
     share: float
     """Share of the direction's requests, 0..1."""
     mean_us: float
-    """Mean latency. See `Direction`."""
+    """Mean completion latency in microseconds."""
     spread: float
-    """Relative standard deviation. See `Direction`."""
+    """Standard deviation of the latency, relative to the mean."""
     tail: float
-    """Latency of rare slow requests. See `Direction`."""
+    """Latency of rare slow requests, as a multiple of the mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class Direction:
     tail: float
     """Latency of rare slow requests, as a multiple of the mean."""
     burst: float = 1.0
-    """Speed between pauses, relative to the mean; 1 for a device without pauses."""
+    """Speed between the device's pauses, relative to the mean speed; 1 for a device without pauses."""
     fast_share: float = 0.0
     """Share of cache hits, 0..1."""
     fast_us: float = 0.0
@@ -64,7 +66,7 @@ class Direction:
 
     @property
     def request_classes(self) -> tuple[RequestClass, ...]:
-        """Kinds of requests: one, or cache hits and misses."""
+        """Classes of requests: a single one, or cache hits and misses."""
         hit_share = self.fast_share
         if hit_share <= 0:
             return (RequestClass(share=1.0, mean_us=self.mean_us, spread=self.spread, tail=self.tail),)
@@ -84,7 +86,7 @@ class PredictedPerformance:
     write: Direction | None
     """Performance of writes, or None."""
     submit_us: float
-    """Mean submission latency (`slat`), including the wait in front of a saturated host."""
+    """Mean submission latency (`slat`), including the wait if the host is saturated."""
     core_percent: float
     """Processor time of all jobs; 100 is one core."""
     flush_us: float
@@ -99,7 +101,7 @@ class PredictedPerformance:
 
 
 def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
-    """Return throughput and latency of a workload on an array."""
+    """Return the predicted throughput and latency of a workload on an array."""
     cached = cached_demands(layout, work) or pool_demands(layout, work)
     reads, writes, hit_paths = cached or (*disk_demands(layout, work), None)
     share = work.read_share
@@ -107,20 +109,21 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
     knee = _knee(reads, writes, share)
     capacity = 1e6 / both.together
     population = work.depth * work.jobs
-    # Requests beyond the queue's tags wait in the host. They add to latency, not to throughput.
+    # Requests for which the queue has no tag wait in the host. They increase latency, not throughput.
     in_queue = min(population, work.tags)
     at_drives = layout.member_depth * layout.drives or math.inf
     free = _throughput(min(in_queue, at_drives), capacity, both.alone, knee)
     iops = min(free, _host_iops(layout, work), work.rate_iops or math.inf)
     burst = _burst_factor(layout, work, iops) if iops > 0.9 * free and share < 1 else 1.0
-    # If the host is the bottleneck, fewer requests are in the array than the workload keeps in flight.
+    # If the host is the bottleneck, only some of the requests in flight are in the array.
     in_array = in_queue if iops >= free else _population(iops, capacity, both.alone, knee)
     submit = SUBMIT_US
     if work.rate_iops is None or iops < work.rate_iops:
         submit += max(0.0, population - in_array) / iops * 1e6
     mean = max(in_array / iops * 1e6 - SUBMIT_US, 1.0)
     waiting = max(0.0, mean - both.alone)
-    # Random arrivals meet queues of any length. With a fixed number in flight all queues are about equally long.
+    # Random arrivals find queues of varying length. With a fixed number of requests in flight, queues are about equally
+    # long.
     uneven = waiting / mean if work.at_random and iops == work.rate_iops else 0.0
     squeeze = min(1.0, mean / both.alone)
     bottleneck = max(range(len(both.stations)), key=both.stations.__getitem__)
@@ -146,7 +149,7 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
 
 
 def _with_cache_hits(direction: Direction | None, path: CacheHitPath, station: int, waiting: float) -> Direction | None:
-    """Return the direction with separate cache hits. `station`: index of the station of `waiting`."""
+    """Return the direction with cache hits as a separate class. `station`: index of the station of `waiting`."""
     if direction is None or path.share <= 0:
         return direction
     hit_waiting = waiting / path.share if station == path.station else 0.0
@@ -154,14 +157,14 @@ def _with_cache_hits(direction: Direction | None, path: CacheHitPath, station: i
 
 
 def _burst_factor(layout: WorkloadTarget, work: IoPattern, iops: float) -> float:
-    """Return the speed of saturating random writes between pauses, relative to the mean."""
+    """Return the speed of random writes between the drive's pauses, relative to the mean speed, at full load."""
     if layout.card is not None or work.sequential:
         return 1.0
     return max(1.0, min(layout.drive.burst, layout.drive.write_mbps * 1e6 / (iops * work.mean_bytes)))
 
 
 def _flush_us(layout: WorkloadTarget) -> float:
-    """Return the latency of a flush in microseconds. It ends in a protected cache, or at the medium."""
+    """Return the latency of a flush in microseconds: until data are in a protected cache, or else on the medium."""
     if layout.pool is not None:
         return log_us(layout.pool)
     if layout.write_back:
@@ -173,19 +176,22 @@ def _flush_us(layout: WorkloadTarget) -> float:
 
 
 def _throughput(population: float, capacity: float, alone_us: float, knee: float) -> float:
-    """Return X(N): N/alone when nearly idle, the capacity when saturated, with a smooth transition."""
+    """Return the throughput X(N): N/alone when nearly idle, the capacity when saturated, a smooth curve between."""
     load = population / (capacity * alone_us / 1e6)
     return float(capacity * load / (1 + load**knee) ** (1 / knee))
 
 
 def _population(iops: float, capacity: float, alone_us: float, knee: float) -> float:
-    """Return N(X), the inverse of `_throughput`: requests in the array if the host limits the throughput."""
+    """Return N(X), the inverse of `_throughput`: the requests in the array if the host limits the throughput."""
     utilisation = min(iops / capacity, 0.999999)
     return float(capacity * alone_us / 1e6 * utilisation / (1 - utilisation**knee) ** (1 / knee))
 
 
 def _knee(reads: Demand, writes: Demand, share: float) -> float:
-    """Return the sharpness of the bend, weighted by demand: reads queue unevenly, while writes queue at one place."""
+    """Return how sharply the throughput curve bends, as the mean of reads and writes weighted by their demand.
+
+    Reads spread unevenly over queues, while writes all wait at one place.
+    """
     read, write = reads.together * share, writes.together * (1 - share)
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)
 
@@ -196,16 +202,16 @@ def _core_iops(work: IoPattern) -> float:
 
 
 def _core_us(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the processor time per request on the core of its job: of fio, and of md."""
+    """Return the processor time per request of fio and md on the core that runs the job."""
     software, fio_us = layout.software, 1e6 / _core_iops(work)
     if software is None:
         return fio_us
     submit = software.read_us * work.read_share + software.write_us * (1 - work.read_share)
-    return max(fio_us, submit + layout.layered * software.layer_us)  # md's constants include the time of fio
+    return max(fio_us, submit + layout.layered * software.layer_us)  # the times measured for md include that of fio
 
 
 def _host_iops(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the host's IOPS limit, from processors for the jobs and from driver and interrupts."""
+    """Return the host's IOPS limit: that of the jobs' processors, or that of driver and interrupts if lower."""
     return min(_driver_iops(layout), _core_iops(work) * min(work.jobs, CORES))
 
 
@@ -216,7 +222,7 @@ def _driver_iops(layout: WorkloadTarget) -> float:
         return layout.software.adapter_iops
     if layout.cache is not None:
         return max(_driver_iops(layout.cache.slow), _driver_iops(layout.cache.fast))
-    # Memory needs no driver. NVMe has queues and interrupts for each core.
+    # The ARC needs no driver, and NVMe has queues and interrupts for each core: no limit.
     return math.inf if layout.pool is not None or layout.drive.media is Media.NVME else DRIVER_IOPS
 
 
@@ -225,7 +231,8 @@ def _direction(
 ) -> Direction | None:
     """Return the performance of one direction, or None without requests.
 
-    `uneven`: share of the latency that is waiting in a queue of random length, whose deviation equals its mean.
+    `uneven`: share of the latency that requests wait in a queue of random length. The standard deviation of that wait
+    equals its mean.
     """
     if iops <= 0:
         return None
@@ -234,7 +241,7 @@ def _direction(
 
 
 def _steady_direction(layout: WorkloadTarget, iops: float, mean_us: float, read: bool, share: float) -> Direction:
-    """Return the performance of one direction with queues of equal length."""
+    """Return the performance of one direction if all queues are equally long."""
     mix = 1.0 if share in (0.0, 1.0) else 1.35
     if layout.drive.media is Media.HDD:
         return Direction(iops=iops, mean_us=mean_us, spread=0.55 * mix, tail=4.0)

@@ -1,4 +1,4 @@
-"""State of one simulated host: controllers, drives, arrays, clock and random seed."""
+"""State of a simulated host: controllers, drives, arrays, clock and random seed."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class Rack:
     pathed: list[MultipathDisk] = field(default_factory=list)
     """Multipath disks."""
     nvme: dict[str, str] = field(default_factory=dict)
-    """NVMe drives of the host itself: kernel name to key of `DRIVES`."""
+    """NVMe drives of the host itself, as keys of `DRIVES` by kernel name."""
     lying: dict[str, Content] = field(default_factory=dict)
-    """Contents of the host's own drives, by kernel name."""
+    """Contents of drives that are not behind a controller, by kernel name."""
     sata: dict[str, str] = field(default_factory=dict)
-    """Drives at the mainboard's SATA ports: kernel name to key of `DRIVES`."""
+    """Drives at the mainboard's SATA ports, as keys of `DRIVES` by kernel name."""
     md: dict[str, MdArray] = field(default_factory=dict)
     """Running md arrays, by kernel name."""
     stopped: dict[str, MdArray] = field(default_factory=dict)
@@ -63,13 +63,13 @@ class Rack:
     zfs: ZfsModule | None = None
     """The ZFS kernel module, or None if it is not loaded."""
     records: dict[str, int] = field(default_factory=dict)
-    """Record size in bytes of each file on a pool. A file keeps it until it is rewritten."""
+    """Record size in bytes of each file on a pool. A file keeps its record size until it is rewritten."""
     lvm: dict[str, LvmGroup] = field(default_factory=dict)
     """LVM volume groups, by name."""
     bcache: dict[str, BcacheDevice] = field(default_factory=dict)
     """bcache devices, by kernel name."""
     totals: dict[str, list[float]] = field(default_factory=dict)
-    """I/O counters of each disk since boot. See `diskstats`."""
+    """I/O counters of each disk since boot (see `diskstats.Totals`)."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
     """Contents and counters of bcache and ZFS caches, by the cached device's kernel name or by dataset."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -85,18 +85,18 @@ class Rack:
     made: int = 0
     """Number of volumes created so far. A new disk with a reused name gets a new sequence number."""
     states: list[str] = field(default_factory=list)
-    """Simulated faults. See `profiles.STATES`."""
+    """Simulated faults, keys of `profiles.STATES`."""
     late: dict[str, SmartCard] = field(default_factory=dict)
-    """Controllers that arcconf reports once more in their state before a change, by number."""
+    """Controllers in their state before a change, which arcconf's next report still shows, by number."""
     clock: Clock = time.time
-    """The host's clock. Not saved."""
+    """Clock of the host, which is not saved."""
 
     def now(self) -> float:
         """Return the simulated time."""
         return self.clock()
 
     def settle(self) -> bool:
-        """Advance background work to the present time. Return True if the kernel now reports other values."""
+        """Advance background work to the current time. Return True if the kernel then reports other values."""
         is_changed = False
         now = self.now()
         for card in self.cards:
@@ -127,7 +127,7 @@ class Rack:
             yield from group.volumes
 
     def logical_volume(self, name: str) -> LvmVolume | None:
-        """Return the LVM volume with this kernel name, such as `dm-2`, or None. Its hidden sub-volumes do not count."""
+        """Return the LVM volume with this kernel name, such as `dm-2`, or None. Hidden sub-volumes are not searched."""
         return next((volume for volume in self.logical_volumes() if volume.device == name), None)
 
     def volumes(self) -> Iterator[tuple[SimulatedCard, Volume]]:
@@ -153,7 +153,7 @@ class Rack:
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
     def contents(self) -> Iterator[tuple[str, Content]]:
-        """Yield the contents of volumes, pools and the host's own drives, by kernel name or dataset."""
+        """Yield the contents of all volumes, pools and drives of the host itself, with kernel name or dataset."""
         yield from self.lying.items()
         for pool in self.pools.values():
             for name, dataset in pool.datasets.items():
@@ -170,7 +170,7 @@ class Rack:
                 yield unit.device, unit.content
 
     def members(self, name: str) -> tuple[str, ...]:
-        """Return kernel names of the devices below an array, pool, logical volume, bcache device or multipath disk."""
+        """Return the kernel names of the devices in an array, pool, logical volume, bcache device or multipath disk."""
         if name in self.md:
             return tuple(member.name for member in self.md[name].members)
         if (pair := self.dataset(name)) is not None:
@@ -189,7 +189,7 @@ class Rack:
         return self.caches.get(name, CacheCounts()) if volume is None else volume.counts
 
     def note_cached(self, running: Mapping[str, CacheCounts]) -> None:
-        """Store the cache contents and counters of running jobs, by device name."""
+        """Store the cache contents and counters of running jobs; `running` has them by device name."""
         for name, counts in running.items():
             if (volume := self.logical_volume(name)) is not None:
                 volume.counts = counts
@@ -221,7 +221,7 @@ class Rack:
                 del self.stopped[uuid]
 
     def overwrite(self, name: str) -> None:
-        """Remove a raw device's contents, as the first write to it does."""
+        """Remove the contents of a raw device, because a job writes to it."""
         self.forget_superblock(name)
         pair = self.volume_at(name)
         if pair is not None:
@@ -233,7 +233,7 @@ class Rack:
             self.smart[tool] = tuple(card.without_content(f"/dev/{name}") for card in cards)
 
     def forget_disk(self, name: str) -> None:
-        """Remove the queue settings and counters of a disk, so that a new disk with this name does not inherit them."""
+        """Remove the queue settings and counters of a disk, so that a new disk with its name starts without them."""
         self.queues.pop(name, None)
         self.totals.pop(name, None)
 
@@ -246,7 +246,7 @@ class Rack:
         return next(name for number in range(10_000) if (name := device_name(number)) not in used)
 
     def layout(self, name: str, path: str = "") -> WorkloadTarget | None:
-        """Return a device as the load model needs it, or None if there is no such device. `path`: a file on it."""
+        """Return a device as a target of the load model, or None if there is no such device. `path`: a file on it."""
         pair = self.volume_at(name)
         if pair is not None:
             card, volume = pair
@@ -284,7 +284,7 @@ class Rack:
         )
 
     def _multipath_target(self, disk: MultipathDisk) -> WorkloadTarget | None:
-        """Return a multipath disk as a target, or None: a logical drive of a disk system, or a plain drive."""
+        """Return a multipath disk (a disk system's logical drive or a plain drive) as a target, or None if unknown."""
         for system in self.systems:
             for volume in system.volumes:
                 if volume.wwn == disk.wwn:
@@ -293,7 +293,7 @@ class Rack:
         return None if drive is None else WorkloadTarget(card=None, drive=drive, size_bytes=drive.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
-        """Bytes written to disks by kernel name: flash that was formatted is fresh no longer."""
+        """Add bytes written, by kernel name, to flash that was formatted and not yet completely written."""
         for module in self.flash:
             if module.written_bytes is not None:
                 module.written_bytes += written.get(module.volume, 0)
@@ -304,9 +304,9 @@ class Rack:
         return None if model is None else DRIVES[model]
 
     def _md_target(self, array: MdArray) -> WorkloadTarget | None:
-        """Return an md array as a target: equal drives, or a two-drive mirror. None if a member is unknown.
+        """Return an md array of equal drives, or a two-drive mirror, as a target; None if a member is unknown.
 
-        An array whose members are all md arrays is a nested one, such as RAID 50.
+        An array may also be nested, such as RAID 50; then all its members are md arrays.
         """
         inner = [self.md[member.name] for member in array.members if member.name in self.md]
         if inner and len(inner) == len(array.members):
@@ -331,7 +331,7 @@ class Rack:
         )
 
     def _volume_target(self, volume: LvmVolume) -> WorkloadTarget | None:
-        """Return a logical volume as a target from its first physical volume and its cache's, or None."""
+        """Return a logical volume as a target, based on its first physical volume and that of its cache, or None."""
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
@@ -339,7 +339,7 @@ class Rack:
         return volume.counts.apply_to(performance.cached_volume_target(volume, slow, fast))
 
     def _bcache_target(self, name: str) -> WorkloadTarget | None:
-        """Return a bcache device as a target from its backing disk and any attached cache, or None."""
+        """Return a bcache device as a target, based on its backing disk and any attached cache, or None."""
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
@@ -347,7 +347,7 @@ class Rack:
         return self.cache_counts(name).apply_to(performance.bcache_target(device, slow, fast))
 
     def _pool_target(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
-        """Return a filesystem or zvol on its pool's mirrors as a target, or None without drives."""
+        """Return a filesystem or zvol as a target, based on its pool's mirrors, or None without drives."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
@@ -365,7 +365,7 @@ class Rack:
         return self.cache_counts(dataset.node or name).apply_to(layout)
 
     def restart(self, *, without: str | None = None) -> None:
-        """Reboot: activate pending options and lose kernel settings. `without`: an option to remove."""
+        """Reboot: activate pending options and discard kernel settings. `without`: an option to remove."""
         for card in self.cards:
             active = dict.fromkeys((*card.pending, *card.options))
             card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())

@@ -1,4 +1,7 @@
-"""Demands of one request at controller, drives and link of a simulated array. No I/O. See docs/dev/simulation.md."""
+"""Demand of one request: its time at controller, drives and link of a simulated array. No I/O.
+
+docs/dev/simulation.md explains the model.
+"""
 
 from __future__ import annotations
 
@@ -13,37 +16,38 @@ from backends.simulator.workload_target import PAGE, IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _STATIONS = 8.0
-"""Exponent for adding up the stations' demands. The result is close to the largest one."""
+"""Exponent of the sum of the stations' times, which is close to the largest of these times."""
 _HIT_US = 30.0
-"""Time to read a block from a controller's cache, without the controller's own latency."""
+"""Microseconds to read a block from a controller's cache, without the controller's own latency."""
 _ZEROS_US = 3.0
-"""Time in which a driver answers a read of flash that was never written."""
+"""Microseconds that a driver takes for a read of flash that was never written."""
 SORTED = 0.8
-"""Factor of the disks' time for writes that a cache issues in order of position."""
+"""Factor by which writes in order of position, issued by a cache, take less time on the disks."""
 
 
 _LARGE_CHUNK = 512 << 10
-"""Chunk size in bytes from which heads that skip every other chunk read at sequential speed. An estimate."""
+"""Chunk size in bytes above which disks read at full sequential speed although their heads skip every other chunk. An
+estimate."""
 _FAR_WRITE, _OFFSET_WRITE = 0.6, 0.9
-"""Share of the write speed of HDDs that is left when their heads move to the copies.
+"""Shares of the write speed of HDDs that are left because their heads move between the copies: far, and offset.
 
-md(4) says "substantially slower" of far and "without as much seeking" of offset. The values are estimates.
+md(4) calls far "substantially slower", and offset "without as much seeking". The values are estimates.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Microseconds that one request takes at each station, and alone."""
+    """Microseconds that one request takes at each station, and its latency with nothing else in flight."""
 
     stations: tuple[float, ...]
     """Time at each station: controller's processor, all drives together and link; for an md mirror, each drive."""
     alone: float
     """Latency with nothing else in flight."""
     drives: float
-    """Time of the drives, or of the busiest one where they differ."""
+    """Time of the drives, or of the busiest one if they differ."""
 
     def mix(self, other: Demand, share: float) -> Demand:
-        """Return this demand for `share` of the requests, mixed with another one for the rest."""
+        """Return the mean of this demand for `share` of the requests and of another demand for the rest."""
         pairs = zip(self.stations, other.stations, strict=True)
         return Demand(
             tuple(mine * share + theirs * (1 - share) for mine, theirs in pairs),
@@ -57,8 +61,8 @@ class Demand:
 
     @property
     def together(self) -> float:
-        """Time at the bottleneck, including the effect of the other stations: 1/capacity."""
-        # Not the maximum: near balance the stations wait for each other, so measured curves bend smoothly.
+        """Time per request at full load (1/capacity): at the bottleneck, with the effect of the other stations."""
+        # The maximum would be wrong: stations with similar times wait for each other, so measured curves bend smoothly.
         return math.pow(math.fsum(math.pow(part, _STATIONS) for part in self.stations), 1 / _STATIONS)
 
 
@@ -88,13 +92,13 @@ def _operation_us(layout: WorkloadTarget, work: IoPattern, size: float, *, read:
         return size / speed * slower
     base *= _seek_share(layout, work)
     if work.alignment % PAGE and drive.media is Media.SSD:
-        # Partial flash pages: one more page per read, and a write must read them first.
+        # With partial flash pages, a read needs one more page, and a write must first read the pages.
         base *= 1.3 if read else 2.2
     return (base + max(0.0, size - PAGE) / speed) * slower
 
 
 def _seek_share(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the time of a random operation relative to one on the complete device: short seeks take less."""
+    """Return the time of a random operation in the job's region, relative to one on the complete device."""
     if not work.region_bytes or not layout.size_bytes:
         return 1.0
     # Seek time is about proportional to the square root of the distance.
@@ -102,11 +106,11 @@ def _seek_share(layout: WorkloadTarget, work: IoPattern) -> float:
 
 
 def _copies_read_share(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the share of the drives' time that reads of an md RAID 10 use.
+    """Return the share of the drives' speed that sequential reads of an md RAID 10 get.
 
-    Far copies are read as a RAID 0 on the first part of each drive, and offset copies nearly so if chunks are large.
-    Near copies are read as RAID 1+0: each drive skips the copies that another one reads (md(4), "RAID10"; read_balance
-    of drives/md/raid10.c before it distinguished non-rotational drives).
+    Far copies are read as a RAID 0 on the first part of each drive, and so are, nearly, offset copies with large
+    chunks. Near copies are read as a RAID 1+0, in which each drive skips the copies that another drive reads. Sources:
+    md(4), "RAID10"; read_balance of drives/md/raid10.c before it distinguished non-rotational drives.
     """
     if not layout.copies or layout.arrangement == "far" or not work.sequential:
         return 1.0
@@ -119,7 +123,7 @@ def _copies_read_share(layout: WorkloadTarget, work: IoPattern) -> float:
 
 
 def _copies_written_share(layout: WorkloadTarget) -> float:
-    """Return the share of the write speed left by seeks to the other copies."""
+    """Return the share of the write speed that is left with seeks to the other copies."""
     if not layout.copies or layout.drive.media is not Media.HDD:
         return 1.0
     return {"far": _FAR_WRITE, "offset": _OFFSET_WRITE}.get(layout.arrangement, 1.0)
@@ -132,13 +136,13 @@ def _strip_count(layout: WorkloadTarget, work: IoPattern, size: int) -> float:
         return 1.0
     if layout.drives == 1 or work.sequential:
         return max(1.0, size / strip)
-    # The number of strip boundaries in a request depends on its possible offsets.
+    # The mean number of strip boundaries in a request depends on the alignment of its offset.
     step = math.gcd(work.alignment, strip)
     return max(1.0, (size - step) / strip + 1) if size > step or size > strip else 1.0
 
 
 def _cache_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[float, IoPattern]:
-    """Return the bytes that drives move for a random request if the cache has complete lines, and their pattern."""
+    """Return the bytes that drives move for a request, and their I/O pattern. The cache moves complete lines."""
     line = layout.card.line_bytes if layout.card is not None and not work.sequential else 0
     if not line:
         return size, work
@@ -147,24 +151,25 @@ def _cache_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[fl
 
 
 def _hit_share(layout: WorkloadTarget, work: IoPattern, size: int, part: float) -> float:
-    """Return the share of requests whose block is in their part of the controller's cache."""
+    """Return the share of requests whose block is in the controller's cache. `part`: share of the cache for them."""
     region, cache_bytes = work.region_bytes or layout.size_bytes, 0.8 * layout.cache_bytes * part
     share = min(1.0, cache_bytes / region) if region else 0.0
     if work.sequential:
-        return float(share == 1.0)  # data that do not fit are evicted before the stream returns
-    # The cache keeps complete blocks: one larger than the request wastes space until its other parts are used.
+        return float(share == 1.0)  # a stream larger than the cache evicts its data before it reads them again
+    # The cache keeps complete blocks. A block that is larger than the request wastes space until its other parts are
+    # used.
     filled = min(1.0, size / layout.cache_block_bytes) if layout.cache_block_bytes else 1.0
     return share * (filled + (1 - filled) * share)
 
 
 def _moving_us(layout: WorkloadTarget, size: int, card: CardType) -> float:
-    """Return the time for moving a request in or out of the cache, without its first block."""
+    """Return the time for moving a request's cache blocks, except the first, in or out of the cache."""
     blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
     return (blocks - 1) * card.block_us
 
 
 def _unwritten_share(layout: WorkloadTarget, work: IoPattern) -> float:
-    """Return the share of reads of blocks that were never written, which need no flash access."""
+    """Return the share of reads that need no flash access because their blocks were never written."""
     region = work.region_bytes or layout.size_bytes
     if layout.written_bytes is None or not region:
         return 0.0
@@ -178,7 +183,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     parts = _strip_count(layout, work, size)
     fetched, pattern = _cache_lines(layout, work, size) if layout.read_ahead else (size, work)
     if layout.copies and layout.arrangement == "far":
-        # Reads stay in the first part of each drive (Linux commit 8ed3a19563b6).
+        # Far copies are read only from the first part of each drive (Linux commit 8ed3a19563b6).
         pattern = replace(pattern, region_bytes=(pattern.region_bytes or layout.size_bytes) // layout.copies)
     op = _operation_us(layout, pattern, fetched / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
@@ -194,7 +199,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     if card is None:
         unwritten = _unwritten_share(layout, work)
         written = 1 - unwritten
-        # A stream saturates the drive's own link, which is already in the drives' time: no separate station.
+        # For a stream, the time of the drive's link is already part of the drives' time.
         link = 0.0 if work.sequential else size / drive.read_mbps / layout.drives
         stations = (unwritten * _ZEROS_US, drives * written, link * written)
         return Demand(stations, max(alone * written + unwritten * _ZEROS_US, 5.0), drives * written)
@@ -205,7 +210,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         card_us += layout.read_ahead * card.read_ahead_us + layout.cached * card.cached_us
         if layout.fastpath and not layout.cached and not layout.read_ahead:
             card_us -= card.fastpath_us
-    # Only cached I/O uses the controller's cache for a read. Direct I/O bypasses it.
+    # Reads use the controller's cache only with cached I/O; direct I/O bypasses the cache.
     if layout.cached:
         hit = _hit_share(layout, work, size, layout.read_part)
         drives *= 1 - hit
@@ -239,11 +244,11 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         width = (layout.drives + layout.degraded) / layout.spans
         moved, pattern = _cache_lines(layout, work, size) if layout.write_back else (size, work)
         read_us, write_us = (_operation_us(layout, pattern, moved / parts, read=read) for read in (True, False))
-        fast = layout.fastpath and not layout.write_back and not layout.read_ahead  # the I/O policy concerns only reads
+        fast = layout.fastpath and not layout.write_back and not layout.read_ahead  # the I/O policy affects only reads
         efficiency = card.parity_efficiency if card is not None and not fast else 1.0
         if layout.software is not None:
             efficiency = layout.software.again
-        # Read-modify-write: reads old data and old parity, and writes both.
+        # Read-modify-write reads old data and old parity, and writes new data and new parity.
         rewrite = (1 + parity) * (write_us + read_us) * parts / efficiency
         # A full stripe needs no reads: parity is computed from data in memory.
         full_stripe = size / drive.write_mbps * width / max(1.0, width - parity)
@@ -268,7 +273,7 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         card_us = card.sequential_us * 2 + size / (4 * card.write_mbps) + card.strip_us * size / layout.strip_bytes
     elif drive.media is Media.HDD and layout.sorts_writes:
         drives *= SORTED
-    # Data overwritten in the cache cost the drives nothing.
+    # Data that are overwritten in the cache are never written to the drives.
     drives *= 1 - hit
     card_us += _moving_us(layout, size, card)
     if layout.mirrored:
@@ -277,7 +282,7 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
 
 
 def _with_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand, *, read: bool) -> Demand:
-    """Return the demand with md's processor time, and with the loss when all drives stream at once."""
+    """Return the demand with md's processor time added, and with slower drives if all of them stream at once."""
     software, parity = layout.software, PARITY.get(layout.level, 0)
     assert software is not None
     submit = (software.read_us if read else software.write_us) + layout.layered * software.layer_us
@@ -290,18 +295,18 @@ def _with_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand,
     if work.sequential:
         speed_share = software.write_stream
         if read:
-            # Parity strips are skipped, which also wastes time of their drives' heads or buffers.
+            # Reads skip parity strips, but the drives still lose time for them.
             speed_share = software.stream * (1 - parity * layout.spans / (layout.drives + layout.degraded))
             speed_share *= software.layer_stream if layout.layered else 1.0
         drives /= speed_share
     jobs = max(1, min(work.jobs, CORES))
-    # Each inner array has its own thread, and one job does not keep all of them busy.
+    # Each inner array has its own thread, but a single job does not keep all of these threads busy.
     processor_us = submit / jobs + threaded / min(jobs, layout.spans)
     return Demand((processor_us, drives, 0.0), demand.alone + submit + threaded, drives)
 
 
 def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
-    """Return drive operations of an array with parity: reads per read, reads per write, writes per write."""
+    """Return the drive operations of an array with parity: reads per read, reads per write, and writes per write."""
     parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
     again = (1 + parity) * (1 - full)

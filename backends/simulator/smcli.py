@@ -1,4 +1,4 @@
-"""Simulated disk system of the DS4700 family with SMcli: its profile, its statements and its rules."""
+"""Simulated disk system of the DS4700 family, and SMcli: the profile that it prints, and its statements and rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 32
 """Maximum logical drives in one statement."""
 
 _MOVES_A_SECOND = 15e6
-"""Bytes per second that the controllers move, in addition to other work, when the segment size changes."""
+"""Bytes per second that the controllers move, beside other work, for a change of the segment size."""
 
 _BEGIN = "Performing syntax check...\n\nSyntax check complete.\n\nExecuting script...\n\n"
 _END = "Script execution complete.\n\nSMcli completed successfully.\n"
@@ -52,13 +52,13 @@ class HostDisk:
     write_cache: bool = True
     """True if writes are cached."""
     without_battery: bool = False
-    """True if writes are cached without a battery, too."""
+    """True if writes are cached even without a battery."""
     mirroring: bool = True
     """True if the other controller gets a copy of cached writes."""
     prefetch: bool = True
     """True if reads are prefetched."""
     flush: float | None = 10.0
-    """Seconds until cached writes are flushed; 0 for at once, None for never."""
+    """Seconds until cached writes are flushed; 0 to flush at once, None to never flush."""
     priority: str = "high"
     """Modification priority."""
     moved_by: float = 0.0
@@ -83,9 +83,9 @@ class DiskSystem:
     blocks: tuple[int, ...] = (4, 8, 16)
     """Cache block sizes in KiB that the model supports."""
     flush_start: int = 80
-    """Threshold at which flushing starts, in percent."""
+    """Share of the cache with unwritten data at which flushing starts, in percent."""
     flush_stop: int = 80
-    """Threshold at which flushing stops, in percent."""
+    """Share of the cache with unwritten data at which flushing stops, in percent."""
     strict: bool = False
     """True if it refuses thresholds in the wrong order, as some models do."""
     battery: str = "Optimal"
@@ -101,23 +101,23 @@ class DiskSystem:
     )
     """Logical drives."""
     locked: bool = False
-    """True if another process changes it now."""
+    """True if another process is changing it."""
     product_id: str = "1814      FAStT"
     """Product ID of its controllers and logical drives."""
     product: str = "IBM DS4700-70"
-    """Key of `CARDS`: performance of its controllers."""
+    """Product, a key of `CARDS` with the performance of its controllers."""
     drive: str = "ST373454FC"
-    """Key of `DRIVES`: type of its drives."""
+    """Type of its drives, a key of `DRIVES`."""
     cache_mib: int = 1536
     """Cache size of a controller in MiB."""
 
     def writes_back(self, disk: HostDisk) -> bool:
-        """Return True if writes are cached now, which may need batteries and the other controller."""
+        """Return True if writes are cached now. Some settings require batteries and the other controller for that."""
         is_safe = self.battery == "Optimal" or disk.without_battery
         return disk.write_cache and is_safe and (not disk.mirroring or self.second == "Online")
 
     def answer(self, args: Sequence[str], now: float | None = None) -> SimulatedOutput:
-        """Run SMcli and return its output. `now`: simulated time; if None, changes complete at once."""
+        """Run SMcli and return its output. `now`: simulated time; None completes changes at once."""
         match list(args):
             case ["-d"]:
                 return SimulatedOutput(

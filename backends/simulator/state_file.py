@@ -1,4 +1,4 @@
-"""State of a simulated host as one JSON file, shared by several commands and the TUI."""
+"""State of a simulated host in a JSON file, which several commands and the TUI share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from backends.version import program_version
 
 def rack_data(rack: Rack) -> dict[str, Any]:
     """Return the state as JSON data."""
-    data = asdict(replace(rack, clock=time.time))  # asdict() would deep-copy a bound clock with its owner
+    # The clock is replaced, because asdict() would deep-copy a bound method with its object.
+    data = asdict(replace(rack, clock=time.time))
     del data["clock"]
     return {"format": FORMATS[FileFormat.RACK], "program": program_version(), **data}
 
@@ -40,7 +41,9 @@ def rack_from_data(data: dict[str, Any]) -> Rack:
             card.type  # noqa: B018  (raises KeyError for an unknown model)
         return rack
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidValueError("That is no simulated rack.", evidence=f"{type(error).__name__}: {error}") from error
+        raise InvalidValueError(
+            "This is not the state of a simulated rack.", evidence=f"{type(error).__name__}: {error}"
+        ) from error
 
 
 @lru_cache
@@ -49,7 +52,7 @@ def _types_of(kind: type) -> dict[str, Any]:
 
 
 def _read_value(kind: Any, value: Any) -> Any:
-    """Return a JSON value as its declared type. Dataclasses and enumerations may be in lists, tuples and dicts."""
+    """Return a JSON value converted to its declared type, including types nested in lists, tuples and dicts."""
     if isinstance(kind, type):
         if is_dataclass(kind):
             types = _types_of(kind)
@@ -64,10 +67,10 @@ def _read_value(kind: Any, value: Any) -> Any:
 
 
 class RackFile:
-    """State of a simulated host in a file, or only in memory if there is no path."""
+    """State of a simulated host, stored in a file or, without a path, only in memory."""
 
     def __init__(self, path: Path | None, *, make: Callable[[], Rack] = demo_rack, speed: float = 1.0) -> None:
-        """`path` is created at the first change. `speed`: simulated seconds per real second."""
+        """Prepare the state; the file is created at the first change. `speed`: simulated seconds per real second."""
         self._path = path
         self._make = make
         self._speed = speed
@@ -78,17 +81,17 @@ class RackFile:
         self._running: set[str] = set()
 
     def _now(self) -> float:
-        """Return the time of a clock that runs at the simulation's speed."""
+        """Return the simulated time, which runs at the simulation's speed."""
         return self._begun + (time.time() - self._begun) * self._speed
 
     @property
     def mark(self) -> tuple[int, object]:
-        """Token that stays equal until the state changes."""
+        """Token that changes whenever the state changes."""
         return self._changes, self._seen
 
     @property
     def rack(self) -> Rack:
-        """Present state, after changes by any process. Raises StorageError or InvalidValueError if unreadable."""
+        """Current state, including other processes' changes. Raises StorageError or InvalidValueError if unreadable."""
         mark = self._mark()
         if self._rack is None or mark != self._seen:
             stored = self._read()
@@ -102,7 +105,7 @@ class RackFile:
 
     @contextmanager
     def edit(self) -> Iterator[Rack]:
-        """Yield the state for a change, locked; save it afterwards. Raises StorageError if that fails."""
+        """Lock the state, yield it for a change, and save it afterwards. Raises StorageError if that fails."""
         with self._lock():
             rack = self.rack
             try:
@@ -114,7 +117,7 @@ class RackFile:
 
     @contextmanager
     def lock_program(self, program: str) -> Iterator[bool]:
-        """Lock a program name. Yield False if another process already runs that program on this host."""
+        """Hold a lock on a program name. Yield False if the program is already running on this host."""
         if self._path is None:
             is_free = program not in self._running
             self._running.add(program)
@@ -171,8 +174,8 @@ class RackFile:
 
     def _invalid_state(self, error: Exception) -> InvalidValueError:
         return InvalidValueError(
-            f"{self._path} is no simulated rack that this version understands.",
-            hint="Remove it, or start with --demo-reset: the rack is then as new.",
+            f"{self._path} is not a state of the simulated rack that this version can read.",
+            hint="Remove it or start with --demo-reset. Either restores the initial state of the rack.",
             evidence=str(getattr(error, "evidence", "") or error),
         )
 

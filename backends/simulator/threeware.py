@@ -27,10 +27,10 @@ STRIPES = (16, 64, 256)
 """Legal strip sizes in KiB."""
 
 _KEPT_GIB = 0.118
-"""GiB of each drive that the controller reserves or rounds off (465.64 of 465.76 GB are usable)."""
+"""GiB of each drive that the controller reserves or loses by rounding (465.64 of 465.76 GB are usable)."""
 
 INITIALISING_SECONDS = 1800.0
-"""Duration of the initialisation of parity in seconds."""
+"""Duration of a parity initialisation in seconds."""
 
 
 class CardRefusesError(Exception):
@@ -50,7 +50,7 @@ class SimulatedPort:
     size_bytes: int = 500_107_862_016
     """Capacity in bytes."""
     status: str = "OK"
-    """`OK`, `DEVICE-ERROR`, `SMART-FAILURE`."""
+    """Status: `OK`, `DEVICE-ERROR`, `SMART-FAILURE`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,7 +66,7 @@ class SimulatedUnit:
     each: int = 0
     """Drives in each group of a RAID-10 or RAID-50."""
     stripe_kib: int = 64
-    """Strip size in KiB, if its level has one."""
+    """Strip size in KiB; ignored for levels without strips."""
     size_gib: float = 1396.93
     """Usable GiB."""
     name: str = ""
@@ -76,23 +76,23 @@ class SimulatedUnit:
     write: bool = True
     """True if writes are cached."""
     read: str = "intelligent"
-    """`off`, `basic`, `intelligent`."""
+    """Read cache: `off`, `basic`, `intelligent`."""
     verify: bool = True
     """True if the controller verifies it automatically."""
     state: str = "OK"
     """Status, except during an initialisation."""
     storsave: str = "protect"
-    """`protect`, `balance`, `perform`."""
+    """Storsave policy: `protect`, `balance`, `perform`."""
     queues: bool = True
     """True if drives get several commands at once."""
     begun: float | None = None
-    """Start of its initialisation in simulated time, or None."""
+    """Start of its initialisation in simulated time, or None if none is running."""
     device: str | None = None
     """Kernel name such as `sdb`, or None if the kernel has no disk for it."""
     content: Content | None = None
     """Contents, or None if it is blank."""
     sequence: int = 0
-    """Creation number, which makes a new disk with a reused name a different one."""
+    """Creation number, by which a new disk that reuses a name is recognised as a different one."""
 
     @property
     def striped(self) -> bool:
@@ -101,12 +101,12 @@ class SimulatedUnit:
 
     @property
     def level(self) -> Level:
-        """RAID level. A single drive is a RAID 0 of one."""
+        """RAID level. A single drive counts as a RAID 0 of one drive."""
         return _AS_LEVEL[self.kind]
 
     @property
     def groups(self) -> int:
-        """Number of groups that it stripes over; 1 for other levels."""
+        """Number of mirrors or RAID-5 groups that the unit stripes over; 1 for levels without groups."""
         return len(self.ports) // self.each if self.each else 1
 
     @property
@@ -138,7 +138,7 @@ class SimulatedThreeware:
     model: str = "9650SE-4LPML"
     """Model."""
     battery: str = "OK"
-    """`OK`, `Charging`, `Fault`, or `-` without a battery."""
+    """Battery status: `OK`, `Charging`, `Fault`, or `-` without a battery."""
     ports: list[SimulatedPort] = field(default_factory=four_drives)
     """Drives."""
     units: list[SimulatedUnit] = field(default_factory=lambda: [SimulatedUnit()])
@@ -161,7 +161,7 @@ class SimulatedThreeware:
         return next((unit for unit in self.units if port in unit.ports), None)
 
     def writes_back(self, unit: SimulatedUnit) -> bool:
-        """Return True if writes are cached now, which needs a ready battery or none."""
+        """Return True if writes are cached now. If there is a battery, it must be ready."""
         return unit.write and self.battery in ("-", "OK")
 
     def make(self, kind: str, ports: tuple[int, ...], new: SimulatedUnit, now: float) -> SimulatedUnit:

@@ -1,4 +1,4 @@
-"""Output of simulated programs, refusals of the simulated kernel, and number formats of the controllers' tools."""
+"""Output of simulated programs, refusals by the simulated kernel, and number formats of the controllers' tools."""
 
 from __future__ import annotations
 

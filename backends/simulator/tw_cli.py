@@ -1,4 +1,4 @@
-"""Simulated tw_cli: output, and changes to 3ware controllers."""
+"""Simulated tw_cli: its output, and its changes to 3ware controllers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.simulator.tool_output import SimulatedOutput
 
 _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
 _SWITCHES = {"cache": "write", "autoverify": "verify", "qpolicy": "queues"}
-"""Settings that are on or off, by the attribute of a unit."""
+"""Attributes of a unit by name of the setting in tw_cli, for settings that are on or off."""
 _ASKS = ("cache", "storsave")
 """Settings that require `quiet`, according to the usage."""
 
@@ -42,7 +42,7 @@ def question(args: Sequence[str]) -> str:
 
 
 def answer(cards: Cards, args: Sequence[str], now: float = 0.0) -> SimulatedOutput:
-    """Run tw_cli and return its output. Any question has already been answered."""
+    """Run tw_cli and return its output. The caller has already handled any question."""
     if list(args) == ["info"]:
         title = "Ctl   Model        (V)Ports  Drives   Units   NotOpt  RRate   VRate  BBU"
         return _table(title, [_card_row(card, now) for card in cards])

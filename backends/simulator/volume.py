@@ -34,7 +34,7 @@ class Content:
 
 @dataclass(slots=True, kw_only=True)
 class Volume:
-    """One virtual drive, with the settings' common names."""
+    """One virtual drive, whose settings have the values of the common vocabulary."""
 
     number: int
     """Target ID."""
@@ -55,25 +55,26 @@ class Volume:
     write_cache: str = "write-through"
     """Configured policy: `write-through`, `write-back`, `always-write-back`."""
     read_ahead: str = "none"
-    """`none`, `read-ahead`, `adaptive`."""
+    """Read policy: `none`, `read-ahead`, `adaptive`."""
     io_policy: str = "direct"
-    """`direct`, `cached`."""
+    """I/O policy: `direct`, `cached`."""
     drive_cache: str = "default"
-    """`on`, `off`, `default`."""
+    """Drive cache policy: `on`, `off`, `default`."""
     cache_bypass: str = "intelligent-64k"
-    """`intelligent`, `standard` or `custom-1` to `custom-3` with `-64k`, `-128k` or `-256k`; `off`."""
+    """Cache bypass mode: `intelligent`, `standard` or `custom-1` to `custom-3`, each followed by `-64k`, `-128k` or
+    `-256k`; or `off`."""
     access: str = "read-write"
-    """`read-write`, `read-only`, `blocked`."""
+    """Access policy: `read-write`, `read-only`, `blocked`."""
     auto_bgi: bool = True
     """True if background initialisation starts automatically."""
     bgi_since: float | None = None
-    """Start of the background initialisation, past or planned; None if there is none."""
+    """Past or planned start of the background initialisation; None if there is none."""
     device: str = ""
     """Kernel name such as `sdb`, or "" if the kernel has no disk for it."""
     naa: str = ""
     """NAA identifier, 32 hex digits."""
     sequence: int = 0
-    """Creation number. The kernel numbers its disks in the same order."""
+    """Creation number. The kernel numbers the disks in the same order."""
     created: float = 0.0
     """Creation time in simulated time."""
     content: Content | None = None

@@ -35,9 +35,9 @@ class WorkloadTarget:
     cached: bool = False
     """True if reads go through the cache."""
     fastpath: bool = False
-    """True if the activation key is active and only the I/O policy can keep requests from the fast path."""
+    """True if FastPath is active, except that the I/O policy may still prevent its use."""
     drive_cache: str = "default"
-    """`on`, `off`, `default`."""
+    """Drive cache policy: `on`, `off`, `default`."""
     degraded: int = 0
     """Number of missing members."""
     rebuild_share: float = 0.0
@@ -49,11 +49,11 @@ class WorkloadTarget:
     write_part: float = 1.0
     """Share of the cache that unwritten data may use, 0..1."""
     cache_block_bytes: int = 0
-    """Bytes of a cache block that is kept as a unit; 0 if the cache keeps exactly the request."""
+    """Size of a block that the cache keeps as a unit, in bytes; 0 if the cache keeps exactly the request."""
     mirrored: bool = False
     """True if another controller gets a copy of cached data."""
     bypass_bytes: int = 0
-    """Smallest write that bypasses the cache, in bytes; 0 for none."""
+    """Smallest write that bypasses the cache, in bytes; 0 if no write does."""
     sorts_writes: bool = True
     """True if the cache sorts its writes by position on the drives."""
     member_depth: int = 0
@@ -73,7 +73,7 @@ class WorkloadTarget:
     halves: tuple[DriveType, DriveType] | None = None
     """Types of both drives of an md mirror, which may differ; None for other devices."""
     read_from: tuple[bool, bool] = (True, True)
-    """Which of `halves` are read."""
+    """Whether reads go to each of `halves`."""
     cache: CachedBy | None = None
     """Kernel cache of the device; `drive` is then the type of the slow part. None without a cache."""
     pool: Pooled | None = None
@@ -89,7 +89,7 @@ class CacheKind(StrEnum):
 
 
 class CacheMode(StrEnum):
-    """Handling of writes. Not every kind of cache has every mode."""
+    """How a cache handles writes. Not every kind of cache has every mode."""
 
     WRITE_THROUGH = "write-through"
     WRITE_BACK = "write-back"
@@ -113,15 +113,15 @@ class CachedBy:
     cache_bytes: int
     """Usable cache size in bytes."""
     block_bytes: int = PAGE
-    """Bytes that are loaded and written out as a unit."""
+    """Size of a block that is loaded or written out as a unit, in bytes."""
     cutoff_bytes: int = 0
-    """Shortest sequential stream that bypasses the cache, in bytes; 0 for none."""
+    """Length in bytes above which a sequential stream bypasses the cache; 0 for no bypass."""
     high: float = 1.0
     """Share of the cache with unwritten data at which writing out starts, 0..1."""
     low: float = 1.0
     """Share of the cache with unwritten data at which writing out ends, 0..1."""
     held_bytes: float = 0.0
-    """Bytes in the cache. They are those at the start of the device."""
+    """Bytes in the cache. By assumption, these are the data at the start of the device."""
     dirty_bytes: float = 0.0
     """Bytes in the cache that the slow part does not have yet."""
 
@@ -135,22 +135,22 @@ class Pooled:
     log: WorkloadTarget | None = None
     """Separate log device, or None."""
     record_bytes: int = 131072
-    """Bytes of its existing blocks: recordsize or volblocksize."""
+    """Size of its existing blocks in bytes: recordsize or volblocksize."""
     arc_bytes: int = 0
     """Maximum size of the ARC in bytes."""
     caches_data: bool = True
     """True if the ARC keeps data (primarycache=all)."""
     sync: str = "standard"
-    """`standard`, `always`, `disabled`."""
+    """Value of the property sync: `standard`, `always`, `disabled`."""
     volume: bool = False
     """True for a zvol."""
     held_bytes: float = 0.0
-    """Bytes of it in the ARC."""
+    """Bytes of the file or zvol in the ARC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheHitPath:
-    """Requests that only a cache serves."""
+    """Requests that a cache serves alone, without the slow device."""
 
     share: float = 0.0
     """Share of the direction's requests, 0..1."""
@@ -177,7 +177,7 @@ class IoPattern:
     jobs: int = 1
     """Number of jobs."""
     region_bytes: int = 0
-    """Bytes of the device that are used; 0 for all of it."""
+    """Size of the region of the device that is used, in bytes; 0 for the complete device."""
     rate_iops: float | None = None
     """IOPS limit of all jobs together, or None."""
     at_random: bool = False

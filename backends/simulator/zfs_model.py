@@ -1,6 +1,7 @@
-"""Load model of ZFS: demands of a request to a file or zvol on processors, disks and log. No I/O.
+"""Load model of ZFS: time that a request to a file or zvol takes on processors, disks and log. No I/O.
 
-See docs/dev/simulation.md. Values that are neither rules of OpenZFS nor published measurements are marked as estimates.
+docs/dev/simulation.md explains the model. Values are rules of OpenZFS or published measurements, unless marked as
+estimates.
 """
 
 from __future__ import annotations
@@ -20,48 +21,48 @@ VOLUME_THREADS = 32
 """Maximum number of zvol requests in progress (zfs(4), zvol_threads)."""
 
 _TXG_S = 5.0
-"""Seconds between two transaction groups (zfs(4), zfs_txg_timeout). A group writes a block only once."""
+"""Seconds between two transaction groups (zfs(4), zfs_txg_timeout). A group writes a changed block only once."""
 
 _CALL_US = 12.0
-"""Microseconds of a request alone that needs no disk, only the ARC. An estimate."""
+"""Latency in microseconds of a single request that needs only the ARC and no disk. An estimate."""
 
 _SUMMED_MBPS = 4000.0
-"""MB/s of checksum and copy on one core. An estimate."""
+"""Speed of checksum and copy on one core, in MB/s. An estimate."""
 
 _STREAM = 0.7
-"""Share of the disks' sequential speed left by copy-on-write and metadata. An estimate."""
+"""Share of the disks' sequential speed that is left with copy-on-write and metadata. An estimate."""
 
 _ROTATION_US, _FLASH_LOG_US = 8_300.0, 20.0
 """Microseconds after the write until a log block is stable: at 7,200 rpm, and on flash with power-loss protection."""
 
 ALLOCATED = 131_072
-"""Bytes per write where there are many blocks. An estimate."""
+"""Bytes per write to a disk if many blocks are written at once. An estimate."""
 
 
 _NO_LIMIT = 1 << 20
-"""Maximum number of requests to a file in progress: no limit."""
+"""Maximum number of requests to a file in progress: in effect, no limit."""
 
 _HALVINGS = 40
-"""Bisection steps for the rate of small writes. More steps do not change the printed digits."""
+"""Number of bisection steps for the rate of small writes. More steps do not change the digits that are printed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolFlow:
-    """Blocks that the requests of a job read and write."""
+    """Blocks that the requests of a job read from the disks and write to them."""
 
     hits: float
     """Share of requests whose block is in the ARC."""
     record_reads: float
-    """Blocks that a read request fetches from the disks."""
+    """Blocks that are read from the disks per read request."""
     fetched: float
-    """Blocks that a write request fetches first, because it changes only a part of them."""
+    """Blocks that a write request must read first, because it changes only a part of them."""
     record_writes: float
-    """Blocks written per write request."""
+    """Blocks that are written per write request."""
     record_bytes: int
-    """Bytes of such a block."""
+    """Size of a block in bytes."""
 
 
-@lru_cache(maxsize=64)  # called several times per interval of a run
+@lru_cache(maxsize=64)  # cached because it is called several times per interval of a run
 def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow:
     """Return the blocks that a job's requests read and write when the disks are saturated."""
     region = work.region_bytes or layout.size_bytes
@@ -70,7 +71,7 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
     record = pool.record_bytes
     records = max(1.0, size / record)
     if work.sequential and pool.caches_data:
-        records = size / record  # the rest of a block is in memory for the next request
+        records = size / record  # the next request finds the rest of the block in memory
     flow = PoolFlow(
         hits=cached, record_reads=records * (1 - cached), fetched=0.0, record_writes=records, record_bytes=record
     )
@@ -78,7 +79,8 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
         return flow
     written_us = _byte_write_us(pool)
     fetched_us = _record_demand(pool, work, record).together * (1 - cached)
-    # Low: each write is to a different block. High: each group writes all blocks of the region once.
+    # At the low rate, each write is to a different block. At the high rate, each group writes all blocks of the region
+    # once.
     low, high = 1.0, 1e6
     for _ in range(_HALVINGS):
         rate = math.sqrt(low * high)
@@ -89,7 +91,7 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
 
 
 def _blocks_per_write(rate: float, blocks: float) -> float:
-    """Return the blocks written per small write at a rate. Several writes to one block in one group write it once."""
+    """Return the blocks written per small write at a rate. A group writes a block once, however often it changed."""
     writes = rate * _TXG_S
     return blocks * -math.expm1(-writes / blocks) / writes
 
@@ -102,7 +104,7 @@ def _byte_write_us(pool: Pooled) -> float:
 
 
 def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
-    """Return the demand of one block read from the disks."""
+    """Return the demand of reading one block from the disks."""
     read, _ = disk_demands(pool.vdevs, replace(work, sizes=((record, 1.0),)))
     return read
 
@@ -110,7 +112,7 @@ def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
 def pool_demands(
     layout: WorkloadTarget, work: IoPattern
 ) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
-    """Return the demands of a read and a write at processors, disks and log, and the ARC hits; None without a pool."""
+    """Return the demands of a read and a write on processors, disks and log, and the ARC hits; None without a pool."""
     pool = layout.pool
     if pool is None:
         return None
@@ -142,14 +144,14 @@ def pool_demands(
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:
-    """Return the maximum requests in progress. libaio waits for each one to a file (io_submit calls the filesystem)."""
+    """Return the maximum requests in progress. With libaio, io_submit waits for each request to a file."""
     if pool.volume:
         return VOLUME_THREADS
     return jobs if engine == "libaio" else _NO_LIMIT
 
 
 def log_us(pool: Pooled) -> float:
-    """Return the microseconds until a synchronous write is stable."""
+    """Return the microseconds until a synchronous write is on stable media."""
     if pool.sync == "disabled":
         return _CALL_US
     log_target = pool.log or pool.vdevs

@@ -1,1 +1,1 @@
-"""Simulated fio: takes a job file, and writes fio's JSON stream without any I/O."""
+"""Simulated fio: reads a job file and writes fio's JSON stream, without any I/O."""

@@ -36,7 +36,7 @@ class RunCounters:
     """IOPS of each interval."""
 
     def add(self, ios: int, moved: int, counts: Counter[int] | None, seconds: float) -> None:
-        """Add one interval. `counts`: its latency buckets, or None during the ramp."""
+        """Add the requests of one interval. `counts`: their latency buckets, or None during the ramp."""
         self.ios += ios
         self.io_bytes += moved
         if counts is not None:
@@ -56,7 +56,7 @@ class RunCounters:
         self.rates.clear()
 
     def json_entry(self, runtime_ms: int, submit_ns: float, in_flight: int) -> Json:
-        """Return the object under `read` or `write`. `in_flight`: requests that are issued and not completed."""
+        """Return the JSON object under `read` or `write`. `in_flight`: requests that are issued but not completed."""
         used = self.ios > 0 or in_flight > 0
         runtime = runtime_ms if used else 0
         issued = self.ios + in_flight
@@ -101,7 +101,7 @@ class RunCounters:
         return math.sqrt(max(0.0, self.squares / self.timed - self._mean**2)) if self.timed else 0.0
 
     def latency(self, more_ns: float = 0.0) -> Json:
-        """Return the latency object. `more_ns`: nanoseconds to add to each latency."""
+        """Return the JSON latency object. `more_ns`: nanoseconds to add to each latency."""
         entry = _plain(self.timed, self._mean + more_ns if self.timed else 0.0, self._deviation)
         if not self.timed:
             return entry
@@ -126,7 +126,7 @@ class RunCounters:
 
 
 def _plain(count: int, mean: float, deviation: float) -> Json:
-    """Return a latency object with mean and deviation, but without percentiles."""
+    """Return a JSON latency object with mean and deviation, but without percentiles."""
     low, high = (int(max(1.0, mean - 2 * deviation)), int(mean + 5 * deviation)) if count else (0, 0)
     return {
         "min": low,

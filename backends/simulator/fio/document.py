@@ -1,4 +1,4 @@
-"""JSON document of fio 3.33 (`--output-format=json+`), with group reporting."""
+"""Builds the JSON document of fio 3.33 (`--output-format=json+`), with group reporting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING = RunCounters().json_entry(0, 0.0, 0)
 
 
 def document(at: float, entries: Sequence[tuple[Json, Json]]) -> str:
-    """Return the JSON text as fio formats it: the outer `{` and `}` alone on their lines, everything else indented.
+    """Return the JSON text in fio's format: the outer `{` and `}` on lines of their own, everything else indented.
 
     `at`: seconds since the epoch. `entries`: results and disk utilisation of each target.
     """
@@ -52,8 +52,8 @@ def job_entry(
 ) -> Json:
     """Return the results of one section, with all its threads together, as group `number`.
 
-    `runtime`: milliseconds since the start of the measured phase. `elapsed`, `left`: seconds since fio started, and to
-    the end (None if unknown). `core_percent`: processor time of all threads, 100 is one core. `submit_ns`: mean
+    `runtime`: milliseconds since the start of the measured phase. `elapsed`: seconds since fio started. `left`: seconds
+    until its end, or None if unknown. `core_percent`: processor time of all threads, 100 is one core. `submit_ns`: mean
     submission latency.
     """
     in_flight = 0 if done else job.depth * job.numjobs
@@ -69,7 +69,7 @@ def job_entry(
         "job options": {"name": job.name, **job.options},
         "read": read.json_entry(runtime, submit_ns, reading) if job.reads else _NOTHING,
         "write": write.json_entry(runtime, submit_ns, in_flight - reading) if job.writes_data else _NOTHING,
-        # fio trims one request at a time, whatever the engine: none is in flight.
+        # fio waits for each trim, whatever the engine, so no trim counts as in flight.
         "trim": trim.json_entry(runtime, 0.0, 0) if job.trims else _NOTHING,
         "sync": {"total_ios": flushes.ios, "lat_ns": flushes.latency()},
         "job_runtime": runtime * job.numjobs,
@@ -92,7 +92,7 @@ def _depths(depth: int) -> Mapping[str, float]:
 
 
 def disk_entry(device: str, read: RunCounters, write: RunCounters, *, busy: float, elapsed: float) -> Json:
-    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1; `elapsed`: seconds so far."""
+    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1. `elapsed`: seconds so far."""
     return {
         "name": device,
         "read_ios": read.ios,

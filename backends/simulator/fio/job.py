@@ -1,4 +1,4 @@
-"""Parser for the fio job files that this program writes."""
+"""Parser for the fio job files that raidbench writes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class FioJob:
     options: Mapping[str, str] = field(default_factory=dict)
     """Options as written in the file."""
     interval: float = 0.25
-    """Seconds between two documents."""
+    """Seconds between two JSON documents."""
     readonly: bool = False
     """True if fio must refuse to write."""
     may_create: bool = False
@@ -69,11 +69,11 @@ class FioJob:
 
     @property
     def runtime(self) -> float | None:
-        """Maximum measured seconds, or None for a job that only an amount ends."""
+        """Maximum seconds of the measured phase, or None for a job that ends only after an amount of data."""
         return seconds(self.text("runtime")) if "runtime" in self.options else None
 
     def amount(self, region: int) -> int | None:
-        """Return the bytes after which the job ends, or None if only run time ends it. `region`: bytes of one pass."""
+        """Return the bytes after which the job ends, or None if only time ends it. `region`: bytes of one pass."""
         if "time_based" in self.options:
             return None
         amount_bytes = (size(self.text("io_size")) or region) * max(1, self.number("loops", 1))
@@ -92,7 +92,7 @@ class FioJob:
 
     @property
     def depth(self) -> int:
-        """Requests in flight per thread. fio waits for each trim."""
+        """Requests in flight per thread; 1 for jobs that only trim, because fio waits for each trim."""
         waits = self.text("ioengine") not in _QUEUES or (self.trims and not self.writes_data)
         return 1 if waits else max(1, self.number("iodepth", 1))
 
@@ -109,12 +109,12 @@ class FioJob:
         rate = sum(size(part) for part in self.text("rate_iops").split(","))
         if self.text("rate_process") == "poisson":
             return rate
-        # With evenly spaced requests, fio counts in units of the smallest block.
+        # fio spaces requests evenly in units of the smallest block.
         return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
 
     @property
     def side_rates(self) -> tuple[float | None, float | None]:
-        """IOPS limits of reads and of writes if exactly one of them is limited, otherwise None for both."""
+        """IOPS limits of reads and of writes, if exactly one of the two is limited; otherwise None for both."""
         for key, unit in (("rate_iops", 1.0), ("rate", self.mean_bytes)):
             limits = [size(limit) for limit in self.text(key).split(",")]
             if len(limits) > 1 and sum(limit > 0 for limit in limits[:2]) == 1:
@@ -124,7 +124,7 @@ class FioJob:
 
     @property
     def flush_every(self) -> int:
-        """Writes of a thread between two flushes; 0 for no flushes."""
+        """Number of writes of a thread after which it flushes; 0 for no flushes."""
         return self.number("fsync") or self.number("fdatasync")
 
     @property
@@ -147,7 +147,7 @@ class FioJob:
         return tuple((size(block), int(share or 0) / 100) for block, _, share in rows if int(share or 0))
 
     def workload(self, scheduler: str, tags: int, read_ahead_kb: int) -> IoPattern:
-        """Return the I/O pattern for the load model."""
+        """Return the job's I/O pattern for the load model."""
         pattern = self.text("rw", "read")
         share = 1.0 if not self.writes else 0.0 if not self.reads else self.number("rwmixread", 50) / 100
         rate = self.rate_iops

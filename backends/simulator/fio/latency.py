@@ -1,4 +1,4 @@
-"""Random latencies as a fio histogram: a lognormal body and a few slow requests."""
+"""Random latencies as a fio histogram: most have a lognormal distribution, and a few are slow."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.fio_buckets import bucket_of, edges_of, value_of
 _SLOW = 2e-4
 """Share of slow requests."""
 _FEW = 300
-"""Largest number of requests that are drawn one by one."""
+"""Largest number of requests whose latencies are drawn one by one."""
 _REACH = 4.5
 
 
@@ -40,7 +40,7 @@ def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: ra
 
 
 def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> Counter[int]:
-    """Return `count` requests in buckets by the shares of a lognormal distribution, with counting noise."""
+    """Return `count` requests divided among buckets as in a lognormal distribution, with random noise of the counts."""
     low = _bucket(math.exp(middle - _REACH * sigma))
     high = _bucket(math.exp(middle + _REACH * sigma))
     scale = 1 / (sigma * math.sqrt(2))
@@ -53,13 +53,13 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
         if bucket_count:
             counts[bucket] = bucket_count
             left -= bucket_count
-    if left:  # put the rounding remainder where most requests are, to keep the shape
+    if left:  # the rounding remainder goes to the bucket in the middle, to keep the shape
         counts[_bucket(math.exp(middle))] += left
     return counts
 
 
 def _noisy_count(expected: float, chance: random.Random) -> int:
-    """Return a count with the mean `expected` and the noise of counting."""
+    """Return a random count with the mean `expected` and the scatter that counts have."""
     if expected < 30:
         floor = int(expected)
         return max(0, floor + (chance.random() < expected - floor))

@@ -1,4 +1,4 @@
-"""Simulated fio process: JSON documents at its interval, messages and an exit status."""
+"""Simulated fio process, with JSON documents at regular intervals, messages and an exit status."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from backends.simulator.fio.target import SimulatedTarget
 from backends.system.synthetic import SyntheticProcess
 
 _FIRST = 0.31
-"""Seconds until fio has started and set its timer."""
+"""Seconds until fio has started and its timer runs."""
 _LAST_WORDS = 0.12
 _MOST = 100_000_000
-"""Number of intervals after which any job has ended."""
+"""Number of intervals that no job exceeds."""
 
 
 class SimulatedFio(SyntheticProcess):
-    """One fio process on devices of a known speed."""
+    """One simulated fio process on devices whose speed is predicted."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class SimulatedFio(SyntheticProcess):
         ended: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Start fio. `targets`: one per section, in order. `speed`: simulated seconds per real second."""
+        """Start fio. `targets`: one per job file section, in order. `speed`: simulated seconds per real second."""
         super().__init__(failure.returncode if failure is not None else 0)
         self._targets = tuple(targets)
         self._phases = _phases(self._targets)
@@ -56,7 +56,7 @@ class SimulatedFio(SyntheticProcess):
             self._over.set()
 
     async def _documents(self, job: FioJob) -> AsyncIterator[str]:
-        """Yield JSON documents and messages until the last section has ended."""
+        """Yield JSON documents and fio's messages until the last section has ended."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         ticks = _ticks(job.interval, _planned_seconds(self._phases), max(target.held for target in self._targets))
@@ -75,7 +75,7 @@ class SimulatedFio(SyntheticProcess):
         yield self._document(done=True)
 
     def _advance(self, until: float) -> None:
-        """Run the sections of the present phase until a time, and those of later phases after it."""
+        """Run the sections of the current phase, and then those of later phases, until the time `until`."""
         while self._phase < len(self._phases):
             phase = self._phases[self._phase]
             passed, left = self._elapsed - self._phase_began, until - self._phase_began
@@ -84,7 +84,7 @@ class SimulatedFio(SyntheticProcess):
             for target in phase:
                 if not (self._has_different_ends and target.is_finished(passed)):
                     target.advance(reached - passed, passed)
-                # fio resets its counters at the end of the ramp, in the middle of an interval.
+                # fio resets its counters at the end of the ramp, which may be in the middle of an interval.
                 if passed < target.job.ramp <= reached:
                     target.clear()
             self._elapsed = self._phase_began + reached if reached < left else until
@@ -100,7 +100,7 @@ class SimulatedFio(SyntheticProcess):
         return len({(target.job.ramp, target.job.runtime) for target in self._targets}) > 1 or len(self._phases) > 1
 
     def _change_times(self, target: SimulatedTarget) -> tuple[float, ...]:
-        """Return the times in a phase at which a section changes: the end of its ramp, and its own end."""
+        """Return the times, since the start of the phase, at which a section's ramp and the section itself end."""
         job = target.job
         ends = (job.ramp + job.runtime,) if self._has_different_ends and job.runtime is not None else ()
         return (job.ramp, *ends)
@@ -120,11 +120,11 @@ class SimulatedFio(SyntheticProcess):
         return document(self._begun + self._elapsed, entries)
 
     async def _wait(self, seconds: float) -> bool:
-        """Wait. Return False if a stop was requested meanwhile."""
+        """Wait for a number of simulated seconds. Return False if a stop was requested meanwhile."""
         if self._stop.is_set():
             return False
         if seconds <= 0:
-            await asyncio.sleep(0)  # let other tasks run even at high speed
+            await asyncio.sleep(0)  # lets other tasks run even at high simulation speed
             return not self._stop.is_set()
         try:
             async with asyncio.timeout(seconds):
@@ -144,7 +144,7 @@ class SimulatedFio(SyntheticProcess):
 
 
 def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
-    """Return the sections that run at the same time, in run order."""
+    """Return the phases in run order: lists of sections that run at the same time."""
     phases: list[list[SimulatedTarget]] = []
     for target in targets:
         if not phases or target.job.waits:
@@ -154,7 +154,7 @@ def _phases(targets: Sequence[SimulatedTarget]) -> list[list[SimulatedTarget]]:
 
 
 def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | None:
-    """Return the duration of all phases in seconds, or None if an amount ends one of them."""
+    """Return the duration of all phases in seconds, or None if one of them ends after an amount of data."""
     value = 0.0
     for phase in phases:
         lengths = [None if target.job.runtime is None else target.job.ramp + target.job.runtime for target in phase]
@@ -165,7 +165,7 @@ def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | Non
 
 
 def _ticks(interval: float, planned: float | None, held: float) -> Iterable[float]:
-    """Yield the times of documents. The end of the run is the last one, after at least `held` seconds."""
+    """Yield the times of the documents. The last one is the end of the run, which is not before `held` seconds."""
     if planned is None:
         return (_FIRST + number * interval for number in range(_MOST))
     end = max(planned, held + _FIRST if held else 0.0)

@@ -1,4 +1,4 @@
-"""Start of a simulated fio: from a job file and the host's state to a process or a refusal."""
+"""Starts a simulated fio: turns a job file and the host's state into a process or a refusal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from backends.simulator.zfs_model import pool_threads
 
 
 class LoadedDisk:
-    """Speed of a disk under load, for the present fill of its cache."""
+    """Predicted speed of a disk under load, which depends on the current contents of its cache."""
 
     def __init__(self, rack: Rack, disk: str, layout: WorkloadTarget, work: IoPattern) -> None:
         self._rack, self._disk, self._work = rack, disk, work
@@ -33,7 +33,7 @@ class LoadedDisk:
         self._fullness = fullness(layout, self._work)
 
     def update(self, layout: WorkloadTarget) -> bool:
-        """Predict the speed again if the cache's fill has changed enough. Return True in that case."""
+        """Predict the speed again if the contents of the cache have changed enough. Return True in that case."""
         self.layout = layout
         if fullness(layout, self._work) == self._fullness:
             return False
@@ -42,7 +42,8 @@ class LoadedDisk:
 
 
 STILL = (24.0, 26.1)
-"""Start and end of a pause of a rebuilding array in seconds since fio started: one of its disks retries a bad block."""
+"""Start and end of a pause of a rebuilding array, in seconds since fio started. During the pause, a disk retries a bad
+block."""
 
 _NO_LIMIT = 1 << 20
 """Queue size of a device that has no request queue of its own."""
@@ -65,7 +66,7 @@ def start_fio(
     ended: Callable[[], None] = lambda: None,
     worn: Callable[[int], None] = lambda number: None,
 ) -> SimulatedFio:
-    """Start fio on the jobs of `text`. Contents and scratch files of the host change at once.
+    """Start fio on the jobs of `text`. Contents and scratch files of the host change immediately.
 
     `counts` collects the I/O to the disks. `ended` is called at the end, `worn` when the battery of a controller fails.
     """
@@ -84,7 +85,8 @@ def start_fio(
 def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[SimulatedTarget]) -> None:
     """Divide the speed of a device among the sections that use it at the same time.
 
-    Each section gets the speed for its kind of request with all requests in flight, in proportion to its own requests.
+    A section's speed is what the device would reach if all requests in flight were of its kind, times its share of
+    these requests.
     """
     phase = 0
     concurrent: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, WorkloadTarget]]] = {}
@@ -110,7 +112,7 @@ def _rate(expected: PredictedPerformance) -> float:
 def _target(
     rack: Rack, linux: SimulatedSysfs, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
 ) -> SimulatedTarget | Completed:
-    """Return one section with its device, or the reason why fio refuses it."""
+    """Return one section with its device, or fio's output if fio refuses the section."""
     path = job.filename
     disk = linux.names.get(path) or _disk_under(rack, path)
     failure = _refusal(rack, linux, job, path)
@@ -158,7 +160,7 @@ def _target(
 
 
 def _cache_counts(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCounts) -> CacheCounts | None:
-    """Return the shared cache counters of all jobs on a device, or None if it has no cache."""
+    """Return the cache counters that all jobs on a device share, or None if it has no cache."""
     if layout.cache is None and layout.pool is None:
         return None
     return counts.caches.setdefault(disk, replace(rack.cache_counts(disk), at=rack.now()))
@@ -175,7 +177,7 @@ def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget
     base = f"/sys/block/{disk}/queue"
     if layout.pool is not None:
         return "none", pool_threads(layout.pool, job.text("ioengine"), job.numjobs), 128
-    if linux.files.get(f"{base}/scheduler") == "none":  # no queue of its own
+    if linux.files.get(f"{base}/scheduler") == "none":  # the device has no request queue of its own
         return "none", _NO_LIMIT, int(linux.files.get(f"{base}/read_ahead_kb", "128"))
     tokens = linux.files.get(f"{base}/scheduler", "[none]").split()
     scheduler = next((word.strip("[]") for word in tokens if word.startswith("[")), "none")
@@ -184,7 +186,7 @@ def _queue(linux: SimulatedSysfs, disk: str, job: FioJob, layout: WorkloadTarget
 
 
 def _disk_under(rack: Rack, path: str) -> str:
-    """Return the disk under a file: that of the longest mount point above it, or the system disk."""
+    """Return the disk that a file is on: the one with the longest matching mount point, or the system disk."""
     best, disk = "", "sda"
     for name, content in rack.contents():
         mount = content.mount

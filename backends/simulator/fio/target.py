@@ -1,4 +1,4 @@
-"""One section of a running simulated fio: its I/O in each interval, and its pauses."""
+"""One section of a running simulated fio job: its I/O in each interval, and the pauses of its device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.simulator.fio.latency import latencies
 from backends.simulator.queueing_model import Direction, PredictedPerformance
 
 RUN_SPREAD = 0.007
-"""Relative standard deviation from run to run."""
+"""Relative standard deviation of the speed from run to run."""
 
 _INTERVAL_SPREAD = 0.012
 _MEMORY = 0.55
@@ -27,14 +27,14 @@ Window = tuple[float, float]
 """Start and end of a pause without completions, in seconds since fio started."""
 
 _PERIOD = 1.0
-"""Mean seconds from one pause of an uneven device to the next."""
+"""Mean seconds from one pause to the next, for a device with pauses."""
 
 
 class Stalls:
-    """Pauses of one run, in order."""
+    """Pauses during one run, in order."""
 
     def __init__(self, windows: Iterable[Window] = (), *, pace: float = 1.0) -> None:
-        """`pace`: speed between the pauses, as a multiple of the mean."""
+        """Store the pauses. `pace`: speed between the pauses, as a multiple of the mean speed."""
         self.pace = pace
         self._coming = iter(windows)
         self._next = next(self._coming, None)
@@ -42,7 +42,7 @@ class Stalls:
     def answered_share(self, begin: float, end: float) -> tuple[float, list[float]]:
         """Return the share of an interval in which requests complete, and the lengths of pauses that end in it.
 
-        Call it for one interval after the other.
+        Call this for consecutive intervals only.
         """
         paused, ended = 0.0, []
         while self._next is not None and self._next[0] < end:
@@ -56,12 +56,12 @@ class Stalls:
 
 
 def uneven_stalls(pace: float, chance: random.Random) -> Stalls:
-    """Return the pauses of a device that alternates between `pace` times its mean speed and no work."""
+    """Return the pauses of a device that alternates between `pace` times its mean speed and standing still."""
     return Stalls(_pauses(pace, chance), pace=pace)
 
 
 def _pauses(pace: float, chance: random.Random) -> Iterator[Window]:
-    # Each round has the mean speed, whatever its length, so the total work matches the mean.
+    # Each round of work and pause has the mean speed, so the total work matches it too.
     begin = 0.0
     while True:
         round_seconds = _PERIOD * chance.uniform(0.7, 1.3)
@@ -70,7 +70,7 @@ def _pauses(pace: float, chance: random.Random) -> Iterator[Window]:
 
 
 class SimulatedTarget:
-    """One section of a job file on a device of a known speed."""
+    """One section of a job file on a device whose speed is predicted."""
 
     def __init__(
         self,
@@ -84,31 +84,32 @@ class SimulatedTarget:
         still: tuple[float, float] | None = None,
         held: float = 0.0,
     ) -> None:
-        """`amount`: bytes after which it ends. `done` is called with the reads, bytes read, writes and bytes written in
-        a number of seconds.
+        """Start a section. `amount`: bytes after which it ends; None if only time ends it.
 
-        `still`: start and end of a pause in which no request completes, in seconds since fio started. It replaces other
-        pauses. `held`: seconds until the first request completes; fio waits for it.
+        `done` is called after each interval with the reads, bytes read, writes and bytes written, and the length in
+        seconds. `still`: start and end of a pause in which no request completes, in seconds since fio started. It
+        replaces other pauses. `held`: seconds until the first request completes, before which fio does not end.
         """
         self.job = job
         """Section of the job file."""
         self.expected = expected
         """Predicted performance."""
         self.share = 1.0
-        """Share of the performance left by sections that use the device at the same time."""
+        """Share of the performance that this section gets if other sections use the device at the same time."""
         self.device = device
         """Kernel name of the disk."""
         self._amount = amount
         self._chance = random.Random(seed)
         self._done = done
         self._read, self._write, self._trim, self._flushes = (RunCounters() for _ in range(4))
-        # Runs of a job differ more than the intervals of one run: each run has a level, and a random walk around it.
+        # Runs of a job differ more than the intervals of one run. So each run has its own level, and its intervals are
+        # a random walk around that level.
         self._level = math.exp(self._chance.gauss(0.0, RUN_SPREAD))
         self._wander = 0.0
         self._runtime = 0.0
         burst = expected.write.burst if expected.write is not None else 1.0
         self.held = held
-        """Seconds since the start of fio before which it cannot end."""
+        """Seconds since fio started before which the section cannot end."""
         if held:
             still = (0.0, held)
         self._stalls = Stalls([still]) if still else uneven_stalls(burst, self._chance) if burst > 1 else Stalls()
@@ -133,11 +134,11 @@ class SimulatedTarget:
 
     @property
     def _moved_bytes(self) -> int:
-        """Bytes that count towards an end by amount: for trims that are written again, only the writes."""
+        """Bytes that count towards `amount`: if trimmed blocks are then written, only the writes count."""
         return self._read.io_bytes + (self._write.io_bytes if self.job.writes_data else self._trim.io_bytes)
 
     def advance(self, seconds: float, elapsed: float) -> None:
-        """Simulate an interval of `seconds`, which starts `elapsed` seconds after the start of the run."""
+        """Simulate an interval of `seconds` that starts `elapsed` seconds after the start of the run."""
         if seconds <= 0:
             return
         expected = self.expected
@@ -175,10 +176,10 @@ class SimulatedTarget:
         self._runtime += seconds
 
     def _write_performance(self) -> Direction | None:
-        """Return the performance of the writes, or of the trims, which are as fast.
+        """Return the performance of the writes, or of the trims, which are equally fast.
 
-        Each waits for stable media if the job asks for that. Where trims and writes alternate, half of the requests are
-        trims.
+        Each write waits until it is on stable media if the job requests that. If trims and writes alternate, half of
+        the requests are trims.
         """
         direction = self.expected.write
         if direction is None:
@@ -211,12 +212,12 @@ class SimulatedTarget:
         working: float,
         timed: bool,
     ) -> None:
-        """Add the requests of an interval to the counters. `working`: share of the time in which requests run."""
+        """Add the requests of an interval to the counters. `working`: share of the interval in which requests run."""
         expected_ios = direction.iops * pace * seconds * working
         ios = int(expected_ios) + (self._chance.random() < expected_ios - int(expected_ios))
         block = self.job.mean_bytes
         moved = int(ios * block) // 512 * 512
-        if self._amount is not None:  # a layout run ends with its last byte
+        if self._amount is not None:  # a job with an amount ends exactly after its last byte
             left = max(0, self._amount - (counters.io_bytes if self.job.trims else self._moved_bytes))
             moved = min(moved, left)
             ios = min(ios, math.ceil(left / block))
@@ -228,7 +229,7 @@ class SimulatedTarget:
         counters.add(ios, moved, counts, seconds)
 
     def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
-        """Return the latency buckets of `count` requests. Cache hits and misses have different latencies."""
+        """Return the latency buckets of `count` requests, in which cache hits and misses have different latencies."""
         counts: Counter[int] = Counter()
         *first, last = direction.request_classes
         for kind in first:
@@ -239,7 +240,7 @@ class SimulatedTarget:
         return counts
 
     def _take_delayed(self, count: int) -> Counter[int]:
-        """Return which of the next `count` requests a pause delayed, by the bucket of their latency."""
+        """Return how many of the next `count` requests a pause has delayed, by latency bucket, and forget them."""
         counts: Counter[int] = Counter()
         for bucket in list(self._delayed):
             counts[bucket] = min(self._delayed[bucket], count - counts.total())
@@ -247,7 +248,7 @@ class SimulatedTarget:
         return counts
 
     def entries(self, elapsed: float, *, number: int, done: bool) -> tuple[Json, Json]:
-        """Return the results, as group `number`, and the disk utilisation for a document."""
+        """Return the section's results, as group `number`, and its disk utilisation, for a JSON document."""
         runtime, expected = self.job.runtime, self.expected
         results = job_entry(
             self.job,

@@ -1,4 +1,4 @@
-"""Block devices of a simulated host in sysfs and udev, with one function per kind."""
+"""Adds the block devices of a simulated host to sysfs and udev, with one function per kind of device."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset
 
 
 def put_disks(sysfs: SimulatedSysfs, rack: Rack) -> None:
-    """Add all disks of the host to sysfs. Disks that others are built on come first."""
+    """Add all disks of the host to sysfs, each one after the disks that it is built on."""
     for card, volume in rack.volumes():
         _put_volume(sysfs, rack, card, volume)
     for smart, drive in rack.logical_drives():
@@ -86,7 +86,7 @@ def _put_scsi(
     rotational: bool,
     flushes: bool,
 ) -> None:
-    """Add a SCSI disk at an address below `parent`, the folder of its host or port, with additional files."""
+    """Add a SCSI disk. `parent`: folder of its host or port. `extra`: its additional files."""
     major, minor = scsi_number(name)
     files = {
         "dev": f"{major}:{minor}",
@@ -184,7 +184,7 @@ def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: 
 
 
 def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
-    """Return SCSI vendor and product of a controller's virtual drives."""
+    """Return the SCSI vendor and product strings of a controller's virtual drives."""
     short = card.product.split()[-1]
     if "Intel" in card.product:
         return "Intel", short
@@ -223,7 +223,7 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
 
 
 def _sequence_number(name: str, made: int) -> str:
-    """Return the kernel's sequence number of a disk. It differs for each disk created with a reused name."""
+    """Return the kernel's sequence number of a disk. It is different for each disk that reuses a name."""
     major, minor = scsi_number(name)
     return str(10 + major + minor // 16 + 1000 * made)
 
@@ -326,7 +326,7 @@ def mdstat(rack: Rack) -> str:
 
 
 _LISTED = 70
-"""First sequence number of logical volumes."""
+"""First sequence number (`diskseq`) of logical volumes."""
 
 
 def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
@@ -364,7 +364,7 @@ def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
 
 
 def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
-    """Yield each node after those that it is built on."""
+    """Yield the nodes in an order in which each one follows those that it is built on."""
     left = {node.kernel: node for node in nodes}
     while left:
         ready = [name for name, node in left.items() if not left.keys() & node.slaves]
@@ -372,7 +372,7 @@ def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
 
 
 def _blocks(volume: LvmVolume) -> dict[str, str]:
-    """Return block sizes of a writecache volume, which needs such blocks (dm-writecache.c, writecache_io_hints)."""
+    """Return the block size files of a writecache volume: its own block size (dm-writecache.c, writecache_io_hints)."""
     if volume.kind != "writecache":
         return {}
     return dict.fromkeys(("logical_block_size", "physical_block_size"), str(volume.chunk_bytes))
@@ -430,7 +430,7 @@ _CACHED_MAJOR, _CACHED_MINORS = 251, 128
 """Device major of bcache in Linux 6.1, and minors per device."""
 
 _ANY = "2147483647"
-"""Request size limit of bcache. It splits requests itself, so there is none."""
+"""Maximum request size of bcache: no limit, because it splits requests itself."""
 
 
 def _put_bcache(sysfs: SimulatedSysfs, rack: Rack, device: BcacheDevice) -> None:

@@ -1,4 +1,4 @@
-"""Mainboards of the simulated hosts, and PCI functions with their SCSI hosts in sysfs."""
+"""Mainboards of the simulated hosts, and their PCI functions and SCSI hosts in sysfs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from backends.simulator.rack import Rack
 from backends.values import dataclass
 
 AHCI_HOST = 8
-"""SCSI host number of the mainboard's first SATA port, or of the HBA that replaces it."""
+"""SCSI host number of the mainboard's first SATA port, or of the HBA to which the SATA drives are attached instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chassis:
-    """Mainboard of a host, without its adapters."""
+    """Mainboard of a host, without adapters."""
 
     processor: str
     """Model name in /proc/cpuinfo."""
@@ -24,7 +24,7 @@ class Chassis:
     ahci: str
     """PCI address of the SATA controller."""
     lists_ahci: bool = True
-    """True if the SATA controller is listed as a controller."""
+    """True if the SATA controller appears in sysfs."""
     hba: str = ""
     """PCI address of the SAS adapter that the SATA drives are attached to instead, or ""."""
 
@@ -54,7 +54,7 @@ SLOT = {
     "max_link_width": "8",
     "irq": "16",
 }
-"""Files of a PCI slot and its interrupt."""
+"""Sysfs files of every PCI adapter, about its slot and interrupt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ class PciCard:
     """PCI identification of an adapter model, and its driver."""
 
     ids: tuple[str, str, str, str]
-    """Vendor, device, subsystem vendor and subsystem device."""
+    """PCI IDs: vendor, device, subsystem vendor and subsystem device."""
     kind: str
     """PCI class."""
     driver: str
@@ -91,7 +91,7 @@ CARDS: Mapping[str, PciCard] = {
         ("AHCI", ("8086", "a182", "1590", "00d2"), "010601", ("ahci", "3.0"), _FAST),
     )
 }
-"""Adapters by model. IDs are from the PCI ID repository and the drivers' tables."""
+"""Adapters by model. The IDs are from the PCI ID repository and the tables in the drivers."""
 
 
 _SAS_HOST = {"version_fw": "16.00.12.00", "version_bios": "08.37.00.00"}

@@ -17,7 +17,7 @@ cpu MHz\t\t: {mhz}.000
 
 
 def build_sysfs(rack: Rack) -> SimulatedSysfs:
-    """Return the kernel's files for the present state of the host."""
+    """Return the kernel's files for the current state of the host."""
     sysfs = SimulatedSysfs()
     put_disks(sysfs, rack)
     put_functions(sysfs, rack)
@@ -49,11 +49,11 @@ def build_sysfs(rack: Rack) -> SimulatedSysfs:
 
 
 COUNTER_FOLDERS = ("/proc/spl/kstat/zfs/", "/sys/block/bcache")
-"""Prefixes of the paths of files that count."""
+"""Path prefixes of files with counters, which change while jobs run."""
 
 
 def counter_files(rack: Rack) -> dict[str, str]:
-    """Return the present texts of the files that count."""
+    """Return the current texts of the files with counters."""
     files = {} if rack.zfs is None else rack.zfs.files(rack.arc_counts())
     for name, device in rack.bcache.items():
         texts = device.files(rack.cache_counts(name))

@@ -27,13 +27,14 @@ _STACKED = {
     "write_cache": "write back",
     "zoned": "none",
 }
-"""Default queue settings of a stacked device in Linux 6.1. Those derived from members are added."""
+"""Default queue settings of a stacked device in Linux 6.1. The settings that follow from its members are added to
+these."""
 
 _DECIDED = {
     **dict.fromkeys(("rotational", "logical_block_size", "physical_block_size"), max),
     "max_hw_sectors_kb": min,
 }
-"""Queue limits of a stacked device, and how they follow from the members' limits."""
+"""Queue limits of a stacked device, each with the function that derives it from the members' limits."""
 
 MUTE = "wbt_lat_usec"
 """Queue file of a stacked device that exists, but returns EINVAL until it has been written."""
@@ -53,7 +54,7 @@ class SimulatedSysfs:
     nodes: dict[str, FileStat] = field(default_factory=dict)
     """Device nodes by path."""
     names: dict[str, str] = field(default_factory=dict)
-    """Kernel name of the disk by device node, also for partitions."""
+    """Kernel name of the disk by device node; device nodes of partitions are included."""
     mute: set[str] = field(default_factory=set)
     """Files that exist but cannot be read."""
     mounts: list[str] = field(default_factory=lambda: ["25 1 0:22 / /proc rw,relatime shared:1 - proc proc rw"])
@@ -109,7 +110,7 @@ def put_stacked(
     extra: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
-    """Add a device built on others, without a scheduler, and return its folder.
+    """Add a device that is built on others and has no I/O scheduler, and return its folder.
 
     `below`: its members, which must already be present. `queue`, `extra`: additional files of its queue and folder.
     """
@@ -139,8 +140,8 @@ def put_stacked(
 def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
     """Return the queue limits of a stacked device from its members.
 
-    A rotational member makes it rotational. It has the largest block size and the smallest request size of its members.
-    Limits are stacked once at assembly, so later changes to members have no effect.
+    The device is rotational if a member is. It has the largest block size and the smallest request size of its members.
+    The kernel derives limits only at assembly, so later changes to members have no effect.
     """
     if not below:
         return {}
@@ -160,14 +161,14 @@ def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: st
 
 
 def put_record(sysfs: SimulatedSysfs, name: str, lines: Sequence[str], content: Content | None = None) -> None:
-    """Add the udev record and the contents of a disk that is already present."""
+    """Add the udev record and the contents of a disk that is already in `sysfs`."""
     devno = sysfs.nodes[f"/dev/{name}"].devno or ""
     content_lines = _put_content(sysfs, name, devno, content) if content is not None else []
     sysfs.files[f"/run/udev/data/b{devno}"] = "\n".join([*lines, *content_lines])
 
 
 def _put_content(sysfs: SimulatedSysfs, name: str, devno: str, content: Content) -> list[str]:
-    """Add partitions, filesystems and mounts, and return the lines for the disk's own record."""
+    """Add partitions, filesystems and mounts, and return the lines for the disk's udev record."""
     folder, size_bytes = sysfs.links[f"/sys/block/{name}"], int(sysfs.files[f"/sys/block/{name}/size"]) * 512
     major, minor = map(int, devno.split(":"))
     if content.table is None:
@@ -213,7 +214,7 @@ def _mount(sysfs: SimulatedSysfs, devno: str, content: Content, name: str) -> No
 
 
 def member_record(rack: Rack, name: str) -> list[str]:
-    """Return the udev record lines of an md member, running or stopped, or of a disk of a bcache device."""
+    """Return the udev record lines of a member of a running or stopped md array, or of a disk of a bcache device."""
     if (
         cached := next((device for device in rack.bcache.values() if name in (device.backing, device.cache)), None)
     ) is not None:

@@ -1,4 +1,4 @@
-"""Simulated lvs, pvs and dmsetup, with the output of LVM 2.03.16 as recorded in the laboratory."""
+"""Simulated lvs, pvs and dmsetup, with output in the format of LVM 2.03.16 (recorded)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from backends.simulator.tool_output import SimulatedOutput
 Row = dict[str, str]
 
 _ALL = ("lv_all", "seg_all")
-"""Names for all columns."""
+"""Column names that select all columns."""
 
 
 def lvs_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Return the JSON report of all volumes: the requested columns, each a string."""
+    """Return the JSON report of all volumes with the requested columns, all as strings."""
     options = dict(pairwise(args))
     columns = set(options.get("-o", "lv_all").split(","))
     has_all = not columns.isdisjoint(_ALL)
@@ -54,7 +54,7 @@ def _report(kind: str, rows: Sequence[Row]) -> SimulatedOutput:
 
 
 def _without_missing(devices: str, missing: Collection[str]) -> str:
-    """Return the devices of a volume as LVM lists them when some are missing."""
+    """Return the devices of a volume as LVM lists them, with `[unknown]` for missing ones."""
     devices_by_name = (part.partition("(") for part in devices.split(","))
     return ",".join(
         f"{'[unknown]' if name.removeprefix('/dev/') in missing else name}{bracket}{rest}"
@@ -76,7 +76,7 @@ def _rows(group: LvmGroup, now: float, *, hidden: bool) -> Iterator[Row]:
 
 
 def _common(group: LvmGroup, node: DmNode, names: dict[str, str], is_visible: bool) -> Row:
-    """Return the columns that a volume shares with its sub-volumes. Columns that do not apply are "" or -1."""
+    """Return the columns that exist for volumes and sub-volumes. A column that does not apply is "" or -1."""
     devices = ",".join(f"{names.get(slave, f'/dev/{slave}')}(0)" for slave in node.slaves)
     return {
         "lv_uuid": group.uuid_of(node.name),
@@ -213,7 +213,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
                 entry, sectors = node.table if verb == "table" else node.status, node.size_bytes // 512
                 if verb == "table" and entry == "linear":
                     under = node.slaves[0]
-                    # LVM's metadata take the first 1 MiB of a physical volume.
+                    # LVM's metadata are in the first 1 MiB of a physical volume.
                     start = ends.get(under, 0 if under.startswith("dm-") else 2048)
                     ends[under] = start + sectors
                     entry = f"linear {{{under}}} {start}"
@@ -222,7 +222,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _with_numbers(text: str) -> str:
-    """Return the text with device numbers for placeholders such as `{dm-3}` and `{md3}`."""
+    """Return the text with placeholders such as `{dm-3}` and `{md3}` replaced by device numbers."""
     tokens = text.split(" ")
     return " ".join(_device_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 
@@ -250,7 +250,7 @@ def free_bytes(rack: Rack, group: LvmGroup) -> int:
 
 
 def pvs_output(rack: Rack, _args: Sequence[str]) -> SimulatedOutput:
-    """Return the JSON report of all physical volumes, with the columns of their groups."""
+    """Return the JSON report of all physical volumes, including the columns of their volume groups."""
     rows = [_pv_row(rack, group, device) for group in rack.lvm.values() for device in group.places]
     return _report("pv", rows)
 

@@ -34,7 +34,7 @@ _WRITE_BACK = (
 )
 
 SECONDS = 1.0
-"""Seconds of a change, without a flush."""
+"""Duration of a change in seconds, without a flush."""
 
 
 def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
@@ -48,7 +48,7 @@ def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
-"""Function that applies a value and returns the output, or the text of a refusal."""
+"""Function that applies a value. It returns the output, or the text of a refusal."""
 
 
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
@@ -56,7 +56,8 @@ def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simu
     name = args[-1] if args else ""
     pair = _find_volume(rack, name)
     option = next((word for word in args if word in verbs), None)
-    if "-t" in args or "--test" in args:  # a test run from write-back to another mode never ends
+    # In LVM, a test run (-t) of a change from write-back to another mode never ends.
+    if "-t" in args or "--test" in args:
         return SimulatedOutput(text="", code=5, seconds=86_400.0)
     if option is None:
         return SimulatedOutput(text="  No command with matching syntax recognised.\n", code=3)
@@ -107,7 +108,7 @@ def _set_mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulated
 
 
 def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> SimulatedOutput:
-    """Change a cache setting after a flush. LVM does not report how long the flush takes."""
+    """Start a flush, after which a cache setting changes. LVM's output does not show how long the flush takes."""
     dirty = volume.dirty_now(rack.now())
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
@@ -157,7 +158,7 @@ _UNKNOWN = (
 
 
 def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
-    """Clear the settings of a writecache. Without --yes LVM keeps them, but reports `changed` with exit status 0."""
+    """Clear the settings of a writecache. Without --yes, LVM keeps them but reports `changed` with exit status 0."""
     if yes:
         volume.settings.clear()
         return SimulatedOutput(text=_CHANGED)
@@ -165,7 +166,7 @@ def _clear_settings(volume: LvmVolume, yes: bool) -> SimulatedOutput:
 
 
 def _is_accepted_by_kernel(settings: Mapping[str, int]) -> bool:
-    """Return True if the watermarks are in order and all values are within the kernel's limits."""
+    """Return True if the low watermark is not above the high one and all values are within the kernel's limits."""
     in_order = settings.get("low_watermark", 45) <= settings.get("high_watermark", 50)
     return in_order and all(value <= _OF_WRITECACHE[key] for key, value in settings.items())
 
@@ -175,7 +176,7 @@ def _set_read_ahead(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> S
         return SimulatedOutput(text=f"  Invalid argument for --readahead: {value}\n", code=3)
     if value == volume.read_ahead:
         return f"  Read ahead is already {value} for {{name}}.\n"
-    automatic = {"auto": max(256, volume.queue_sectors), "none": 0}  # automatically, LVM only raises the queue's value
+    automatic = {"auto": max(256, volume.queue_sectors), "none": 0}  # with `auto`, LVM only raises the queue's value
     volume.read_ahead, volume.queue_sectors = value, automatic[value] if value in automatic else int(value)
     return SimulatedOutput(text=_CHANGED)
 

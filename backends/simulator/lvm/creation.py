@@ -1,4 +1,4 @@
-"""Simulated lvcreate and lvremove. Refusals and questions are recorded with LVM 2.03.16 on Linux 6.1."""
+"""Simulated lvcreate and lvremove. Refusals and questions were recorded with LVM 2.03.16 on Linux 6.1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.values import dataclass
 _FLAGS = ("--yes", "--nosync")
 _KINDS = ("striped", *RAIDS)
 _SPARED = {"raid5": 1, "raid6": 2}
-"""Images' worth of parity, by level."""
+"""Number of images whose space parity uses, by level."""
 
 _LEAST_STRIPES = {"raid5": 2, "raid6": 3}
 
@@ -112,7 +112,7 @@ def _group_refusal(group: LvmGroup) -> SimulatedOutput | None:
 
 
 def _places(group: LvmGroup, request: LvRequest) -> list[str]:
-    """Return the physical volumes named in the arguments, or all of the group."""
+    """Return the group's physical volumes that are named in the arguments, or all of them if none is named."""
     named = [word.removeprefix("/dev/") for word in request.rest[1:]]
     return [device for device in named if device in group.places] or list(group.places)
 
@@ -147,7 +147,7 @@ _SELECTED = re.compile(r"lv_uuid=(\S+) && lv_tags=(\S+) && lv_role!=origin")
 
 
 def lvremove_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Run lvremove. It does nothing, silently, if `--select` matches another volume."""
+    """Run lvremove. If `--select` does not match the volume, it silently does nothing."""
     request = _request(args)
     name = request.rest[0] if request.rest else ""
     group = rack.lvm.get(name.partition("/")[0])

@@ -14,10 +14,10 @@ EXTENT = 4 << 20
 """Extent size in bytes."""
 
 FLUSH_BYTES = 60_000_000
-"""Bytes per second written from a cache to hard disks during a flush."""
+"""Bytes per second that a flush writes from a cache to hard disks."""
 
 CACHED = ("cache", "writecache")
-"""Kinds with a cache."""
+"""Kinds of volumes with a cache."""
 
 META_USED, META_BLOCKS = 10, 2048
 """Used and total blocks of dm-cache's metadata."""
@@ -26,12 +26,12 @@ OF_POLICY = (
     *("random_threshold", "sequential_threshold"),
     *("discard_promote_adjustment", "read_promote_adjustment", "write_promote_adjustment"),
 )
-"""Settings of the old mq policy that smq, as its alias, still reports (drivers/md/dm-cache-policy-smq.c)."""
+"""Settings of the old mq policy, which smq still reports under the alias mq (drivers/md/dm-cache-policy-smq.c)."""
 
 MIRRORED, STRIPED = ("raid1",), ("raid5", "raid6", "raid10")
 
 RAIDS = (*MIRRORED, *STRIPED)
-"""Kinds with images that have their own metadata."""
+"""Kinds of volumes whose images have their own metadata."""
 
 FIRST_EXTENT = 1 << 20
 """Bytes of LVM metadata before the extents of a physical volume."""
@@ -40,7 +40,7 @@ _LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def lvm_uuid(name: str) -> str:
-    """Return a UUID in LVM's format. It is always the same for a name."""
+    """Return a UUID in LVM's format, which depends only on the name."""
     digest = hashlib.sha256(name.encode()).digest()
     letters = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest)
     cuts = (0, 6, 10, 14, 18, 22, 26, 32)
@@ -79,7 +79,7 @@ class LvmVolume:
     name: str
     """Volume name."""
     kind: str = "linear"
-    """`linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5`, `raid6`, `raid10`."""
+    """Kind of volume: `linear`, `striped`, `cache`, `writecache`, `raid1`, `raid5`, `raid6`, `raid10`."""
     size_bytes: int
     """Size in bytes."""
     places: list[str]
@@ -95,13 +95,13 @@ class LvmVolume:
     chunk_bytes: int = 1 << 16
     """Chunk size of dm-cache, or block size of a writecache."""
     mode: str = "writethrough"
-    """Cache mode by dm-cache's name."""
+    """Cache mode, in the words of dm-cache."""
     policy: str = "smq"
     """Policy of dm-cache."""
     settings: dict[str, int] = field(default_factory=dict)
     """Changed cache settings."""
     read_ahead: str = "auto"
-    """`auto`, `none` or sectors."""
+    """Read-ahead setting of LVM: `auto`, `none` or sectors."""
     queue_sectors: int = 256
     """Read-ahead of the queue in sectors."""
     stripe_bytes: int = 0
@@ -115,7 +115,7 @@ class LvmVolume:
     counts: CacheCounts = field(default_factory=CacheCounts)
     """Contents and counters of its cache."""
     flush_to: str = ""
-    """Mode or policy that waits for the end of a flush, such as `mode=writethrough`."""
+    """Mode or policy that applies after the running flush, such as `mode=writethrough`, or ""."""
     flush_since: float = 0.0
     """Start of the flush in simulated time."""
     reshape_since: float = 0.0
@@ -134,7 +134,7 @@ class LvmVolume:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Kernel names of the devices below: of a cached volume, the slow and the fast part."""
+        """Kernel names of the devices below it; for a cached volume, these are the slow and the fast part."""
         if self.kind == "cache":
             return f"dm-{self.number + 4}", f"dm-{self.number + 2}"
         if self.kind == "writecache":
@@ -148,12 +148,12 @@ class LvmVolume:
 
     @property
     def work(self) -> tuple[str, bool]:
-        """State of its background work."""
+        """State of its background work: pending flush, and whether a reshape is running."""
         return self.flush_to, bool(self.reshape_since)
 
     @property
     def blocks(self) -> int:
-        """Number of cache blocks, without the metadata of dm-cache or writecache."""
+        """Number of cache blocks, excluding the space for metadata of dm-cache or dm-writecache."""
         share = 0.995 if self.kind == "writecache" else 0.99
         return int(self.fast_bytes * share) // self.chunk_bytes
 
@@ -163,7 +163,7 @@ class LvmVolume:
         return max(0, int(self.counts.dirty_bytes) - flushed)
 
     def settle(self, now: float) -> None:
-        """End a completed flush or reshape, and apply the change that waited for the flush."""
+        """End a flush or reshape that is complete at time `now`, and apply the change that waited for the flush."""
         if self.flush_to and not self.dirty_now(now):
             key, _, value = self.flush_to.partition("=")
             setattr(self, key, value)
@@ -184,7 +184,7 @@ class LvmVolume:
 
     @property
     def figures(self) -> str:
-        """Counters in `dmsetup status`, from the hits on, of dm-cache or a writecache (dm-writecache.c, 5.16)."""
+        """Counters of dm-cache or dm-writecache in `dmsetup status`, from the hits on (dm-writecache.c, 5.16)."""
         counts = self.counts
         hits = [int(value) for value in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
         if self.kind == "cache":
@@ -194,18 +194,18 @@ class LvmVolume:
 
     @property
     def kernel_policy(self) -> str:
-        """Effective policy. The kernel reports smq by its old name mq, and a flush uses cleaner."""
+        """Effective policy: cleaner during a flush, otherwise smq, which the kernel reports by its old name mq."""
         return "cleaner" if self.flush_to else "mq"
 
     @property
     def kernel_mode(self) -> str:
-        """Effective mode. A flush for another mode already uses the new one."""
+        """Effective mode. During a flush for a change of mode, this is already the new mode."""
         key, _, value = self.flush_to.partition("=")
         return value if key == "mode" else self.mode
 
     @property
     def threshold(self) -> int:
-        """Effective migration threshold of dm-cache in sectors. LVM sets at least 8 chunks."""
+        """Effective migration threshold of dm-cache in sectors, which LVM sets to at least 8 chunks."""
         return max(self.settings.get("migration_threshold", 2048), 8 * self.chunk_bytes // 512)
 
     def nodes(self, now: float) -> tuple[DmNode, ...]:
@@ -226,7 +226,7 @@ class LvmVolume:
 
     def _node(self, name: str, offset: int, size: int, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
         """Return a device of the volume. `offset`: its number relative to the volume's."""
-        status = more.pop("status", f"{table.split()[0]} ")  # the kernel prints a trailing blank without parameters
+        status = more.pop("status", f"{table.split()[0]} ")  # without parameters, the kernel prints a trailing blank
         return DmNode(
             name=name, number=self.number + offset, size_bytes=size, slaves=slaves, table=table, status=status, **more
         )
@@ -274,7 +274,7 @@ class LvmVolume:
         sub_devices = [f"dm-{self.number + 1 + at}" for at in range(2 * count)]
         fields = [str(self.stripe_bytes // 512), "region_size 4096"]
         fields += [f"write_mostly {self.places.index(name)}" for name in self.write_mostly]
-        fields += ["max_write_behind 0"] if self.write_behind else []  # 0, whatever was set (Linux 6.1)
+        fields += ["max_write_behind 0"] if self.write_behind else []  # Linux 6.1 reports 0, whatever value was set
         fields += [f"{key}_recovery_rate {value}" for key, value in self.rates.items()]
         raid_options = " ".join(fields).split()
         kind = {"raid5": "raid5_ls", "raid6": "raid6_zr"}.get(self.kind, self.kind)
@@ -295,7 +295,7 @@ class LvmVolume:
 
     @property
     def data_images(self) -> int:
-        """Number of images with data in one stripe."""
+        """Number of images that hold data in one stripe, without parity and copies."""
         count = len(self.places)
         kinds = {"striped": count, "raid1": 1, "raid5": count - 1, "raid6": count - 2, "raid10": count // 2}
         return kinds.get(self.kind, 1)
@@ -322,7 +322,7 @@ class LvmGroup:
     busy: bool = False
     """True if a long-running command has the group's lock."""
     former: dict[str, str] = field(default_factory=dict)
-    """Signatures of removed volumes, by the physical volume where the volume began."""
+    """Signatures left by removed volumes, by the physical volume on which the volume started."""
 
     @property
     def uuid(self) -> str:
@@ -345,7 +345,7 @@ class LvmGroup:
 
 
 def _escape_name(name: str) -> str:
-    """Return a name with doubled dashes, except before cdata and cmeta."""
+    """Return a name with each dash doubled, except before cdata and cmeta."""
     for ending in ("-cdata", "-cmeta"):
         if name.endswith(ending):
             return name.removesuffix(ending).replace("-", "--") + ending

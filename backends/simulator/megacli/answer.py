@@ -1,4 +1,4 @@
-"""Parser for MegaCli command lines, and the answers."""
+"""Parser for MegaCli command lines, and the simulated output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VERSION = "8.07.14 Dec 16, 2013"
 """Version that MegaCli reports."""
 
 _LONG = ("-AdpAllInfo",)
-"""Commands that take long on a slow controller."""
+"""Commands that take a long time on a slow controller."""
 
 _SHORT = 0.15
 _NOT_PRESENT = "The required hardware component is not present."
@@ -86,7 +86,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
             names, volumes = _volumes(card, [word for word in rest if word != "-Force"])
             lines = [""]
             for volume in list(volumes):
-                # Unlike storcli, MegaCli does not ask: it deletes every virtual drive that is not in use.
+                # Unlike storcli, MegaCli does not require `force`: it deletes every virtual drive that is not in use.
                 lines += changes.delete(rack, card, volume.number, force=True)
             return lines, 0
         case _ if verb in _ADDS:
@@ -98,7 +98,7 @@ def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str
 
 
 def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int] | None:
-    """Return the answer of a read-only command; None for any other command."""
+    """Return the output and exit status of a read-only command; None for any other command."""
     match args:
         case ["-AdpAllInfo"]:
             return lists.adapter(card), 0
@@ -137,7 +137,7 @@ def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], 
 
 
 def _volumes(card: SimulatedCard, args: Sequence[str]) -> tuple[list[str], list[Volume]]:
-    """Return the arguments without `-LN`, and the virtual drives that it selects. Raises RefusalError without such."""
+    """Return the arguments without `-LN`, and the virtual drives that it selects. Raises RefusalError if none."""
     selection = next((word for word in args if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
     numbers = None if selection == "-lall" else {int(number) for number in selection[2:].split(",")}
     volumes = [volume for volume in card.volumes if numbers is None or volume.number in numbers]
@@ -252,7 +252,8 @@ def _apply_key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
 def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int]:
     code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
     text = _WORDS.get(error.code, error.text)
-    if verb in _ADDS and code == firmware_rules.UNFIT:  # reported for a drive before the controller is asked
+    # MegaCli reports this about a drive itself, before it calls the controller.
+    if verb in _ADDS and code == firmware_rules.UNFIT:
         return ["", text], code
     failure = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"
     return ["", f"Adapter {card.number}: {failure}", "", "FW error description:", f" {text}"], code

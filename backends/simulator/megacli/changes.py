@@ -1,4 +1,4 @@
-"""Commands of MegaCli that change settings. Each returns its lines."""
+"""Commands of MegaCli that change settings. Each function returns the lines of output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _POLICIES = {
     "-RO": ("access", "read-only", "Set Access Policy to ReadOnly"),
     "-Blocked": ("access", "blocked", "Set Access Policy to Blocked"),
 }
-"""Values of a virtual drive: key, value and message."""
+"""Key, value and message by argument of `-LDSetProp`."""
 
 _RATES = {
     "RebuildRate": ("rebuild", "rebuild rate"),
@@ -36,7 +36,7 @@ _RATES = {
     "PatrolReadRate": ("patrol", "patrol read rate"),
     "CacheFlushInterval": ("flush", "cache flush interval"),
 }
-"""Properties of a controller: key and name in the answer."""
+"""Key, and name in the output, by property of a controller."""
 
 _LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "5": Level.RAID5, "6": Level.RAID6}
 _SPANNED = {"10": Level.RAID10, "50": Level.RAID50, "60": Level.RAID60}
@@ -64,14 +64,14 @@ _SWITCHES = {
     ("-AdpPR", "-SSDPatrolReadEnbl"): ("patrol_ssds", "on", "Patrol Read on SSD Devices is set to Enabled."),
     ("-AdpPR", "-SSDPatrolReadDsbl"): ("patrol_ssds", "off", "Patrol Read on SSD Devices is set to Disabled."),
 }
-"""Arguments of switches: key, value and message."""
+"""Key, value and message by the arguments that turn a property on or off."""
 
 _NUMBERS = {
     ("-AdpPR", "-SetDelay"): ("patrol_delay", "Patrol Read delay is set to {} hours."),
     ("-AdpCcSched", "-SetDelay"): ("check_delay", "Scheduled CC execution delay is set to {} hours."),
     ("-AdpSetProp", "PredFailPollInterval"): ("smart_poll", "Set predictive fail poll interval to {} sec success."),
 }
-"""Arguments before a number: key and message."""
+"""Key and message by the arguments that precede a number."""
 
 
 class UsageError(Exception):
@@ -99,7 +99,7 @@ def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[s
 def _set_policy(card: SimulatedCard, volume: Volume, word: str, on_volume: str) -> list[str]:
     key, value, sentence = _POLICIES[word]
     if word == "WB" and volume.write_cache == "always-write-back":
-        value = "always-write-back"  # keeps the value of the separate battery option
+        value = "always-write-back"  # `WB` does not change the separate battery option
     firmware_rules.set_volume(card, volume, key, value)
     if word == "WB" and not card.protected and value == "write-back":
         missing = f"Adapter {card.number}: Get BBU Status Failed."

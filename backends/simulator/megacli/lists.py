@@ -1,4 +1,4 @@
-"""Read-only answers of MegaCli: adapter, virtual drives, drives, battery and options. No I/O."""
+"""Output of MegaCli's read-only commands: adapter, virtual drives, drives, battery and options. No I/O."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STATES = {
     "foreign": "Unconfigured(good), Spun Up",
     "jbod": "JBOD",
 }
-"""Values by MegaCli's names."""
+"""MegaCli's names of drive states, by simulated state."""
 
 
 _RULE = "                ================"

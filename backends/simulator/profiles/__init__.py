@@ -1,4 +1,4 @@
-"""Simulated hosts of `--demo`, in their initial state. docs/simulation.md lists the articles A to F."""
+"""Simulated hosts of `--demo`, in their initial state. The articles A to F are listed in docs/simulation.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HOSTS: Mapping[str, str] = {
     "arrays": "rack-arrays",
     "ssds": "rack-ssds",
 }
-"""Host names by name of the rack. The first one is used by `--demo` without a name."""
+"""Host names by name of the rack. `--demo` without a name uses the first rack."""
 
 FIRST = next(iter(HOSTS))
 

@@ -22,10 +22,10 @@ _OLD = Content(filesystem="ext4", label="old-data", uuid="b83a5e17-64cf-4d02-9f7
 _PV = Content(filesystem="LVM2_member", uuid="kQ3v8W-Zr1T-0bYx-Lm5c-Hs9P-ue2D-JdA7fN")
 
 _SHELF = ("sdb", "sdc", "sdd", "sde", "sdf", "sdg", "sdh", "sdi")
-"""SATA SSDs at the HBA."""
+"""Kernel names of the SATA SSDs at the HBA."""
 
 _DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
-"""Physical volumes of the group `data`. The last one has a logical volume."""
+"""Physical volumes of the volume group `data`. The last one contains a logical volume."""
 
 
 def arrays_rack(clock: Clock = time.time) -> Rack:
@@ -58,7 +58,7 @@ def _data_group() -> LvmGroup:
 
 
 def _card_9361() -> SimulatedCard:
-    """Return a 9361-8i that storcli lists: six free SAS SSDs, and one drive in each state that is not free."""
+    """Return a 9361-8i that storcli lists, with six free SAS SSDs and one drive in each state other than free."""
     system = disks_of(252, (10, 11), HDD, "9QG7A", 0)
     disks = disks_of(252, range(9), S1200, "Z3F07", None)
     for disk, state in zip(disks[6:], (SPARE, JBOD, FOREIGN), strict=True):

@@ -1,4 +1,4 @@
-"""Faults for fleets of simulated hosts: the same few hosts of a fleet always have a fault."""
+"""Faults for fleets of simulated hosts. In a given fleet, the same few hosts always have a fault."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class InjectedFault:
     name: str
     """Short name."""
     change: Callable[[Rack], None] | None
-    """Adds the fault if the host has such a part. None makes the host unreachable."""
+    """Function that adds the fault, if the host has the affected part; None makes the host unreachable."""
 
 
 def _fail_battery(rack: Rack) -> None:
@@ -75,6 +75,6 @@ FAULTS: Sequence[InjectedFault] = (
 
 
 def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
-    """Return the faults of a fleet by host: spread out by position, on fewer than half of the hosts."""
+    """Return the faults of a fleet by host, evenly spread over its list and on fewer than half of the hosts."""
     faults = FAULTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (index + 1) // (len(faults) + 1)]: fault for index, fault in enumerate(faults)}

@@ -29,12 +29,12 @@ SERIES_5 = SmartCard(
     capacitor=False,
     volumes=(),
 )
-"""An Adaptec 5805 without drives."""
+"""Adaptec 5805 without drives."""
 
 SMART_RAID = SmartCard(
     model="Adaptec SmartRAID 3204-8i", firmware="03.01.26.036", pci="0000:37:00.0", cache_mib=4096, volumes=()
 )
-"""An Adaptec SmartRAID without drives. It has the firmware of the P408i-a."""
+"""Adaptec SmartRAID without drives. Its firmware follows the same rules as that of the P408i-a."""
 
 _PORTS = ("0000:af:00.0", "0000:af:00.1")
 """PCI addresses of both ports of the Fibre Channel adapter."""
@@ -64,7 +64,7 @@ def hpe_rack(clock: Clock = time.time) -> Rack:
 
 
 def bays_of(port: str, count: int, model: str, serials: str, group: str | None, first: int = 1) -> tuple[SmartBay, ...]:
-    """Return the drives of one array, or free drives if `group` is None."""
+    """Return `count` equal drives of one array, or free drives if `group` is None."""
     drive = DRIVES[model]
     return tuple(
         SmartBay(
@@ -100,7 +100,7 @@ def _volume(number: int, group: str, size_gib: float, name: str, **settings: Any
 
 
 def _strips(number: int, strip: int, device: str) -> SmartVolume:
-    """Return an array of article F: a third of eight X25-E in RAID 5, with one strip size in KiB."""
+    """Return a logical drive of article F on a third of eight X25-E in RAID 5. `strip`: its strip size in KiB."""
     return SmartVolume(
         number=number,
         level="5",
@@ -126,7 +126,7 @@ _ON_SMART_RAID = SmartVolume(
 
 
 def _ds4700() -> DiskSystem:
-    """Return the disk system of article F: one logical drive fits into the cache, and one does not."""
+    """Return the disk system of article F, with a logical drive that fits into the cache, and one that does not."""
     return DiskSystem(
         flush_start=95,
         flush_stop=90,

@@ -19,10 +19,10 @@ from backends.simulator.zfs.pool import VOLUME, Dataset, ZfsPool
 HDD = "ST3500630NS"
 _GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
-"""PCI addresses of two adapters, each with a cable to the shelf."""
+"""PCI addresses of two adapters, each connected to the shelf."""
 
 _TANK = ("sdn", "sdo")
-"""Disks of the pool."""
+"""Kernel names of the disks of the ZFS pool."""
 
 _GUID = 1_246_913_570_020_144_321
 
@@ -77,12 +77,12 @@ def _array(name: str, level: str, members: tuple[str, ...], model: str, number: 
 
 
 def _member_content(number: int) -> Content:
-    """Return the contents of a disk of the pool. zpool partitions a complete disk."""
+    """Return the contents of a disk of the pool: partitions, as zpool creates them on a complete disk."""
     return Content(table="gpt", filesystem="zfs_member", label="tank", uuid=f"88051276{_GUID}{number}")
 
 
 def _tank_pool() -> ZfsPool:
-    """Return a mirrored pool with a filesystem that has its own value, and a zvol."""
+    """Return a mirrored pool with a zvol and a filesystem that has a local property value."""
     datasets = {
         "tank": Dataset(guid=_GUID + 11, values={"compression": "lz4"}, mountpoint="/tank"),
         "tank/files": Dataset(guid=_GUID + 12, values={"atime": "off"}, mountpoint="/tank/files"),

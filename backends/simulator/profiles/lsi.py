@@ -19,7 +19,7 @@ PM983, SM883 = "MZ1LB960HAJQ", "MZ7KH960HAJR"
 """Drive models."""
 
 SLOW_SECONDS = 8.0
-"""Duration of a long answer of the slow controller in seconds."""
+"""Duration of a long command of the slow controller, in seconds."""
 
 
 _BOOT = Content(table="gpt", filesystem="ext4", label="root", uuid="0d6f1c52-3a7e-4b91-9c55-7f2a86e1b4d0", mount="/")
@@ -28,7 +28,7 @@ _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d
 
 
 def demo_rack(clock: Clock = time.time) -> Rack:
-    """Return the machines of the articles as one host, in its initial state."""
+    """Return a host, in its initial state, with the controllers of several articles."""
     rack = Rack(
         seed=27,
         clock=clock,
@@ -53,7 +53,7 @@ def assign_names(rack: Rack, card: SimulatedCard) -> None:
 def disks_of(
     enclosure: int | None, slots: Sequence[int], model: str, serials: str, group: int | None
 ) -> list[SimulatedDrive]:
-    """Return drives of one model. `serials`: prefix of their serial numbers. A drive without a group is free."""
+    """Return drives of one model. `serials`: prefix of their serial numbers. Without a group, the drives are free."""
     return [
         SimulatedDrive(
             enclosure=enclosure,
@@ -82,7 +82,7 @@ def volume_over(
     read_ahead: str = "",
     content: Content | None = None,
 ) -> Volume:
-    """Return a virtual drive on all of the drives. With write-back, it also reads ahead by default."""
+    """Return a virtual drive on all of these drives. With write-back, it also reads ahead by default."""
     volume = Volume(
         number=number,
         group=number,
@@ -115,7 +115,7 @@ def _unequal_mirror(name: str, level: str, number: int) -> MdArray:
 
 
 def _card_9280() -> SimulatedCard:
-    """Return the 9280-24i4e of article A. Volume 1 is three SATA SSDs in RAID 5; FastPath needs its key."""
+    """Return the 9280-24i4e of article A. Volume 1 is a RAID 5 of three SATA SSDs. FastPath is not activated."""
     fast, system = disks_of(245, (1, 2, 3), M4, "000000001142092", 1), disks_of(245, (8, 9), HDD, "9QG5K", 0)
     disks = (
         fast
@@ -144,7 +144,7 @@ def _card_9280() -> SimulatedCard:
 
 
 def _card_9361() -> SimulatedCard:
-    """Return the 9361-8i of article E with six SAS SSDs. It refuses to change their drive cache, and exits with 0."""
+    """Return the 9361-8i of article E with six SAS SSDs. It refuses to change their drive cache, with exit status 0."""
     disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
         number=1,
@@ -166,7 +166,7 @@ def _card_9361() -> SimulatedCard:
 
 
 def _degraded_card(rack: Rack) -> SimulatedCard:
-    """Return the RS2BL080 of article F with eight X25-E: in use, degraded, rebuilding and with a failed battery."""
+    """Return the RS2BL080 of article F with eight X25-E. It is in use and rebuilding; its battery has failed."""
     disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
     volume = volume_over(disks, "vmstore", Level.RAID5, 8, strip_kib=256, write_back=True, content=_SRV)
     volume.drive_cache = "off"
@@ -190,7 +190,7 @@ def _degraded_card(rack: Rack) -> SimulatedCard:
 
 
 def _card_84016() -> SimulatedCard:
-    """Return the 84016E of article F, which only MegaCli lists, and which is slow to answer."""
+    """Return the 84016E of article F, which only MegaCli lists, and for which commands are slow."""
     disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
     volume = volume_over(disks, "archive", Level.RAID10, 2, strip_kib=128, write_back=True)
     volume.drive_cache = "off"

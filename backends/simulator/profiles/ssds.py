@@ -55,7 +55,10 @@ def _rs2bl080() -> SimulatedCard:
 
 
 def _ds3400() -> DiskSystem:
-    """Return the disk system of article F: a logical drive of each segment size, since changing one takes hours."""
+    """Return the disk system of article F.
+
+    It has one logical drive per segment size, because changing the segment size takes hours.
+    """
     return DiskSystem(
         name="DS3400_A",
         wwn="600a0b8000301f6e000000004b1c2d40",

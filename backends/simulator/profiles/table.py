@@ -1,4 +1,4 @@
-"""Simulated hosts by name, and the faults that they can have."""
+"""Simulated hosts by name, and a function that applies faults to a host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
     "arrays": arrays_rack,
     "ssds": ssds_rack,
 }
-"""Functions that return each host in its initial state. They accept a clock."""
+"""Functions, by name of the host, that return it in its initial state. They accept a clock."""
 
 
 def apply_states(rack: Rack, states: Iterable[str]) -> None:

@@ -1,1 +1,1 @@
-"""Simulated Smart Array, SmartRAID and Adaptec controllers: firmware shared by ssacli and arcconf, and an older one."""
+"""Simulated Smart Array, SmartRAID and Adaptec controllers. Series 2 to 8 have a different firmware."""

@@ -1,4 +1,4 @@
-"""Simulated arcconf: output, and changes to the controllers."""
+"""Simulated arcconf: its output, and its changes to the controllers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _CREATES = {
 }
 """Options of `create` and their values, without the name."""
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
-"""Settings that accept no `noprompt`, according to the usage."""
+"""Settings that do not accept `noprompt`, according to the usage."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
 _POLICIES = {"0": "default", "1": "enable", "2": "disable"}
 USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical mode> [noprompt] [nologs]
@@ -100,7 +100,7 @@ def _abort(cards: Cards, sentence: str) -> SimulatedOutput:
 
 
 def _inaccessible_output(cards: Cards, verb: str) -> SimulatedOutput:
-    """Return the output for a controller that is newer than the tool. It still ends with success."""
+    """Return the output for a controller that is newer than the tool. `getconfig` nevertheless reports success."""
     if verb != "getconfig":
         return _abort(cards, "The specified controller is inaccessible.")
     lines = [f"Controllers found: {len(cards)}", *_heading_lines("Controller information")]

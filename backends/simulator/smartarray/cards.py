@@ -1,7 +1,7 @@
 """State of the simulated Smart Array and Adaptec controllers, and refusals of their firmware.
 
-The reasons are those of Microchip's storage library. One object is a SmartRAID for arcconf and a Smart Array for
-ssacli, which share a firmware. As there, a value that is already set is refused.
+The reasons are those of Microchip's storage library. The same class represents a SmartRAID for arcconf and a Smart
+Array for ssacli, because both have the same firmware. Like the real firmware, it refuses a value that is already set.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from backends.simulator.volume import Content
 from backends.values import dataclass
 
 SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
-"""Values in the output, by those on the command line."""
+"""Values in the output, by value on the command line."""
 SWITCHES = tuple(SWITCHED)
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
 _SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -38,7 +38,7 @@ _SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "survivalmode": ("enable", SWITCHES),
     "spareactivationmode": ("failure", ("failure", "predictive")),
 }
-"""Settings by ssacli's names: default and legal values."""
+"""Default and legal values of the settings, by ssacli's names."""
 DEFAULTS: Mapping[str, str] = {word: default for word, (default, _) in _SETTINGS.items()}
 LEGAL: Mapping[str, tuple[str, ...]] = {word: values for word, (_, values) in _SETTINGS.items()}
 STRIPS = ("16", "32", "64", "128", "256", "512", "1024")
@@ -62,7 +62,7 @@ BUSY: Mapping[str, str] = {
     "Recovering": "The operation is not possible while the array is recovering.",
     "Initializing": "The operation is not possible while the logical drive is initializing.",
 }
-"""Refusals by the beginning of a logical drive's status."""
+"""Refusals of a change, by the beginning of the logical drive's status."""
 STATUS = "The operation is not possible in the present status of the logical drive."
 
 
@@ -71,7 +71,7 @@ class SmartBay:
     """One drive."""
 
     place: str
-    """Position such as `2I:1:1`. arcconf uses the last number as the device."""
+    """Position such as `2I:1:1`, whose last number is the device number in arcconf."""
     serial: str
     model: str = "ACME FLASH960"
     size_gb: int = 960
@@ -80,11 +80,11 @@ class SmartBay:
     wwn: str = ""
     own_cache: bool = True
     state: str = "OK"
-    """`OK`, `Predictive Failure`, `Erase In Progress`."""
+    """Status: `OK`, `Predictive Failure`, `Erase In Progress`."""
     spare: bool = False
-    """True for a spare of its group."""
+    """True if the drive is a spare of its group."""
     temperature: int = 31
-    """Degrees Celsius."""
+    """Temperature in degrees Celsius."""
     used_percent: float = 0.0
     """Used share of a flash drive's rated endurance, in percent."""
     media_errors: int = 0
@@ -109,7 +109,7 @@ class SmartVolume:
     strip_kib: int = 256
     data_drives: int = 1
     acceleration: str = "cache"
-    """`cache`, `path`, `none`."""
+    """Accelerator: `cache`, `path` (Smart Path), `none`."""
     wwn: str = "600508b1001c00000000000000000001"
     device: str | None = "/dev/sdb"
     state: str = "OK"
@@ -124,11 +124,11 @@ class SmartVolume:
     serial: str = ""
     """Serial number of a disk without WWN (`scsi-SAdaptec_data_EF8F8BD3` of aacraid)."""
     sequence: int = 0
-    """Creation number, which makes a new disk with a reused name a different one."""
+    """Creation number, by which a new disk that reuses a name is recognised as a different one."""
 
     @property
     def full_stripe_kib(self) -> int:
-        """Full stripe size as the tools print it: of RAID 50 and 60 that of one parity group."""
+        """Full stripe size as the tools print it: for RAID 50 and 60, that of one parity group."""
         return self.strip_kib * self.data_drives // (self.parity_groups or 1)
 
     @property
@@ -154,7 +154,7 @@ class SmartCard:
     series: bool = False
     """True for Adaptec series 2 to 8."""
     battery: str = "OK"
-    """`OK`, `Recharging`, `Failed (Replace Batteries)`, or "" without a battery."""
+    """Battery status: `OK`, `Recharging`, `Failed (Replace Batteries)`, or "" without a battery."""
     capacitor: bool = True
     """For series 2 to 8: True if a capacitor (ZMM) backs the cache, False for a battery."""
     hba: bool = False
@@ -193,7 +193,7 @@ class SmartCard:
         return volume.acceleration == "cache" and is_safe and is_active
 
     def without_content(self, device: str) -> SmartCard:
-        """Return the controller after a write to a logical drive, which removes its contents."""
+        """Return the controller after a write to a logical drive, whose former contents are then gone."""
         if all(volume.content is None or volume.device != device for volume in self.volumes):
             return self
         volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
@@ -237,7 +237,7 @@ def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
 
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
-    """Turn caching of a logical drive on or off. With Smart Path the refusal misleads, as in the real tool."""
+    """Turn caching of a logical drive on or off. With Smart Path, the refusal is misleading, as in the real tool."""
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -250,7 +250,7 @@ def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
 
 
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
-    """Turn Smart Path of an array on or off. It needs SSDs only, and no cached logical drive."""
+    """Turn Smart Path of an array on or off. The array must have only SSDs and no cached logical drive."""
     volumes = [volume for volume in card.volumes if volume.group == group]
     refusal = _refusal(card, *volumes)
     if refusal is not None or not volumes:
@@ -267,7 +267,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
 
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
-    """Change the strip size. The simulated change completes at once."""
+    """Change the strip size. The simulated change completes immediately."""
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -285,13 +285,13 @@ _LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
 """Minimum drives of a level."""
 _PARITY = {"5": 1, "50": 1, "6": 2, "60": 2}
 NEW = ""
-"""Device of a logical drive that has no kernel disk yet."""
+"""Device name of a logical drive that has no kernel disk yet."""
 NO_ROOM = "This operation is not supported with the current configuration. Reason: Space for creation not available"
 NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 
 
 def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
-    """Create a logical drive on free drives. `new`: strip size, label and caching; `groups` of RAID 50 and 60."""
+    """Create a logical drive on free drives. `new`: strip size, label and caching. `groups`: for RAID 50 and 60."""
     if (locked := _lock_reason(card)) is not None:
         return locked
     bays = {bay.place: bay for bay in card.bays}
@@ -333,7 +333,7 @@ def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: Sm
 
 
 def without_volume(card: SmartCard, number: int) -> Outcome:
-    """Delete a logical drive. An empty array is removed, and the letters of later arrays change."""
+    """Delete a logical drive. Its array is removed if it is then empty, and later arrays get new letters."""
     volume = card.volume(number)
     if (locked := _lock_reason(card)) is not None:
         return locked

@@ -1,4 +1,4 @@
-"""Simulated ssacli: output, and changes to the controllers."""
+"""Simulated ssacli: its output, and its changes to the controllers."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def _volume_lines(volume: SmartVolume) -> Iterator[str]:
 
 
 def _disk_text(volume: SmartVolume) -> str:
-    """Return the disk name. As in the real tool, the line break after the name of a mounted disk is missing."""
+    """Return the disk name. As in the real tool, there is no line break after the name of a mounted disk."""
     if volume.content is None or volume.content.mount is None:
         return f"{volume.device or 'None'} "
     return f"{volume.device}      Mount Points: {volume.size_gib:.1f} GiB Partition   2 {volume.content.mount}"

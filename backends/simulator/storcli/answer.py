@@ -1,4 +1,4 @@
-"""Parser for storcli command lines, and the answers. They are always JSON, as the vendor module always adds `J`."""
+"""Parser for storcli command lines, and the output, always JSON because the vendor module always adds `J`."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from backends.simulator.volume import Volume
 
 Entry = dict[str, Any]
 Answer = tuple[Entry, int]
-"""Entry of one controller, and exit status."""
+"""Output entry of one controller, and exit status."""
 
 VERSION = "007.2707.0000.0000 Dec 18, 2023"
 """Version that storcli reports."""
 
 _PATH = re.compile(r"/c(?P<card>all|\d+)(?:/(?P<rest>.+))?")
 _SHORT = 0.15
-"""Duration of an ordinary answer in seconds."""
+"""Duration of an ordinary command in seconds."""
 
 _ON_SSD = {"on": "Enabled", "only-mixed": "OnlyMixed", "off": "Disabled"}
 
@@ -41,7 +41,7 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _run(rack: Rack, args: list[str]) -> tuple[list[Entry], int, float]:
-    """Return entries, exit status and duration in seconds. Raises CommandSyntaxError for unknown arguments."""
+    """Return output entries, exit status and duration in seconds. Raises CommandSyntaxError for unknown arguments."""
     visible = [card for card in rack.cards if STORCLI in card.seen_by]
     if args == ["show"]:
         if not visible:
@@ -167,7 +167,7 @@ def _volumes(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[s
         case ["set", *pairs] if pairs:
             detailed = changes.set_volumes(card, chosen, pairs)
             has_failed = any(row["Status"] != "Success" for row in detailed)
-            # As the real tool: exit status 0 although a row failed.
+            # Like the real tool, exits with 0 although a row failed.
             return _entry(number, status="Failure" if has_failed else "Success", detailed=detailed), 0
         case ["del", *flags] if set(flags) <= {"force", "discardcache"}:
             return _delete(rack, card, match[1], force="force" in flags)
@@ -231,7 +231,7 @@ def _backup(rack: Rack, card: SimulatedCard, match: re.Match[str], args: list[st
 
 
 def _foreign(_rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str]) -> Answer:
-    """Report foreign configurations. Of each foreign array one drive is present and the others are missing."""
+    """Report foreign configurations. Each foreign array has one present drive; its other drives are missing."""
     if args not in (["show"], ["show", "all"]):
         raise changes.CommandSyntaxError(args[:2][-1])
     number, count = card.number, sum(disk.state == FOREIGN for disk in card.disks)

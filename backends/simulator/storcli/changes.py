@@ -21,7 +21,7 @@ VOLUME_WORDS = {
     "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
     "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
 }
-"""Properties of a virtual drive: key, name in the answer, and values."""
+"""Key, name in the output, and values, by property of a virtual drive."""
 
 CARD_WORDS = {
     "rebuildrate": ("rebuild", "Rebuildrate"),
@@ -32,7 +32,7 @@ CARD_WORDS = {
     "cacheflushint": ("flush", "Cache Flush Interval"),
     "perfmode": ("perf", "Perf Mode"),
 }
-"""Properties of a controller: key and name in the answer."""
+"""Key and name in the output, by property of a controller."""
 
 
 SWITCHES = {
@@ -41,20 +41,20 @@ SWITCHES = {
     "autorebuild": ("auto_rebuild", "AutoRebuild"),
     "loadbalancemode": ("load_balance", "Load Balance Mode"),
 }
-"""Properties that are on or off: key and name in the answer."""
+"""Key and name in the output, by property that is on or off."""
 
 COPYBACK = {"ctrl": "copyback", "smarthdd": "copyback_smart_hdd", "smartssd": "copyback_smart_ssd"}
-"""Keys by type of copyback."""
+"""Property keys by type of copyback."""
 
 _PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "includessds": "patrol_ssds"}
 
 
 class CommandSyntaxError(Exception):
-    """Arguments that storcli does not know. It reports them as plain text, even if JSON is requested."""
+    """Arguments that storcli does not know. storcli reports them as plain text, even if JSON is requested."""
 
 
 def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
-    """Run `set wrcache=wt ...`: a row per volume and property. Raises CommandSyntaxError for unknown ones."""
+    """Run `set wrcache=wt ...`. Return a row per volume and property. Raises CommandSyntaxError for unknown ones."""
     rows: list[Row] = []
     if args[0].startswith("cbsize="):
         return _set_bypass(card, volumes, args)
@@ -70,7 +70,7 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
 
 
 def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Row:
-    """Set a value and return the columns with the firmware's result."""
+    """Set a value, and return the columns of the row that contain the firmware's result."""
     try:
         firmware_rules.set_volume(card, volume, key, value)
     except firmware_rules.RefusalError as error:
@@ -208,7 +208,7 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 def _share(text: str) -> int | None:
-    if text in ("all", "remaining"):  # builds support one or the other
+    if text in ("all", "remaining"):  # each build supports only one of these
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
     if match is None:

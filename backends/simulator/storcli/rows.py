@@ -27,7 +27,7 @@ DRIVE_STATES = {
     "jbod": "JBOD",
 }
 PDC = {"on": "enbl", "off": "dsbl", "default": "dflt"}
-"""Values by storcli's abbreviations."""
+"""storcli's abbreviations of drive cache policies, by policy."""
 
 
 def volume_row(card: SimulatedCard, volume: Volume) -> Row:

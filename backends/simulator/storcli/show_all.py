@@ -1,4 +1,4 @@
-"""Answers to `show all` for a controller, virtual drives, drives, battery and CacheVault."""
+"""Output of `show all` for a controller, virtual drives, drives, battery and CacheVault."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
 
 
 def lists(rack: Rack, card: SimulatedCard) -> Data:
-    """Return the common last sections of `show` and `show all`."""
+    """Return the last sections, which `show` and `show all` have in common."""
     data: Data = {}
     if card.volumes:
         data |= {"Drive Groups": len({volume.group for volume in card.volumes}), "TOPOLOGY": topology(card)}
@@ -188,7 +188,7 @@ def _supported(card: SimulatedCard) -> Data:
             **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
             **dict.fromkeys(("Alarm Control", "BBU", "Spanning", "Dedicated Hot Spare"), "Yes"),
             **dict.fromkeys(("Foreign Config Import", "Global Hot Spares"), "Yes"),
-            # A controller that refuses such changes may not report it beforehand: this one omits the row.
+            # A controller that refuses such changes need not report this beforehand: here, its row is missing.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
             "Support JBOD": yes_no(card.jbod),
             "Support Perf Tuning": yes_no("93" in card.product),
@@ -204,12 +204,12 @@ def _supported(card: SimulatedCard) -> Data:
 
 
 def options(card: SimulatedCard) -> list[Data]:
-    """Return the advanced software options. The blanks before the keys are storcli's."""
+    """Return the advanced software options. Like storcli, the keys have blanks before them."""
     return [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in card.options]
 
 
 def safe_id(card: SimulatedCard) -> str:
-    """Return the ID that activation keys are bound to."""
+    """Return the safe id, to which activation keys are bound."""
     return "".join(chr(ord("A") + ord(char) * 7 % 26) for char in (card.serial * 4))[:40]
 
 
@@ -223,7 +223,7 @@ def policies(card: SimulatedCard) -> list[Data]:
 
 WRITE_LONG = {"write-through": "WriteThrough", "write-back": "WriteBack", "always-write-back": "AlwaysWriteBack"}
 PDC_LONG = {"on": "Enabled", "off": "Disabled", "default": "Disk's Default"}
-"""Values by storcli's names."""
+"""storcli's long names of drive cache policies, by policy."""
 
 
 def volume_all(rack: Rack, card: SimulatedCard, volume: Volume) -> Data:
@@ -352,5 +352,5 @@ def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
 
 
 def table(column: str, pairs: list[tuple[str, Any]]) -> list[Data]:
-    """Return rows with a property and its value."""
+    """Return rows that each have a property and its value. `column`: heading of the properties."""
     return [{column: key, "Value": value} for key, value in pairs]

@@ -37,14 +37,14 @@ DEFAULTS: Mapping[str, int] = {
 """Default values of the module parameters (zfs(4), 2.1)."""
 
 _BARE = 3 << 20
-"""Bytes of the ARC without data."""
+"""Size of an ARC without data, in bytes."""
 
 _LEAST_MAX, _LEAST_MIN = 64 << 20, 32 << 20
 
 
 @dataclass(slots=True, kw_only=True)
 class ZfsModule:
-    """State of the module until it is reloaded."""
+    """State of the module, which is lost when the module is reloaded."""
 
     memory_bytes: int
     """Memory of the machine in bytes."""
@@ -91,7 +91,7 @@ class ZfsModule:
     def write(self, name: str, text: str) -> None:
         """Set a parameter. Raises ToolFailedError if the kernel refuses the value.
 
-        ARC limits that do not fit are stored and ignored (2.1, arc_tuning_update).
+        ARC limits that are not valid are stored but ignored (2.1, arc_tuning_update).
         """
         if not re.fullmatch(r"-?\d{1,19}", text):
             raise invalid_argument(text)

@@ -10,7 +10,7 @@ from backends.values import dataclass
 
 FILESYSTEM, VOLUME = "filesystem", "volume"
 INHERIT = "-"
-"""Marks a property that inherits although a value was received."""
+"""Local value that marks a property as inherited although a value was received."""
 
 _BOTH, _FILES = (FILESYSTEM, VOLUME), (FILESYSTEM,)
 _CACHE = ("all", "none", "metadata")
@@ -28,7 +28,7 @@ class Property:
     legal: tuple[str, ...] = ()
     """Legal values; empty for a size."""
     shown: str = ""
-    """Legal values as zfs lists them in a refusal."""
+    """Legal values in the form in which zfs lists them in a refusal."""
     zero: bool = False
     """True if a size may be 0."""
 
@@ -57,7 +57,7 @@ PROPERTIES: Mapping[str, Property] = {
 """Properties by name."""
 
 _READ_AS = {("compression", "gzip-6"): "gzip", ("xattr", "dir"): "on"}
-"""Values that zfs reports by another name."""
+"""Values that zfs reports under another name than the one that was set."""
 
 _READ_ONLY = {"guid", "type", "creation", "used", "available", "mounted", "volblocksize"}
 
@@ -99,7 +99,7 @@ class ZfsPool:
     datasets: dict[str, Dataset]
     """Datasets by name, the root dataset first."""
     autotrim: str = "off"
-    """`on` if freed space is trimmed automatically."""
+    """`on` if ZFS trims freed space automatically."""
     ashift: int = 12
     """Sector size as a power of two."""
 
@@ -124,7 +124,7 @@ class ZfsPool:
         return dataset.block_bytes if dataset.kind == VOLUME else int(self.value(name, "recordsize")[0])
 
     def set(self, name: str, key: str, word: str) -> str:
-        """Set a property. Return "" or the refusal of zfs."""
+        """Set a property. Return "" on success, or the refusal of zfs."""
         dataset, definition = self.datasets[name], PROPERTIES.get(key)
         prefix = f"cannot set property for '{name}': "
         if key in _READ_ONLY:
@@ -149,7 +149,7 @@ class ZfsPool:
         return ""
 
     def inherit(self, name: str, key: str, *, received: bool) -> str:
-        """Clear a local value. Return "" or the refusal of zfs. `received`: revert to the received value, if any."""
+        """Clear a local value. Return "" on success, or zfs's refusal. `received`: revert to any received value."""
         if key in _READ_ONLY:
             return f"{key} property is read-only"
         if key not in PROPERTIES:

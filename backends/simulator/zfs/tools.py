@@ -1,4 +1,4 @@
-"""Simulated zpool and zfs: output, and changes to properties."""
+"""Simulated zpool and zfs: their output, and their changes to properties."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ Row = tuple[ZfsPool, str, Dataset]
 
 
 def _parse(args: Sequence[str]) -> tuple[Mapping[str, str], list[str]]:
-    """Return options with their values, and the other arguments. Letters of one word are separate options."""
+    """Return options with their values, and the other arguments. In `-Hp`, each letter is a separate option."""
     options: dict[str, str] = {}
     rest: list[str] = []
     remaining = iter(args)
@@ -190,6 +190,6 @@ def _status(pool: ZfsPool) -> str:
 
 
 def _set_output(refusals: Iterable[str]) -> SimulatedOutput:
-    """Return the refusals as output."""
+    """Return the output of a change: its refusals, if any, and the exit status."""
     messages = [refusal for refusal in refusals if refusal]
     return SimulatedOutput(text="".join(f"{text}\n" for text in messages), code=1 if messages else 0, seconds=0.1)

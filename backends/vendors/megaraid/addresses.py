@@ -22,12 +22,12 @@ class MegaRaidAddress:
     """Parsed address of a target."""
 
     card: str
-    """Address of the controller: `/c0`, or `/storcli2/c0` where two tools give different controllers the same
-    number."""
+    """Address of the controller: `/c0`, or `/storcli2/c0` if two tools use the same number for different
+    controllers."""
     volume: int | None = None
     """Number of the virtual drive; None for other targets."""
     drive: str | None = None
-    """Place of the drive: `245:1`, or `:3` without an enclosure; None for other targets."""
+    """Enclosure and slot of the drive: `245:1`, or `:3` without an enclosure; None for other targets."""
 
 
 def parse(target: Target) -> MegaRaidAddress | None:

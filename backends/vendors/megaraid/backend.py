@@ -1,10 +1,10 @@
-"""Backend for MegaRAID controllers, their virtual drives and drives, through the tool that sees each of them.
+"""Backend for MegaRAID controllers, their virtual drives and drives, each through the tool that finds it.
 
-A tool may accept a change that takes effect only after a controller reset or a reboot (codes 0x59, 116, 132). This is
-neither an error nor done. From then on the setting reads `pending reboot` or `pending controller reset`, with the old
-value as the effective one, until the controller reports the new value. A caller that compares the value with the wanted
-one therefore reports "differs: now pending reboot". raidbench forgets pending changes when it exits; the next session
-shows what the controller reports.
+A tool may accept a change that takes effect only after a controller reset or a reboot (codes 0x59, 116, 132). Such a
+change has not failed, but is not complete either. Until the controller reports the new value, the setting reads
+`pending reboot` or `pending controller reset`, and its effective value is the old one. A caller that compares this with
+the requested value therefore reports "differs: now pending reboot". raidbench forgets pending changes when it exits, so
+the next session shows only the values that the controller reports.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ from backends.vendors.megaraid.tools import doctor_problems, tool_problems, unse
 
 
 class MegaRaid:
-    """Backend for the controllers that a host's MegaRAID tools see. It reads nothing before a method is called."""
+    """Backend for the controllers that a host's MegaRAID tools find. It reads nothing before a method is called."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -78,11 +78,11 @@ class MegaRaid:
         self._picture: Topology | None = None
 
     async def inventory(self) -> Inventory:
-        """Return all controllers, read in parallel. A controller that cannot be read becomes a problem."""
+        """Return all controllers, read in parallel, with a problem for each one that cannot be read."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
-        """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
+        """Return the inventory, and report each controller twice: as a placeholder when found, in full when read."""
         units = await self._units.search_cards()
         search = self._units.search
         if not units:
@@ -108,7 +108,7 @@ class MegaRaid:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory from what was last read of each controller, by a change too."""
+        """Return the inventory from the cached state of each controller, which changes also update."""
         if not self._units.cards:
             return await self.inventory()
         picture = self._picture = await scan_topology(self._host)
@@ -118,28 +118,31 @@ class MegaRaid:
         return merged
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Return the settings of a controller or a virtual drive; drives behind a controller have none of their own."""
+        """Return the settings of a controller or a virtual drive; a drive behind a controller has no settings."""
         address = parse(target)
         if address is None or address.drive is not None:
             return ()
         return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError if the output is unusable."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit))
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """Read the settings again, as far as `key` depends on it: for read-ahead, for example, not the battery."""
+        """Read again only what `key` depends on, and return the settings.
+
+        Read-ahead, for example, does not need the battery.
+        """
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
         return self._readings(target, await self._view(target, address, unit, key))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the settings from what was last read; read the controller only if nothing is cached."""
+        """Return the settings from the cached state; read the controller only if nothing is cached."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -153,13 +156,17 @@ class MegaRaid:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return changes planned together: a virtual drive that one re-creates gets the values of the others."""
+        """Return one change per setting, planned together.
+
+        If one of them re-creates the virtual drive, it is re-created with the values that the others set.
+        """
         address, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, address, unit, *(values if len(values) == 1 else ()))
         signatures: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
-            # Without root not all users of the device are visible: the check then runs before applying.
+            # Without root, not all users of the device are visible. The check then runs later, before the change is
+            # applied.
             signatures = await require_free(self._host, view.device)
         picture = await scan_topology(self._host)
 
@@ -177,7 +184,7 @@ class MegaRaid:
         changes: list[Change] = []
         for key in sorted(values, key=lambda key: order_rank(key, values[key])):
             change = await plan_setting(view, key)
-            if key == "strip_size" and as_found is not view:  # undo restores the state before all of the changes
+            if key == "strip_size" and as_found is not view:  # undo restores the state from before all these changes
                 first = await plan_setting(as_found, key)
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
@@ -186,11 +193,14 @@ class MegaRaid:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that sets `key` back to `value`; a strip size comes with its former policies and name."""
+        """Return the change that sets `key` back to `value`.
+
+        A former strip size is restored together with the policies and the name that the virtual drive had then.
+        """
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, address, unit, key)
-        if view.contents.cut and key != "strip_size":  # an undo needs a complete answer only about its own target
+        if view.contents.cut and key != "strip_size":  # undo needs complete output only about its own target
             view = await self._view(target, address, unit, key, whole_card=False)
         if not isinstance(view, VolumeView):
             require_companions(target, key, companions, {})
@@ -209,7 +219,10 @@ class MegaRaid:
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands if the target is as the caller has just read it; the tool's report decides about success."""
+        """Run the commands if the target, as the caller has just read it, still matches the plan.
+
+        The tool's report decides whether the change succeeded.
+        """
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
         picture = await scan_topology(self._host)
@@ -255,7 +268,7 @@ class MegaRaid:
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return every drive that only a readable controller sees, with its reasons against using the drive."""
+        """Return every drive that only a readable controller sees, each with the reasons why it cannot be used."""
         picture = await scan_topology(self._host)
         listed: list[Candidate] = []
         for unit in self._units.cards or await self._units.search_cards():
@@ -298,7 +311,7 @@ class MegaRaid:
         """Return the background tasks of a virtual drive and of its controller, as last read.
 
         The tool runs only if nothing is cached, because each call costs a controller seconds. Raises NotFoundError for
-        an unknown address, ToolFailedError if the tool gives no usable answer.
+        an unknown address, ToolFailedError if the tool's output is unusable.
         """
         address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
@@ -306,7 +319,7 @@ class MegaRaid:
         return (*(volume_tasks(contents, volume) if volume is not None else ()), *card_tasks(contents))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem for each unusable or superfluous tool, and one for controllers that no tool sees."""
+        """Return a problem for each unusable or superfluous tool, and one for any controllers that no tool sees."""
         await self._units.search_cards()
         return await doctor_problems(self._host, self._units.search)
 
@@ -337,8 +350,8 @@ class MegaRaid:
         """Return the current state of the controller or virtual drive.
 
         If it cannot be read, return the cached state with a reason that blocks all changes. `key`: read only what this
-        setting depends on. `whole_card`: whether an earlier truncated answer about the rest of the controller also
-        blocks a change.
+        setting depends on. `whole_card`: whether truncated output about other parts of the controller also blocks a
+        change.
         """
         refusal = None
         try:
@@ -383,7 +396,7 @@ class MegaRaid:
         return {key: self._memory.apply_pending(target, key, reading) for key, reading in read.items()}
 
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
-        """Return the change that applies an activation key; it contains a token, the key stays in memory."""
+        """Return the change that applies an activation key. It contains a token; the key itself stays in memory."""
         token = self._memory.token(request.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
@@ -396,5 +409,5 @@ def _active(contents: CardSnapshot) -> set[str]:
 
 
 def _lock_of(unit: OpenCard, view: VolumeView, picture: Topology) -> str:
-    """Return the names of the controller's lock and of the lock of the kernel disk of the virtual drive."""
+    """Return the lock name that covers both the controller and the virtual drive's kernel disk."""
     return with_disk(unit.lock_name, volume_identity(unit.prefix, view.card, view.volume, picture, recreated=False))

@@ -1,4 +1,4 @@
-"""Legal values of each setting, each with a sentence and its risk on a given controller. No I/O."""
+"""Legal values of each setting, each with an explanation and its risk on a given controller. No I/O."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "read_ahead": ("none", "read-ahead", "adaptive"),
     "io_policy": ("direct", "cached"),
 }
-"""Legal values of the policies that FastPath depends on, in the order in which one text lists them."""
+"""Legal values of the policies that FastPath depends on, in the order in which a value of `fastpath` lists them."""
 
 FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
 """Policies that the preset sets."""
 
 
 def policies_in(value: str) -> dict[str, str]:
-    """Return the three policies by key that a value of `fastpath` sets, or an empty dict if it is none."""
+    """Return the three policies that a value of `fastpath` sets, by key, or an empty dict if the value is not legal."""
     choices = list(FASTPATH_PARTS.values()) if value == PRESET else value.split(" + ")
     by_key = dict(zip(POLICIES, choices, strict=False))
     legal = len(choices) == len(POLICIES) and all(by_key[key] in POLICIES[key] for key in by_key)
@@ -33,7 +33,7 @@ def policies_in(value: str) -> dict[str, str]:
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
-    """Return the write policies. Write-back risks data only while battery or CacheVault are not healthy."""
+    """Return the write policies. Write-back risks data only while the battery or CacheVault is not healthy."""
     unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (
@@ -67,9 +67,9 @@ def io_policy(card: Card) -> tuple[Choice, ...]:
 
 
 READ_AHEAD = (
-    offer("none", "Only the requested data is read. For flash, random load and FastPath."),
-    offer("read-ahead", "The controller always reads ahead. For sequential load on hard disks."),
-    offer("adaptive", "The controller reads ahead after two sequential reads. Old controllers only."),
+    offer("none", "Only the requested data is read. Suits flash and random load, and FastPath requires it."),
+    offer("read-ahead", "The controller always reads ahead. Suits sequential load on hard disks."),
+    offer("adaptive", "The controller reads ahead after two sequential reads. Only old controllers support this."),
 )
 DRIVE_CACHE = (
     offer(
@@ -83,7 +83,7 @@ DRIVE_CACHE = (
     ),
 )
 BIRTH: Mapping[str, tuple[str, ...]] = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
-"""Legal values of the policies that a virtual drive is created with."""
+"""Legal values, at creation, of the policies of a virtual drive."""
 
 ACCESS = (
     offer("read-write", "Reads and writes are allowed."),
@@ -131,7 +131,7 @@ PERF_MODE = (
 
 
 def strips(card: Card) -> tuple[Choice, ...]:
-    """Return the powers of two from the smallest to the largest strip size, or () if those are not reported."""
+    """Return every strip size from the smallest to the largest, or () if the controller reports no limits."""
     low, high = card.strip_minimum, card.strip_maximum
     if low is None or high is None:
         return ()
@@ -148,7 +148,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
 
 
 def fastpath(now: str) -> tuple[Choice, ...]:
-    """Return the preset and, if it differs, the present value."""
+    """Return the preset and, if it differs, the current value."""
     preset = offer(PRESET, "Write-through, no read-ahead and direct I/O, as FastPath requires.", label="preset")
     if now in (PRESET, UNKNOWN):
         return (preset,)

@@ -1,4 +1,4 @@
-"""Free drives of a controller, commands that create an array on them, and the search for an array created here."""
+"""Free drives of a controller, commands that create an array on them, and the search for one that raidbench made."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ from backends.vendors.megaraid.plans import creation
 from backends.vendors.megaraid.presence import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Default strip size in bytes; also the firmware default of current controllers."""
+"""Default strip size in bytes, which is also the firmware default of current controllers."""
 
 _MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
-"""Most virtual drives of a controller, drives of a virtual drive, and spans (MegaRAID SAS Software User Guide)."""
+"""Maximum numbers of virtual drives on a controller, of drives in a virtual drive, and of spans (MegaRAID SAS Software
+User Guide)."""
 
 _BUSY = ("rebuild", "migration", "copyback")
 """Background operations during which no array is created."""
@@ -54,7 +55,7 @@ _CREATE_SECONDS = 0.4
 
 
 def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[Candidate, ...]:
-    """Return every drive that only the controller sees, each with the reasons against using it."""
+    """Return every drive that only the controller sees, each with the reasons why it cannot be used."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(contents)
     return tuple(
@@ -76,7 +77,7 @@ def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[
 
 
 def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tuple[str, ...]:
-    """Return every reason of the controller against creating an array on a drive."""
+    """Return every reason why the controller cannot create an array on a drive."""
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives] or list(drive.volumes)
     reasons: list[str] = []
     if used:
@@ -98,7 +99,7 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
 
 
 def card_exclusion_reasons(contents: CardSnapshot) -> tuple[str, ...]:
-    """Return the reasons against creating any array on this controller now."""
+    """Return the reasons why this controller cannot create any array now."""
     reasons = [contents.cut.rstrip(".")] if contents.cut else []
     jobs = [job for volume in contents.volumes for job in volume.jobs]
     jobs += [job for drive in contents.drives for job in drive.jobs]
@@ -114,7 +115,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
     """Return the plan with the tool's commands that create the array.
 
     Raises InvalidValueError for a layout or policy that the controller does not support, BlockedError while the
-    controller can create nothing.
+    controller cannot create any array.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request)
@@ -165,7 +166,7 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
 
 
 def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
-    """Return the policies at creation by setting key: values that both the tool and the controller support."""
+    """Return the policies to choose from at creation, by setting key, as far as tool and controller support them."""
 
     def has_command(key: str, value: str) -> bool:
         try:
@@ -179,7 +180,7 @@ def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tupl
 
 
 def _starts_automatically(request: ArrayRequest) -> bool | None:
-    """Return whether most controllers start background initialisation automatically; None if there is none."""
+    """Return whether most controllers start background initialisation automatically; None for a level without one."""
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(request.level)
     return None if least is None else len(request.drives) // (request.spans or 1) >= least
 
@@ -200,14 +201,14 @@ def _initialising(request: ArrayRequest) -> str:
 
 
 def existing_volume_ids(contents: CardSnapshot) -> tuple[str, ...]:
-    """Return a lasting id of each virtual drive: its world wide name, else the serial numbers of its drives."""
+    """Return a permanent id of each virtual drive: its world wide name, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(contents, volume) for volume in contents.volumes))
 
 
 def find_made(
     array: CreatedArray, contents: CardSnapshot, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
 ) -> ArrayMatch:
-    """Return what exists now of an array; see `BuildsArrays.find_made`.
+    """Find a recorded array among the controller's virtual drives (see `BuildsArrays.find_made`).
 
     `contents`: the controller, just read. `prefix` and `lock`: its address, and the name of its lock between processes.
     """

@@ -25,7 +25,8 @@ class CardSnapshot:
     problems: tuple[str, ...] = ()
     """Sentences about parts that could not be read."""
     cut: str = ""
-    """Sentence that names a truncated answer, so that missing parts are unknown; "" if all answers are complete."""
+    """Sentence that names the command whose output was truncated, so parts may be missing; "" if all output is
+    complete."""
 
     def volume(self, number: int | None) -> VirtualDrive | None:
         """Return the virtual drive with this number, or None."""
@@ -37,19 +38,19 @@ class Answer:
     """Result of a command that changes something."""
 
     ok: bool
-    """Whether the row of every object reports success; the exit status decides nothing."""
+    """Whether the tool reports success for every object; the exit status is ignored."""
     message: str = ""
-    """The tool's own words, cleaned; a sentence on failure."""
+    """The tool's own text without control characters; on failure a sentence."""
     pending: str = ""
-    """`reboot` or `controller reset` if the change takes effect only then, else ""."""
+    """`reboot` or `controller reset` if the change takes effect only after that, else ""."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewVolume:
-    """Definition of a virtual drive to create; it takes all space of its drives."""
+    """Definition of a virtual drive to create, which uses all space of its drives."""
 
     level: str
-    """`raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
+    """RAID level: `raid0`, `raid1`, `raid5`, `raid6`, `raid10`, `raid50`, `raid60`."""
     drives: tuple[str, ...]
     """Members as `enclosure:slot`, in span order."""
     drives_per_span: int | None
@@ -74,7 +75,7 @@ class Dialect(Protocol):
     tool: str
     """Path of the program."""
     names_on_create: bool
-    """Whether the command that creates a virtual drive also names it; otherwise it briefly has no name."""
+    """Whether the command that creates a virtual drive also names it. If not, the virtual drive briefly has no name."""
 
     @property
     def version(self) -> str | None:
@@ -82,51 +83,60 @@ class Dialect(Protocol):
         ...
 
     async def cards(self) -> tuple[int, ...]:
-        """Return the numbers of the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
+        """Return the numbers of the controllers.
+
+        Raises ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
+        """
         ...
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        """Read everything about a controller, with a problem for each unreadable part. Raises as `cards` does."""
         ...
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
         """Read again what the settings of a virtual drive (None: of the controller) depend on; keep the rest.
 
         `key`: read at least what this setting depends on. A virtual drive that no longer exists is left out. Raises
-        ToolFailedError if the answer is unusable, ToolTimeoutError if there is none in time.
+        ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
         """
         ...
 
     async def locate(self, card: int) -> str | None:
-        """Return the PCI address as the tool writes it, or None if it reports none. Raises as `cards` does."""
+        """Return the controller's PCI address in the tool's format, or None if not reported. Raises as `cards` does."""
         ...
 
     def set_volume(self, card: int, volume: int, key: str, value: str) -> tuple[Command, ...]:
         """Return the commands that set a setting of a virtual drive.
 
         `key`: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`, `auto_bgi`,
-        `cache_bypass_mode`. Raises InvalidValueError if the tool has no word for the value.
+        `cache_bypass_mode`. Raises InvalidValueError if the tool cannot set the value.
         """
         ...
 
     def set_card(self, card: int, key: str, value: str) -> tuple[Command, ...]:
-        """Return the commands for a setting, a key of `Card.values`. Raises InvalidValueError for an unknown value."""
+        """Return the commands that set a controller's setting.
+
+        `key`: a key of `Card.values`. Raises InvalidValueError for an unknown value.
+        """
         ...
 
     def recreate(self, card: int, volume: int, new: NewVolume) -> tuple[Command, ...]:
         """Return the commands that delete a virtual drive and re-create it.
 
-        DESTROYS DATA: run them only after the guard allowed it. Raises InvalidValueError for a layout that the tool
+        DESTROYS DATA: run them only after the guard has allowed it. Raises InvalidValueError for a layout that the tool
         cannot express exactly.
         """
         ...
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """Return the commands that delete a virtual drive. DESTROYS DATA: run them only after the guard allowed it."""
+        """Return the commands that delete a virtual drive.
+
+        DESTROYS DATA: run them only after the guard has allowed it.
+        """
         ...
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Announce commands that create or delete a virtual drive; () when they are done.
+        """Announce `lines`, which are about to create or delete a virtual drive; call it with () when they have run.
 
         Later commands address the new virtual drive by number. `judge` reports a failure if it got a different number.
         Raises RefusedError for a command that does anything else.
@@ -134,15 +144,15 @@ class Dialect(Protocol):
         ...
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """Return the commands that apply an activation key, which is in `Command.secret`: never shown or logged."""
+        """Return the commands that apply an activation key, which `Command.secret` keeps from display and logs."""
         ...
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """Return the tool's verdict on a command that changes something, for each object, whatever the exit status."""
+        """Return whether a change succeeded, by the tool's report on each object. The exit status is ignored."""
         ...
 
     def retry_command(self, command: Command, done: Completed) -> Command | None:
-        """Return the command to run instead if this one was not understood and therefore did nothing; else None."""
+        """Return the command to run instead if the tool did not understand this one and changed nothing; else None."""
         ...
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
@@ -151,7 +161,7 @@ class Dialect(Protocol):
 
 
 def with_refusals(command: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-    """Return what a command listed, with the command added to the reason of each refused part.
+    """Return the parts that a command listed, with that command added to the reason of each refused part.
 
     Appends a sentence about each refused part to `problems`.
     """

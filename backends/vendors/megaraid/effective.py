@@ -1,4 +1,4 @@
-"""Effective policies of a virtual drive, where they differ from the configured ones, and the reason. No I/O."""
+"""Effective policies of a virtual drive that differ from the configured ones, and why they differ. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CardView:
     dialect: Dialect
     """The tool that manages it."""
     why_not: str | None = None
-    """Reason that blocks every change: no root, read-only mode, truncated answers."""
+    """Reason that blocks every change: no root privileges, read-only mode, or truncated output."""
 
     @property
     def card(self) -> Card:
@@ -35,15 +35,16 @@ class VolumeView(CardView):
     device: str | None = None
     """Its block device; None unless it is certain."""
     uses: tuple[Use, ...] = ()
-    """What uses that device."""
+    """Mounts and other users of that device."""
     blind: tuple[str, ...] = ()
-    """Places that could not be checked for users of the device."""
+    """Descriptions of places that could not be checked for users of the device."""
 
 
-# Write-back without a healthy battery works as write-through. Cached I/O also caches writes (libstoragemgmt).
+# Without a healthy battery, the controller treats write-back as write-through. The I/O policy `cached` caches writes
+# too (libstoragemgmt).
 
 FASTPATH_WORDS = ("fastpath", "fast path")
-"""Words by which the names of the option are recognised."""
+"""Texts that identify FastPath in the name of an advanced software option."""
 
 
 def is_protected(card: Card) -> bool | None:
@@ -66,7 +67,7 @@ def protection_name(backup: CacheProtection) -> str:
 
 
 def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
-    """Return the effective write policy: what the tool reports, else what follows from the battery."""
+    """Return the effective write policy: as the tool reports it, else as the state of the battery implies."""
     wanted = value_of(volume.configured.write_cache)
     reported = volume.in_force.write_cache if volume.in_force is not None else None
     safe = is_protected(card)
@@ -84,7 +85,7 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
 
 
 def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
-    """Return the effective value that the tool reports for a policy, if it differs from the configured one."""
+    """Return the effective value of a policy, if the tool reports one that differs from the configured value."""
     policies: Policies | None = volume.in_force
     reported: ReportedValue | None = getattr(policies, name) if policies is not None else None
     if reported is None or wanted is None or reported.value == wanted.value:
@@ -93,7 +94,7 @@ def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
-    """Return the reasons why FastPath is not in force for this virtual drive, and whether they are certain.
+    """Return the reasons why FastPath is not active for this virtual drive, and whether the list is certain.
 
     FastPath needs the activated option, an optimal virtual drive, write-through, no read-ahead and direct I/O (HPE MR
     guide, p. 79).
@@ -106,19 +107,20 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         against += ["the controller does not support it"] if supported is False else []
         certain = bool(card.options)
     elif states or supported is not None:
-        against.append("its activation key is missing")  # some controllers report no support without it
+        # Without the key, some controllers report FastPath as unsupported.
+        against.append("its activation key is missing")
     else:
-        certain = False  # controllers of version 8 list options, but never FastPath
+        certain = False  # controllers of storcli 8 list options, but never FastPath
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
     in_force = write_cache(card, volume).value or value_of(volume.configured.write_cache)
     for present, wanted, text in (
-        (in_force, "write-through", "writes are not written through"),
+        (in_force, "write-through", "the write policy is not write-through"),
         (value_of(volume.configured.read_ahead), "none", "read-ahead is on"),
         (value_of(volume.configured.io_policy), "direct", "I/O is cached"),
     ):
         if present is None or present == UNKNOWN:
-            # Controllers with direct I/O only do not report it.
+            # Controllers that support only direct I/O do not report an I/O policy.
             certain = certain and present is None and wanted == "direct"
         elif present != wanted:
             against.append(text)

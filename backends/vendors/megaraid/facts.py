@@ -1,6 +1,6 @@
 """Data that any MegaRAID tool reports about a controller; the parsers create it, the backend reads it.
 
-A field is None if the tool does not report it. A `ReportedValue` keeps the tool's word and its meaning; a word that is
+A field is None if the tool does not report it. A `ReportedValue` keeps the tool's text and its meaning. Text that is
 not understood means `unknown`, never a default.
 """
 
@@ -23,17 +23,17 @@ class Option:
     name: str
     """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
     state: ReportedValue
-    """`active` (no time limit), `trial`, `not-activated`, `unknown`."""
+    """State of the option: `active` (no time limit), `trial`, `not-activated`, `unknown`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheProtection:
-    """Battery or CacheVault (supercapacitor) of the cache."""
+    """Battery or CacheVault (supercapacitor) that protects the cache."""
 
     kind: str
     """`bbu` or `cachevault`."""
     state: ReportedValue
-    """`optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
+    """State: `optimal`, `charging`, `learning`, `degraded`, `failed`, `missing`, `unknown`."""
     healthy: bool | None = None
     """Whether cached writes now survive a power cut; None if unknown."""
     temperature_c: int | None = None
@@ -45,7 +45,7 @@ class CacheProtection:
     next_learn: str | None = None
     """Time of the next learn cycle, in the tool's words."""
     details: Mapping[str, str] = field(default_factory=dict)
-    """Other values worth a line, by label."""
+    """Other values to display, by label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class VirtualDrive(ReportedArray):
     drives_per_span: int | None = None
     """Drives in each span."""
     access: ReportedValue | None = None
-    """`read-write`, `read-only`, `blocked`, `hidden`."""
+    """Access policy: `read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
     """Configured policies (default)."""
     in_force: Policies | None = None
@@ -91,28 +91,29 @@ class VirtualDrive(ReportedArray):
     secured: bool | None = None
     """Whether it is encrypted."""
     alone: bool | None = None
-    """Whether it takes its drive group completely, with no other virtual drive and no free space; None if not
-    reported."""
+    """Whether it is the only virtual drive of its drive group and the group has no free space; None if not reported."""
     ssd_cache: bool = False
     """Whether this is a CacheCade cache rather than a virtual drive."""
     lost: bool | None = None
-    """Whether it has blocks that no member can supply."""
+    """Whether it has lost blocks, which no member can supply."""
     cache_bypass: ReportedValue | None = None
-    """Writes that bypass the cache, in the vocabulary of `cache_bypass_mode`."""
+    """Cache bypass mode, in the values of the setting `cache_bypass_mode`."""
     cached: ReportedValue | None = None
     """Whether a CacheCade cache serves it: `off`, `reads`, `reads and writes`, or `on` if the tool gives no details."""
     refused: str = ""
-    """Clause that says why the whole answer about it is refused; "" if it is accepted."""
+    """Clause that says why all output about it is refused; "" if it is accepted."""
 
 
 COPYBACK = "copyback"
 """Kind of the operation that copies a drive to its replacement."""
 
 PRESERVED = "The controller has unwritten data of a missing array (preserved cache)"
-"""Notice of a controller that refuses to create arrays for now. A virtual drive deleted then cannot be re-created."""
+"""Notice of a controller that refuses to create arrays for now. A virtual drive that is deleted meanwhile cannot be
+re-created."""
 
 GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
-"""States of a usable drive. Drives in a self-test and unsupported drives have other states."""
+"""States, in the tool's words, of a free and usable drive. Unsupported drives and drives in a self-test have other
+states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,19 +137,19 @@ class PhysicalDrive(ReportedDrive):
     errors: Mapping[str, int] = field(default_factory=dict)
     """Error counters: `media`, `other`, `predictive`."""
     locked: bool | None = None
-    """Whether it encrypts itself and is locked: its data can be neither read nor written."""
+    """Whether it is self-encrypting and locked, so that its data can be neither read nor written."""
     alert: bool | None = None
-    """Whether it flagged a S.M.A.R.T. alert, that is, predicts its failure."""
+    """Whether it has flagged a S.M.A.R.T. alert, which predicts its failure."""
     copyback: bool | None = None
-    """Whether the controller copies a drive to its replacement, and this is one of the two."""
+    """Whether a copyback that involves this drive is running, as source or as replacement."""
     inquiry: str | None = None
-    """MegaCli's raw inquiry string, which mixes vendor, model and serial number."""
+    """Raw inquiry string from MegaCli, in which vendor, model and serial number are not separated."""
     volumes: tuple[int, ...] = ()
     """Numbers of its virtual drives, if reported."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background operations on it: rebuild, copyback, erase."""
     refused: str = ""
-    """Clause that says why the whole answer about it is refused; "" if it is accepted."""
+    """Clause that says why all output about it is refused; "" if it is accepted."""
 
     @property
     def health(self) -> Health:
@@ -168,12 +169,12 @@ class PhysicalDrive(ReportedDrive):
 
     @property
     def place(self) -> str:
-        """Return its place: `245:1`, or `:1` without an enclosure."""
+        """Return its enclosure and slot: `245:1`, or `:1` without an enclosure."""
         return f"{'' if self.enclosure is None else self.enclosure}:{'?' if self.slot is None else self.slot}"
 
 
 Part = TypeVar("Part", VirtualDrive, PhysicalDrive)
-"""Parts that an answer about a controller lists."""
+"""Kinds of objects that output about a controller lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,14 +192,15 @@ class Card(ReportedCard):
     backup: CacheProtection | None = None
     """Battery or CacheVault; None if none is fitted or the tool does not report it (see `backup_known`)."""
     backup_known: bool = False
-    """Whether the tool reports if there is one."""
+    """Whether the tool reports if a battery or CacheVault is fitted."""
     options: tuple[Option, ...] = ()
     """Advanced software options."""
     safe_id: str | None = None
     """Safe id, to which activation keys are bound."""
     supports: Mapping[str, bool] = field(default_factory=dict)
     """Supported operations by setting key: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`,
-    `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`. Unreported keys are absent."""
+    `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`. Keys that the tool does not report are
+    missing."""
     makes_arrays: bool | None = None
     """Whether it is a RAID controller; False for a host bus adapter, which passes its drives to the system."""
     strip_minimum: int | None = None
@@ -231,7 +233,7 @@ NEVER_SET: Mapping[str, str] = {
     PRESERVED_BOOT: "it affects unwritten data of missing arrays",
     SSD_CACHE: "the SSDs would be deleted and re-created",
 }
-"""Clause that says why raidbench does not set the value, by label."""
+"""Reason why raidbench does not set the value, as a clause, by label."""
 
 
 def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
@@ -243,11 +245,12 @@ def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
 
 _PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
 _SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-"""Levels by SNIA DDF's primary level. 17 (RAID 1E), 2, 3 and others have no level here and stay unknown; RAID 00 is
-RAID 0 over several spans."""
+"""Levels of arrays over several spans, by SNIA DDF's primary level. 17 (RAID 1E), 2, 3 and others are missing and
+remain unknown. RAID 00 is RAID 0 over several spans."""
 
 _SECONDARY_STRIPED = (0, 3)
-"""DDF's secondary levels that stripe over the spans: 0 stripe, 3 spanned. 1 mirrors and 2 concatenates them."""
+"""DDF's secondary levels that stripe over the spans: 0 (stripe) and 3 (spanned). Level 1 mirrors the spans, and 2
+concatenates them."""
 
 
 def ddf_level(primary: int, secondary: int, spans: int) -> Level:

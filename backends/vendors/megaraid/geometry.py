@@ -1,4 +1,4 @@
-"""Data drives, and whether a virtual drive can be deleted and re-created exactly. No I/O."""
+"""Number of data drives of a virtual drive, and whether it can be deleted and re-created exactly. No I/O."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 
 
 def data_drives(volume: VirtualDrive) -> int | None:
-    """Return the drives that hold data in one full stripe over all spans, or None if the drives are not all known.
+    """Return the number of drives with data in one full stripe over all spans, or None if not all drives are known.
 
     A RAID 1 of more than two drives is striped over pairs, so half of its drives hold data (MegaRAID SAS Software User
     Guide, RAID 1).
@@ -25,7 +25,7 @@ def data_drives(volume: VirtualDrive) -> int | None:
 
 
 def _drives(volume: VirtualDrive) -> int | None:
-    """Return the number of drives that the tool counts. Its list of drives omits missing ones."""
+    """Return the number of drives by the tool's counts, because its list of drives omits missing drives."""
     spans = volume.spans or (None if volume.level in SPANNED else 1)
     if spans and volume.drives_per_span:
         return spans * volume.drives_per_span
@@ -34,7 +34,7 @@ def _drives(volume: VirtualDrive) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class VolumeGeometry:
-    """Definition that re-creates a virtual drive, or the reason why there is no exact one."""
+    """Definition that exactly re-creates a virtual drive, or the reason why that is impossible."""
 
     new: NewVolume | None = None
     """The definition."""
@@ -73,7 +73,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """Return the values that are restored with a re-created virtual drive, by key."""
+    """Return the values that a re-created virtual drive gets back, by key."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,
@@ -97,7 +97,7 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
 
 
 def _card_reason(contents: CardSnapshot) -> str | None:
-    """Return why it could not be re-created: with preserved cache every new array is refused (code 84, 0x54)."""
+    """Return why no virtual drive could be re-created: with preserved cache the controller refuses (code 84, 0x54)."""
     has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, so it creates no array" if has_preserved else None
 
@@ -142,7 +142,10 @@ def _spans_reason(volume: VirtualDrive) -> str | None:
 
 
 def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
-    """Return why its size could not be restored: a part of the drives cannot be allocated exactly again."""
+    """Return why a re-created virtual drive would have another size, or None.
+
+    Only a virtual drive that takes its drives completely can be allocated with the same size again.
+    """
     others = [
         drive.number for drive in contents.volumes if drive.group == volume.group and drive.number != volume.number
     ]

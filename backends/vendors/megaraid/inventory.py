@@ -1,4 +1,4 @@
-"""Inventory objects and identities from the data of a controller. No I/O."""
+"""Converts the data of a controller to inventory objects and identities. No I/O."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _task(job: BackgroundOperation) -> Task:
 
 
 def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Iterable[Fact]:
-    """Yield the facts of a controller; those combined from several values only if all of them are known."""
+    """Yield the facts of a controller. Facts that combine several values are left out unless all of these are known."""
     card = contents.card
     if version or not contents.cut:
         yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))
@@ -193,7 +193,7 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 
 def _cachecade(volume: VirtualDrive) -> str | None:
-    """Return how CacheCade concerns the virtual drive, as text; None if it does not."""
+    """Return the role of the virtual drive in CacheCade as text, or None if it has none."""
     if volume.ssd_cache:
         return "it is a cache of virtual drives"
     word = volume.cached
@@ -205,7 +205,8 @@ def _drive(
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
-    handed_on = card.makes_arrays is False or node is not None  # the system uses it, whatever the controller reports
+    # The system can use such a drive, whatever the controller reports.
+    handed_on = card.makes_arrays is False or node is not None
     return Drive(
         target=drive_target(prefix, drive.place),
         controller=card_target(prefix),
@@ -251,8 +252,8 @@ def card_identity(prefix: str, card: Card) -> Identity:
 def volume_identity(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, recreated: bool) -> Identity:
     """Return the identity of a virtual drive: that of its block device, else that of its address.
 
-    With `recreated` leave out what a re-creation changes; the number and the controller remain. It is for changes that
-    re-create the virtual drive, and for others of the same set.
+    With `recreated`, return only the facts that a re-creation does not change: the number and the controller. Use it
+    for changes that re-create the virtual drive, and for other changes planned together with them.
     """
     stored = reported_volume_identity(prefix, card, volume)
     if recreated:

@@ -1,4 +1,4 @@
-"""Controllers of a host while a backend runs, each with its tool, its lock and its cached state."""
+"""Controllers of a host during the lifetime of a backend, each with its tool, its lock and its cached state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOKEN = re.compile(r"key number (\d{1,4})", re.ASCII)
 
 
 class CardCache:
-    """Pending changes and activation keys of one backend, in memory only: nothing is written to disk."""
+    """Pending changes and activation keys of one backend. They are only in memory and never written to disk."""
 
     def __init__(self) -> None:
         self._pending: dict[tuple[str, str], tuple[str, str]] = {}
@@ -34,7 +34,7 @@ class CardCache:
         self._keys: list[str] = []
 
     def apply_pending(self, target: Target, key: str, reading: Reading) -> Reading:
-        """Return the reading with pending changes: a pending value is shown until the controller reports it."""
+        """Return the reading with any pending change, which is shown until the controller reports the new value."""
         if key == "activation_key" and target.address in self._applied:
             reading = replace(reading, now=self._applied[target.address])
         waiting = self._pending.get((target.address, key))
@@ -52,7 +52,7 @@ class CardCache:
         )
 
     def note_accepted(self, change: Change, pending: str) -> None:
-        """Record that the tool accepted a change; `pending` is what it waits for before it takes effect, or ""."""
+        """Record that the tool accepted a change. `pending`: what it needs to take effect (`reboot`), or ""."""
         changed = (change.target.address, change.key)
         if pending:
             self._pending[changed] = (change.after, pending)
@@ -78,7 +78,7 @@ class CardCache:
         return f"key number {self._keys.index(value) + 1}"
 
     def key(self, token: str) -> str | None:
-        """Return the activation key of a token; None if it was given to another process."""
+        """Return the activation key of a token; None if another process issued the token."""
         match = _TOKEN.fullmatch(token)
         number = int(match[1]) if match is not None else 0
         return self._keys[number - 1] if 0 < number <= len(self._keys) else None
@@ -86,7 +86,7 @@ class CardCache:
 
 @dataclass(slots=True)
 class OpenCard:
-    """One controller. It serves one command at a time, reads included."""
+    """One controller. Only one command at a time runs on it, reads included."""
 
     prefix: str
     """Address of the controller."""
@@ -113,7 +113,7 @@ class OpenCard:
             return self._keep(await self.dialect.read(self.number))
 
     async def refresh(self, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive (None: of the controller) depend on.
+        """Read again the data that the settings of a virtual drive (None: of the controller) depend on.
 
         Reads everything if nothing is cached. `key`: read only what this setting depends on. Raises as `read` does; the
         cached state is kept then.
@@ -129,7 +129,7 @@ class OpenCard:
 
 
 class OpenCards:
-    """All controllers of a host, found at first use and by every scan."""
+    """All controllers of a host. The first use searches for them, and so does every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -146,7 +146,10 @@ class OpenCards:
         return tuple(self._units.values())
 
     async def search_cards(self) -> tuple[OpenCard, ...]:
-        """Scan for tools and controllers, after running commands; controllers that remain keep their cached state."""
+        """Wait for running commands, then search for tools and controllers.
+
+        Controllers that are found again keep their cached state.
+        """
         async with self._searching, contextlib.AsyncExitStack() as all_cards:
             for unit in self._units.values():
                 await all_cards.enter_async_context(unit.lock)
@@ -169,7 +172,7 @@ class OpenCards:
     def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
         """Return the state without the virtual drives whose world wide name also appears on another controller.
 
-        One of the two answers then contains rows of the other controller.
+        In that case, the output about one of the two controllers contains rows of the other one.
         """
         claims = {
             volume.wwn: f"virtual drive {volume.number} of {other.prefix}"

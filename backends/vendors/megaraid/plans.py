@@ -1,4 +1,4 @@
-"""Changes from a reading and a wanted value: commands, undo commands and risk. No I/O."""
+"""Plans changes from a reading and a requested value: commands, undo commands and risk. No I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 _NAMED_DRIVES = re.compile(r"(?:drives=|-R[0-9]{1,2}\[|-Array[0-9]\[)([0-9:,-]{1,400})\]?")
 _NAMED_STRIP = re.compile(r"(?:strip=|-strpsz)([0-9]{1,5})")
 _NAMED_VOLUME = re.compile(r"(?:/c[0-9]+/v|-L(?!DSetProp))(.*)")
-"""Words of storcli and MegaCli: the drives to create from, the strip in KiB, the virtual drive to delete or set."""
+"""Arguments of storcli and MegaCli that name the drives to create from, the strip size in KiB, and the virtual drive to
+delete or set."""
 
 _MOVES = {
     "write_cache": ("fastpath",),
@@ -38,10 +39,11 @@ _MOVES = {
     "fastpath": tuple(FASTPATH_PARTS),
     "strip_size": ("auto_bgi", "cache_bypass_mode"),
 }
-"""Settings that change as a side effect, by setting."""
+"""Settings that change as a side effect, by the setting that is changed."""
 
 _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
-"""Settings of the kernel disk that change as a side effect: the kernel mirrors the cache of the virtual drive."""
+"""Settings of the kernel disk that change as a side effect, because the kernel mirrors the write cache of the virtual
+drive."""
 
 
 def volume_change(
@@ -53,7 +55,7 @@ def volume_change(
 ) -> Change:
     """Return the change of a virtual drive's setting.
 
-    `companions`: values that are restored with a former value. Raises InvalidValueError if the tool has no word for the
+    `companions`: values to restore together with a former value. Raises InvalidValueError if the tool cannot set the
     value, RefusedError for companions of a different virtual drive.
     """
     key, now = request.setting.key, request.now.now
@@ -79,7 +81,7 @@ def volume_change(
 
 
 def companions_now(view: VolumeView, key: str) -> dict[str, str]:
-    """Return the values that have to be restored together with the present value of a setting."""
+    """Return the values that must be restored together with a setting's current value."""
     if key == "strip_size":
         remade = shape(view.contents, view.volume)
         return {} if remade.new is None else companions_of(remade.new)
@@ -90,7 +92,7 @@ def companions_now(view: VolumeView, key: str) -> dict[str, str]:
 
 
 def legal_companions(view: VolumeView, key: str, value: str) -> dict[str, Pattern[str]]:
-    """Return a pattern for each value that may be restored together with `value` on this virtual drive."""
+    """Return, by key, a pattern for the values that may be restored together with `value` on this virtual drive."""
     if key == "fastpath":
         return {name: re.compile(re.escape(word)) for name, word in policies_in(value).items()}
     if key != "strip_size":
@@ -110,7 +112,7 @@ def _only(text: str | None) -> Pattern[str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a former value (of `fastpath` any three policies).
+    """Return a former value if it can be restored; for `fastpath`, any three legal policies.
 
     Raises InvalidValueError for an illegal value, BlockedError if the tool has no command for it.
     """
@@ -123,7 +125,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 
 def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
-    """Return the virtual drive with the policies and the name that are restored with it."""
+    """Return the virtual drive with the policies and the name in `companions`."""
     volume = view.volume
     texts = {key: ReportedValue(value=value, raw=value) for key, value in companions.items()}
     policies = {key: word for key, word in texts.items() if key in POLICIES}
@@ -151,13 +153,13 @@ def _steps_to(
         return _recreation_steps(
             view if companions is None else previous_definition(view, companions), request, request.value
         )
-    if request.value == request.now.now:  # already set, so the tool needs no word for it
+    if request.value == request.now.now:  # already set, so no command is needed
         return _steps_or_none(view, view.volume.number, key, request.value)
     return _set(view, view.volume.number, key, request.value)
 
 
 def _steps_back(view: VolumeView, request: RequestedValue, now: str) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore the present value after the requested one was set."""
+    """Return the steps that restore the current value after the requested one was set."""
     key = request.setting.key
     if key == "fastpath":
         return _policies(previous_definition(view, policies_in(request.value)), policies_in(now))
@@ -181,7 +183,7 @@ def creation(view: CardView, number: int, new: NewVolume) -> tuple[ChangeStep, .
 
 
 def _with_worst_risk(view: VolumeView, change: Change) -> Change:
-    """Return the change with the highest risk of the three policies that its value sets."""
+    """Return the change with a raised risk: the highest among the three policies that its value sets."""
     parts, named = volume_readings(view), policies_in(change.after)
     risks = {
         key: next((choice.risk for choice in parts[key].choices if choice.value == value), Risk.NONE)
@@ -195,7 +197,7 @@ def _with_worst_risk(view: VolumeView, change: Change) -> Change:
 
 
 def card_change(view: CardView, request: RequestedValue, identity: Identity, lock: str) -> Change:
-    """Return the change of a controller's setting. Raises InvalidValueError if the tool has no word for the value."""
+    """Return the change of a controller's setting. Raises InvalidValueError if the tool cannot set the value."""
     key, now = request.setting.key, request.now.now
 
     def steps(value: str) -> tuple[ChangeStep, ...]:
@@ -206,7 +208,7 @@ def card_change(view: CardView, request: RequestedValue, identity: Identity, loc
     except InvalidValueError:
         if request.value != now:
             raise
-        return request.change((), (), identity, lock)  # already set, so the tool needs no word for it
+        return request.change((), (), identity, lock)  # already set, so no command is needed
     readable = now is not None and is_understood(now)
     return request.change(forward, steps(now) if now and readable else (), identity, lock)
 
@@ -222,10 +224,10 @@ def key_change(
 
 
 def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
-    """Return the steps of the preset, or those that set the present policies.
+    """Return the steps that set the preset, or those that set the current policies again.
 
-    Policies that the controller does not offer are left out. Policies that are already right are left out too, unless
-    all are.
+    Policies that cannot be changed are left out. So are policies that already have the right value, unless all of them
+    do.
     """
     parts = volume_readings(view)
     movable = {key: parts[key].now or "" for key in FASTPATH_PARTS if parts[key].availability.available}
@@ -235,7 +237,7 @@ def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
 
 
 def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore three policies, in reverse order. Raises BlockedError if one cannot be changed."""
+    """Return the steps that restore these policies, in reverse order. Raises BlockedError if one cannot be changed."""
     parts = volume_readings(view)
     movable = {key: value for key, value in named.items() if parts[key].availability.why_not_back is None}
     wrong = [key for key in named if parts[key].now not in (None, named[key])]
@@ -252,7 +254,7 @@ def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[ChangeStep, 
 
 
 def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None) -> None:
-    """Raise RefusedError if a step does anything but this change of this virtual drive or controller.
+    """Raise RefusedError if a step does anything other than this change of this virtual drive or controller.
 
     An activation key is checked by the code that inserts it into the command.
     """
@@ -282,7 +284,8 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
         raise RefusedError(f"The recorded steps do not re-create {change.target}. Plan the change again.")
     view.dialect.begin_making(view.card.number, lines)
-    view.dialect.begin_making(view.card.number, ())  # end the announcement: only its check was needed
+    # End the announcement, which was needed only for its check of the steps.
+    view.dialect.begin_making(view.card.number, ())
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]
     other_numbers = set(_matched_values(_NAMED_VOLUME, lines)) - {str(volume.number)}
@@ -297,7 +300,7 @@ def _matched_values(pattern: re.Pattern[str], lines: Iterable[tuple[str, ...]]) 
 
 
 def _steps_or_none(view: CardView, number: int, key: str, value: str) -> tuple[ChangeStep, ...]:
-    """Return the steps that set a policy, or () if the tool has no word for it."""
+    """Return the steps that set a policy, or () if the tool cannot set the value."""
     try:
         return _set(view, number, key, value)
     except InvalidValueError:
@@ -313,21 +316,21 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...
 
 
 _AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
-"""Settings to set last, in this order. The virtual drive is re-created with all policies, read-write, and with the
-controller's default for background initialisation."""
+"""Settings to change last, in this order. A re-created virtual drive has all its policies, but read-write access and
+the controller's default for background initialisation."""
 
 _POLICIES = {field.name for field in fields(Policies)}
 
 
 def order_rank(key: str, value: str) -> int:
-    """Return the place of a setting in a set; independent settings have the same."""
+    """Return the rank by which settings that are changed together are ordered; independent settings share a rank."""
     if key not in _AFTER_MAKING or (key, value) == ("access_policy", "read-write"):
-        return 0  # only a read-write virtual drive can be re-created
+        return 0  # read-write comes first: only a read-write virtual drive can be re-created
     return 1 + _AFTER_MAKING.index(key)
 
 
 def with_value(view: CardView, key: str, value: str) -> CardView:
-    """Return the view after a setting was set; that of a controller stays, because its settings are independent."""
+    """Return the view after a setting was set. A controller's view does not change: its settings are independent."""
     if not isinstance(view, VolumeView):
         return view
     values = FASTPATH_PARTS if (key, value) == ("fastpath", PRESET) else {key: value}

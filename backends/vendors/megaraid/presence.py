@@ -1,4 +1,4 @@
-"""Presence check, cheap to import: installed tools and controllers with a matching kernel driver.
+"""Presence check for tools and for controllers with a matching kernel driver. It is cheap to import.
 
 Also finds the kernel disk of a virtual drive.
 """
@@ -40,7 +40,8 @@ MEGACLI_PLACES = (
     "/opt/lsi/MegaCLI/MegaCli64",
     "/opt/lsi/MegaCLI/MegaCli",
 )
-"""Paths where the vendor's packages install MegaCli; 64-bit first, since the 32-bit one may lack its libraries."""
+"""Paths where the vendor's packages install MegaCli. The 64-bit program comes first, because libraries for the 32-bit
+one may be missing."""
 
 MEGACLI = (
     "MegaCli64",
@@ -65,22 +66,23 @@ async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> int:
 
 
 async def is_present(host: Host) -> bool:
-    """Return whether a tool is installed or the kernel has a controller."""
+    """Return whether a tool is installed, or a controller is bound to one of the kernel drivers."""
     tools = (*STORCLI_7_PLACES, *STORCLI_7, *STORCLI_8_PLACES, *STORCLI_8, *MEGACLI_PLACES, *MEGACLI)
     return host.which(tools) is not None or await kernel_cards(host) > 0
 
 
-# A kernel disk matches by the device node that the tool reports, unless the world wide names contradict. Otherwise it
-# matches by world wide name, or by SCSI address: megaraid_sas shows virtual drives on channel 2 with their number as
-# target (drivers/scsi/megaraid).
+# A kernel disk matches a virtual drive if the tool reports its device node and the world wide names do not contradict.
+# Otherwise it matches by world wide name, or by SCSI address: megaraid_sas shows virtual drives on channel 2 with their
+# number as target (drivers/scsi/megaraid).
 
 _ADDRESS = re.compile(r"/host(\d+)/target\d+:\d+:\d+/(\d+):(\d+):(\d+):(\d+)/", re.ASCII)
 _CHANNELS = (2, 3)
-"""Channels on which megaraid_sas shows virtual drives (MEGASAS_MAX_PD_CHANNELS = 2 come first)."""
+"""Channels on which megaraid_sas shows virtual drives. Channels 0 and 1 are for physical drives
+(MEGASAS_MAX_PD_CHANNELS = 2)."""
 
 
 def volume_node(volume: VirtualDrive, card: Card, nodes: Iterable[Node]) -> Node | None:
-    """Return the kernel disk of a virtual drive, or None if none is certain."""
+    """Return the kernel disk of a virtual drive, or None if no disk matches for certain."""
     disks = [node for node in nodes if node.parent is None]
     named = next((node for node in disks if node.device == volume.os_device), None)
     if named is not None and not _contradicts(named, volume.wwn):
@@ -121,7 +123,7 @@ def _is_at(node: Node, volume: VirtualDrive, card: Card) -> bool:
         return False
     if card.host_number is not None:
         return int(match[1]) == card.host_number
-    slot = (function_of(card.pci) or "").partition(":")[2]  # not every tool reports the domain
+    slot = (function_of(card.pci) or "").partition(":")[2]  # not every tool reports the PCI domain, so it is left out
     return bool(slot) and f":{slot}/" in (node.path or "")
 
 
@@ -160,4 +162,4 @@ ROOT_READS: RootReads = {
     ),
     (*MEGACLI_PLACES, *MEGACLI): tuple((*words, "-NoLog") for words in _MEGACLI),
 }
-"""Commands that root runs for a user: all of them only read."""
+"""Commands that root may run for a user. All of them only read."""

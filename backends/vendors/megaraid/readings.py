@@ -19,7 +19,7 @@ NOT_SUPPORTED = "the controller does not support changing it"
 NO_RAID = "the controller is a host bus adapter without arrays"
 _RATES = ("rebuild_rate", "bgi_rate", "cc_rate", "migrate_rate", "patrol_read_rate")
 _SECONDS_MAX = 255
-"""Highest flush interval in seconds: one byte in the firmware's properties."""
+"""Maximum flush interval in seconds, which is one byte in the firmware's properties."""
 
 
 def volume_readings(view: VolumeView) -> dict[str, Reading]:
@@ -70,7 +70,7 @@ def _policy(
 
 
 def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
-    """Return the values that the tool has a command for."""
+    """Return those of the values that the tool can set."""
     offered = []
     for choice in legal:
         try:
@@ -82,14 +82,14 @@ def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]
 
 
 def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
-    """Return why the tool can set no value at all, or None if it can."""
+    """Return why the tool can set none of the values, or None if it can set some."""
     if legal is None or legal:
         return None
-    return f"no command of {program(view)} for it is known"
+    return f"no {program(view)} command that sets it is known"
 
 
 def _unrestorable_reason(key: str, word: ReportedValue | None, legal: tuple[Choice, ...] | None) -> str | None:
-    """Return why the present value could not be restored, or None if it can."""
+    """Return why the current value could not be restored, or None if it could."""
     if word is None:
         return "the tool does not report it, so it could not be restored"
     if word.value == UNKNOWN:
@@ -105,7 +105,7 @@ def program(view: CardView) -> str:
 
 
 def is_final(key: str, value: str) -> bool:
-    """Return whether the tool has no word to restore this value, although the setting may be changed.
+    """Return whether the tool cannot restore this value, although it may change the setting.
 
     MegaCli reports `Disk's Default` for nearly every virtual drive and can set `on` and `off` only.
     """
@@ -133,7 +133,7 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
 
 
 def strip(view: VolumeView) -> Reading:
-    """Return the strip size, and whether the virtual drive may be re-created with a different one."""
+    """Return the strip size, with the reason if the virtual drive cannot be re-created with a different one."""
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     remade = shape(view.contents, view.volume)
@@ -163,7 +163,7 @@ def strip(view: VolumeView) -> Reading:
 
 
 def _recreation_refusal(view: VolumeView) -> str:
-    """Return why the tool cannot re-create this virtual drive."""
+    """Return the reason why the tool cannot re-create this virtual drive."""
     definition = shape(view.contents, view.volume).new
     assert definition is not None
     try:
@@ -186,11 +186,11 @@ def in_use_reason(view: VolumeView) -> str | None:
 
 
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
-    """Return whether FastPath is in force; its preset sets three other settings."""
+    """Return whether FastPath is active. Its preset sets three other settings."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
     values = [reading.now for reading in parts]
     if values[2] is None and not parts[2].availability.available:
-        values[2] = "direct"  # controllers without the choice have direct only
+        values[2] = "direct"  # controllers without this choice always use direct
     now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
@@ -217,18 +217,18 @@ def _combined(values: list[str | None]) -> str:
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
-    """Return whether all three policies may be changed and, for an undo, whether all may be restored."""
+    """Return whether all three policies may be changed, and whether undo could restore all of them."""
     why_not = _preset_reason(view, parts, [part.availability.why_not for part in parts])
     why_not_back = _preset_reason(view, parts, [part.availability.why_not_back for part in parts])
     return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
 
 
 def _preset_reason(view: VolumeView, parts: list[Reading], reasons: list[str | None]) -> str | None:
-    """Return the first reason against changing a policy that the preset would change."""
+    """Return the first reason why a policy that the preset would change cannot be changed, or None."""
     for name, wanted, part, why_not in zip(
         ("write cache", "read-ahead", "I/O policy"), ("write-through", "none", "direct"), parts, reasons, strict=True
     ):
-        missing = part.now is None and wanted == "direct"  # controllers without the choice have direct only
+        missing = part.now is None and wanted == "direct"  # controllers without this choice always use direct
         if why_not is not None and part.now != wanted and not missing:
             return f"the {name} cannot be changed: {why_not}"
     return view.why_not
@@ -274,7 +274,7 @@ def _card_value(view: CardView, key: str) -> Reading:
 
 
 def _span(key: str, present: int | None) -> Span:
-    """Return the range of a controller's numeric setting; it includes the present value."""
+    """Return the range of a controller's numeric setting. The current value is always part of the range."""
     if key in CARD_SPANS:
         span = CARD_SPANS[key]
     elif key in _RATES:

@@ -1,4 +1,4 @@
-"""Running of changes, and re-creation of virtual drives that were deleted but not re-created.
+"""Runs changes, and re-creates virtual drives that a change deleted but did not re-create.
 
 The tool's report on the object decides whether a command succeeded.
 """
@@ -37,7 +37,9 @@ class Runner:
         self._host = host
 
     async def run(self, change: Change, unit: OpenCard, writes: Sequence[ChangeStep], secret: str | None = None) -> str:
-        """Run these steps in order until one fails; return what has to happen before they take effect, or "".
+        """Run these steps in order until one fails.
+
+        Return `reboot` or `controller reset` if they take effect only after that, else "".
 
         Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the controller's tool.
         """
@@ -69,7 +71,7 @@ class Runner:
                 unit.dialect.begin_making(unit.number, ())
 
     async def preview(self, unit: OpenCard, commands: Sequence[Command]) -> str:
-        """Return what the tool says about an activation key before it is applied, as a sentence.
+        """Return a sentence with the tool's preview of an activation key that is not applied yet.
 
         Runs only commands that change nothing. Raises ToolFailedError if the tool refuses the key.
         """
@@ -87,12 +89,12 @@ class Runner:
                     )
                 messages.append(answer.message)
         text = clean(" ".join(filter(None, messages)), 300)
-        return f"The tool says of the key: {text.rstrip('.')}." if text else "The tool accepts the key."
+        return f"The tool reports about the key: {text.rstrip('.')}." if text else "The tool accepts the key."
 
     async def require_same_number(
         self, change: Change, unit: OpenCard, number: int | None, drives: Sequence[str]
     ) -> None:
-        """Read the controller. Raises ToolFailedError unless the virtual drive on these drives has its old number."""
+        """Read the controller. Raises ToolFailedError unless the virtual drive on these drives has this number."""
         contents = await unit.read()
         present_number = next(
             (volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None
@@ -105,7 +107,7 @@ class Runner:
         )
 
     def _command(self, unit: OpenCard, write: ChangeStep, secret: str | None) -> Command:
-        """Return the step as a command. A journal is not trusted to name any program but the controller's tool.
+        """Return the step as a command. Its program must be the controller's tool, because a journal is not trusted.
 
         Raises RefusedError for another program, and if a masked secret is missing.
         """
@@ -123,7 +125,7 @@ class Runner:
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
     async def _run_change(self, unit: OpenCard, command: Command) -> str:
-        """Run a command and return what it waits for, or "". Raises ToolFailedError if the tool reports a failure."""
+        """Run a command. Return the step that it needs to take effect, or "". Raises ToolFailedError if it fails."""
         answer, done = await self._run_command(unit, command)
         if not answer.ok:
             text = command.mask(answer.message) or "it failed and the tool reported no reason"
@@ -146,10 +148,10 @@ _RISK = (
 def remake(
     change: Change, address: MegaRaidAddress, contents: CardSnapshot, dialect: Dialect, prefix: str, lock: str
 ) -> Change:
-    """Return the change that re-creates the virtual drive of a strip size change, with the new strip size.
+    """Return the change that re-creates the virtual drive that a strip size change deleted, with the new strip size.
 
     Raises RefusedError if the virtual drive exists or a drive is not free, DeviceGoneError for a missing drive,
-    BlockedError if too little is recorded about the virtual drive.
+    BlockedError if the journal records too little about the virtual drive.
     """
     number = address.volume
     if change.key != "strip_size" or number is None or contents.volume(number) is not None:
@@ -195,7 +197,7 @@ def remake(
 
 
 def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]:
-    """Return the places of the drives with these serial numbers, all of which have to be free.
+    """Return the enclosures and slots of the drives with these serial numbers, which all have to be free.
 
     Raises RefusedError if a drive is not free, DeviceGoneError if one is missing, BlockedError if no drives are named.
     """

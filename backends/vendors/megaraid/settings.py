@@ -1,7 +1,8 @@
 """Settings of MegaRAID controllers and their virtual drives, each declared once.
 
-Settings of the whole controller use words from the tools' own usage (storcli 7: `storcli help`; MegaCli: `MegaCli -h`).
-No usage of storcli2 and perccli2 that lists them is known, so these tools at most show them.
+Settings of the whole controller use arguments from the tools' own usage texts (storcli 7: `storcli help`; MegaCli:
+`MegaCli -h`). No usage text of storcli2 or perccli2 with these settings is known, so raidbench at most shows them with
+these tools.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from functools import partial
 from backends.settings import Choice, Effect, Persistence, Risk, Setting, Span, offer, unconfirmed
 from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
 
-_ALL = "It applies to all arrays of the controller."
+_ALL = "The setting applies to all arrays of the controller."
 _YEAR = 8760
-"""Most hours between two runs."""
+"""Maximum hours between two runs of patrol read or consistency check."""
 
 _performance = partial(unconfirmed, risk=Risk.PERFORMANCE)
 _switch_setting = partial(_performance, other_words=("on", "off"))
@@ -74,7 +75,7 @@ COPYBACK_SMART_SSD = _copyback(
     "storcli: copyback type=smartssd; MegaCli: -AdpSetProp SSDSMARTCpyBkEnbl",
 )
 
-_TAKES = "It uses bandwidth of every array while it runs"
+_TAKES = "Each run uses bandwidth of every array"
 
 PATROL_READ_DELAY = _performance(
     key="patrol_read_delay",
@@ -138,7 +139,7 @@ MORE_CARD_SETTINGS = (
     SMART_POLL_INTERVAL,
     LOAD_BALANCE,
 )
-"""Settings of a controller that concern all of its arrays, in display order."""
+"""Settings of a controller that affect all of its arrays, in display order."""
 
 CARD_SPANS: Mapping[str, Span] = {
     "patrol_read_delay": Span(minimum=1, maximum=_YEAR, unit="h"),
@@ -146,7 +147,7 @@ CARD_SPANS: Mapping[str, Span] = {
     "consistency_check_delay": Span(minimum=1, maximum=_YEAR, unit="h"),
     "smart_poll_interval": Span(minimum=1, maximum=65535, unit="s"),
 }
-"""Ranges of the numeric ones."""
+"""Ranges of the numeric settings in `MORE_CARD_SETTINGS`."""
 
 
 def _switch(on: str, off: str, *, on_risk: Risk = Risk.NONE, off_risk: Risk = Risk.NONE) -> tuple[Choice, ...]:
@@ -175,7 +176,7 @@ CARD_CHOICES: Mapping[str, tuple[Choice, ...]] = {
         offer("on", "SSDs are read too.", risk=Risk.PERFORMANCE),
         offer(
             "only-mixed",
-            "SSDs are read in arrays that have hard disks as well.",
+            "SSDs are read only in arrays that also contain hard disks.",
             label="only mixed",
             risk=Risk.PERFORMANCE,
         ),
@@ -183,7 +184,8 @@ CARD_CHOICES: Mapping[str, tuple[Choice, ...]] = {
     ),
     "load_balance": _switch("Balanced by the controller.", "Not balanced.", off_risk=Risk.PERFORMANCE),
 }
-"""Legal values of the others. Values that a tool has no word for are not offered with that tool."""
+"""Legal values of the other settings in `MORE_CARD_SETTINGS`. Values that a tool cannot set are not offered with that
+tool."""
 
 
 _stored = partial(Setting, persistence=Persistence.STORED)

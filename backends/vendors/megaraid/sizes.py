@@ -1,4 +1,4 @@
-"""Strip sizes, and sizes that storcli and MegaCli also report in blocks. No I/O."""
+"""Parsers for strip sizes, and for sizes that storcli and MegaCli report both rounded and in blocks. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def strip(text: str | None) -> int | None:
 
 
 def exact(text: str | None, sector: int | None) -> int | None:
-    """Return a drive's size in bytes: the sectors in brackets if they match the rounded size, else that size."""
+    """Return a drive's size in bytes, by the sectors in brackets if they match the rounded size, else rounded."""
     rounded = read_size(text)
     match = _SECTORS.search(text or "")
     if rounded is None or match is None:

@@ -1,10 +1,10 @@
-"""Search for tools: which tool sees which controllers.
+"""Search for tools, to find out which tool sees which controllers.
 
 The search covers the installation folders, then PATH, and each tool runs `show` once. Of each kind (storcli 7, storcli
-8, MegaCli) the one that sees most controllers is used, the first one of equals. Version 8 manages other controllers
-than version 7, so both may be used. MegaCli can stop the firmware of newer controllers. It therefore runs only if the
-kernel driver has more controllers than storcli 7 sees, for old ones that only MegaCli knows. It gets only those
-controllers whose PCI address no other tool reports.
+8, MegaCli), raidbench uses the tool that sees the most controllers, or the first of several equal ones. Version 8
+manages other controllers than version 7, so both may be used. MegaCli can stop the firmware of newer controllers. It
+therefore runs only if the kernel driver has more controllers than storcli 7 sees, which may be old ones that only
+MegaCli knows. It manages only those controllers whose PCI address no other tool reports.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class MegaRaidToolProbe:
     cards: tuple[int, ...] = ()
     """Numbers of the controllers that it sees."""
     trouble: str = ""
-    """Why it did not run, or its output if it gave no usable answer."""
+    """Reason why it did not run, or its output if that was not usable."""
     hint: str = ""
     """Suggestion for the user."""
 
@@ -90,13 +90,13 @@ class Search:
     """Result of a search for tools."""
 
     tries: tuple[MegaRaidToolProbe, ...] = ()
-    """All tools found, in the order in which they ran."""
+    """All tools that were found, in the order in which they were tried."""
     kept: tuple[MegaRaidToolProbe, ...] = ()
-    """Tools that are used because they see controllers."""
+    """Tools that raidbench uses because they see controllers."""
 
 
 Slots = dict[tuple[str, int], str]
-"""PCI addresses by tool and controller. They do not change, so each is read once."""
+"""PCI addresses by tool and controller. They never change, so each is read only once."""
 
 
 async def search(host: Host, slots: Slots | None = None) -> Search:
@@ -125,7 +125,7 @@ async def search(host: Host, slots: Slots | None = None) -> Search:
 
 
 async def _programs(host: Host, kind: ToolKind, tries: list[MegaRaidToolProbe]) -> Sequence[str]:
-    """Return the executable programs of a kind; add one that exists but is not executable to `tries`."""
+    """Return the executable programs of a kind. Programs that exist but must not be run are added to `tries`."""
     paths: list[str] = []
     for path_name in kind.places:
         path = host.which((path_name,))
@@ -167,7 +167,7 @@ async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bo
 async def _without_managed_cards(
     megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
 ) -> MegaRaidToolProbe:
-    """Return the probe without controllers that another tool manages, and without those of unknown PCI address."""
+    """Return the probe without controllers that another tool manages or whose PCI address is unknown."""
     taken: set[str | None] = {None}
     for probe in probes:
         for card in probe.cards:
@@ -194,7 +194,7 @@ _INSTALL = "Install storcli64 (Dell: perccli64; 96xx and PERC 12: storcli2, perc
 
 
 def tool_problems(search: Search) -> tuple[Problem, ...]:
-    """Return a problem for each tool that gave no answer or must not run."""
+    """Return a problem for each tool that gave no usable output or must not be run."""
     return tuple(
         Problem(where=NAME, message=clean(f"{probe.sentence()}.", 400), hint=probe.hint)
         for probe in search.tries
@@ -203,7 +203,7 @@ def tool_problems(search: Search) -> tuple[Problem, ...]:
 
 
 async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...]:
-    """Return what to report if no tool sees a controller: nothing unless the kernel has one."""
+    """Return the problems to report if no tool sees a controller; those of the tools only, if the kernel has none."""
     cards = await kernel_cards(host)
     if not cards:
         return tool_problems(search)

@@ -1,6 +1,6 @@
 """Addresses: `/slot0`, `/slot0/ld1`, `/slot0/2I:1:1` (ssacli); `/arc1`, `/arc1/ld0`, `/aac1/0:3`. No I/O.
 
-`aac` is a controller of Adaptec's series 2 to 8, `arc` a SmartRAID that arcconf manages: they have different settings.
+`aac` is a controller of Adaptec's series 2 to 8, and `arc` is a SmartRAID that arcconf manages. Their settings differ.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NAME = "smartarray"
 """Prefix of the targets of this backend."""
 
 SLOT = r"[0-9]{1,6}[A-Za-z]{0,2}"
-"""Slot as ssacli prints and takes it: `0`, `0b`, `2085`."""
+"""Slot in the format that ssacli prints and accepts: `0`, `0b`, `2085`."""
 
 _ADDRESS = re.compile(
     r"(?P<card>/(?P<kind>slot|arc|aac)[0-9A-Za-z]{1,8})(?:/ld(?P<volume>\d{1,5})|/(?P<drive>[A-Za-z0-9]{1,6}(?::[A-Za-z0-9]{1,6}){1,3}))?",
@@ -30,7 +30,7 @@ class SmartArrayAddress:
     card: str
     """Address of the controller: `/slot0`."""
     family: Family
-    """Firmware family, which decides the settings."""
+    """Firmware family, on which the settings depend."""
     volume: int | None = None
     """Number of the logical drive; None for other targets."""
     drive: str | None = None

@@ -1,8 +1,8 @@
 """Backend for HPE Smart Array, SmartRAID and Adaptec's older controllers, through ssacli or arcconf.
 
-Almost no recording shows what these tools answer to a change. So the values read afterwards decide whether it worked. A
-value that is already set is never sent, because the firmware calls that an error. Refusals are quoted in the tool's own
-words.
+Almost no recording shows what these tools print after a change. So the values read afterwards decide whether it
+succeeded. A value that is already set is never sent, because the firmware reports that as an error. Refusals quote the
+tool.
 """
 
 from __future__ import annotations
@@ -55,14 +55,15 @@ from backends.vendors.smartarray.settings import CARD_SETTINGS, DRIVE_SETTINGS, 
 from backends.vendors.smartarray.tools import tool_problems, unseen_card_problems
 
 READ_BACK = 3
-"""Number of reads after a change: an old arcconf once more shows the old value."""
+"""Maximum number of reads after a change, because the first read with an old arcconf still shows the old value."""
 
 MOVING = "pending migration"
-"""Value of a strip size while the controller moves data: part of the data has the old size, part the new."""
+"""Value of the strip size while the controller moves data, when part of the data has the old size and part the new
+one."""
 
 
 class SmartArray:
-    """Backend for the controllers that a host's ssacli and arcconf see. It reads nothing before a method is called."""
+    """Backend for the controllers that ssacli and arcconf find on a host. It reads nothing until a method is called."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -70,11 +71,11 @@ class SmartArray:
         self._moving: dict[str, str] = {}
 
     async def inventory(self) -> Inventory:
-        """Return all controllers. A controller that cannot be read becomes a problem."""
+        """Return all controllers, with a problem for each one that cannot be read."""
         return await self.inventory_in_parts(lambda _part, _inventory: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
-        """Return the inventory, and report each controller at once as a placeholder and again when it has answered."""
+        """Return the inventory, and report each controller twice: as a placeholder when found, in full when read."""
         picture: Topology | None = None
         read: dict[str, Inventory] = {}
 
@@ -99,7 +100,7 @@ class SmartArray:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory from what was last read of each controller, by a change too."""
+        """Return the inventory from the cached state of each controller, which changes also update."""
         picture = await scan_topology(self._host)
         merged = Inventory(problems=(*await self._tool_problems(), *self._units.problems))
         for controller in await self._units.cards():
@@ -109,7 +110,7 @@ class SmartArray:
         return merged
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem for each tool without a complete answer, and for controllers that no tool sees."""
+        """Return a problem for each tool whose output is incomplete, and for controllers that no tool sees."""
         units = await self._units.search_cards()
         half = (truncation_of(unit.prefix, unit.text) for unit in units)
         return (*await self._tool_problems(), *(problem for problem in half if problem is not None))
@@ -128,17 +129,17 @@ class SmartArray:
         return (CARD_SETTINGS if address.volume is None else VOLUME_SETTINGS)[address.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
+        """Read every setting. Raises as `Backend.read` does, and ToolFailedError if the output is unusable."""
         address, unit = await self._unit(target)
         return self._readings(target, address, await self._view(target, address, unit, await unit.refresh()))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the settings from what was last read: the tools take seconds for any command."""
+        """Return the settings from the cached state, because the tools take seconds for any command."""
         address, unit = await self._unit(target)
         return self._readings(target, address, await self._view(target, address, unit, unit.text, ask=False))
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Query the legal values of all settings, so that a recording has the answers. Return the number of queries."""
+        """Query the legal values of all settings, so that a recording contains them. Return the number of queries."""
         address, unit = await self._unit(target)
         volume = unit.text.volume(address.volume)
         if address.drive is not None or (address.volume is not None and volume is None):
@@ -164,7 +165,7 @@ class SmartArray:
         )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change back to `value`; after Smart Path it restores the cache of the whole array."""
+        """Return the change back to `value`. A change back from Smart Path restores the cache of the whole array."""
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, address, unit, await unit.refresh(), ask=False)
@@ -173,7 +174,7 @@ class SmartArray:
         return plan_change(view, request, self._identity(address, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands unless the value is already set; the value read afterwards decides.
+        """Run the commands unless the value is already set. The value read afterwards decides about success.
 
         Raises ToolFailedError in the tool's own words if the controller still has the old value.
         """
@@ -215,7 +216,7 @@ class SmartArray:
             )
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return every drive that only a controller sees, with the reasons against using it."""
+        """Return every drive that only a controller sees, each with the reasons why it cannot be used."""
         picture = await scan_topology(self._host)
         units = await self._units.cards()
         return tuple(
@@ -238,8 +239,8 @@ class SmartArray:
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
         """Find an array by its controller and the serial numbers of its drives.
 
-        A different array with the same name never matches. A missing array is searched twice, because an old arcconf
-        once more shows the state before a change.
+        A different array with the same name never matches. A missing array is searched for twice, because an old
+        arcconf may still show the state before a change.
         """
         unit = await self._making_unit(array.controller)
         match = await self._find(array, unit)
@@ -251,7 +252,7 @@ class SmartArray:
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Run the steps; the tool reports success or failure. Then read the controller until the change shows."""
+        """Run the steps; the tool's report decides. After each step, read the controller until it shows the change."""
         unit = await self._making_unit(controller)
         for step in steps:
             if not unit.tool.is_creation_or_deletion(unit.number, step.argv):
@@ -276,7 +277,7 @@ class SmartArray:
         return (await self._unit(controller))[1]
 
     async def _value_after(self, change: Change, address: SmartArrayAddress, unit: OpenController) -> str | None:
-        """Return the value read after a change, reading again while it is the old one."""
+        """Return the value after a change. Read again, up to `READ_BACK` times, while it is still the old value."""
         now = None
         for _ in range(READ_BACK):
             with uncached():

@@ -1,4 +1,4 @@
-"""Legal values of each setting, each with a sentence and its risk on a given controller. No I/O."""
+"""Legal values of each setting, each with an explanation and its risk on a given controller. No I/O."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def span(card: RaidCard, key: str) -> Span | None:
     return _SPANS.get(key)
 
 
-_OFF = offer("disable", "A write is acknowledged when it is safe at a power failure.")
+_OFF = offer("disable", "A write is acknowledged only when it would survive a power failure.")
 
 
 def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
@@ -80,10 +80,10 @@ def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
 def _values_and_source(
     view: PartView, key: str, otherwise: tuple[str, ...], now: str | None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the values, and a sentence if the controller does not report which ones it supports."""
+    """Return the values, and a warning if the controller does not report which ones it supports."""
     lines = view.legal.get(key, ())
     values = lines or otherwise
-    source = "" if lines else " The controller does not report whether it can."
+    source = "" if lines else " The controller does not report whether it supports this value."
     return (values if now is None or now in values else (now, *values)), source
 
 
@@ -103,26 +103,26 @@ def _ratios(view: PartView) -> tuple[Choice, ...]:
 
 
 def acceleration(view: PartView) -> tuple[Choice, ...]:
-    """Return none, the cache, and Smart Path if the array is of flash and the tool can set it."""
+    """Return the values `none`, `controller-cache` (if there is a cache) and `smart-path` (if the array is flash)."""
     card, volume = view.card, view.volume
     assert volume is not None
     group = view.text.group(volume.array)
     now = value_of(volume.acceleration)
     unsafe = caches_without_battery(card) and card.power is not None and card.power.healthy is not True
     warning = f" {power_text(card)[:1].upper()}{power_text(card)[1:]}." if unsafe else ""
-    choices = [offer("none", "Neither cache nor Smart Path: for a comparison.")]
+    choices = [offer("none", "Uses neither cache nor Smart Path. Suits comparisons.")]
     if card.cache_bytes is not None or card.cache_state is not None or now == "controller-cache":
         choices.append(
             offer(
                 "controller-cache",
-                f"The controller's memory, for reads and writes.{warning}",
+                f"Reads and writes use the controller's memory.{warning}",
                 risk=Risk.POWER_LOSS if unsafe else Risk.NONE,
             )
         )
     flash = group is not None and group.media in (Media.SSD, Media.NVME) and group.smart_path is not None
     if flash or now == "smart-path":
         choices.append(
-            offer("smart-path", "Bypasses the cache, for flash with random load. It applies to the whole array.")
+            offer("smart-path", "I/O bypasses the cache. Suits flash with random load. It applies to the whole array.")
         )
     return tuple(choices)
 

@@ -1,4 +1,4 @@
-"""Free drives, commands that create a logical drive on them, and the search for one created here. No I/O."""
+"""Free drives, commands that create a logical drive on them, and the search for one that raidbench created. No I/O."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _STRIP = 256 << 10
-"""Default strip size in bytes, the default of both tools."""
+"""Default strip size in bytes, which is that of both tools."""
 
 _STRIPS = tuple(kib << 10 for kib in (8, 16, 32, 64, 128, 256, 512, 1024))
 """All strip sizes in bytes. The controller reports which ones it supports (Smart Array 8 to 1024 KiB, Adaptec 16 to
@@ -48,14 +48,14 @@ _BUSY = ("rebuild", "migration")
 """Background operations during which no array is created."""
 
 _USUAL = {"acceleration": "none", "write_cache": "write-through", "read_cache": "off"}
-"""Default policies of a logical drive, chosen for benchmarks; those that a controller does not have are ignored."""
+"""Default policies of a logical drive, chosen for benchmarks. Policies that a controller does not have are ignored."""
 
 _CREATE_SECONDS = 5.0
-"""Seconds that such a tool takes for a change: it queries all controllers before and after."""
+"""Seconds that a change takes, because the tool queries all controllers before and after it."""
 
 
 def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) -> tuple[Candidate, ...]:
-    """Return every drive that only the controller sees, each with the reasons against using it."""
+    """Return every drive that only the controller sees, each with the reasons why it cannot be used."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(text)
     return tuple(
@@ -77,7 +77,7 @@ def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) 
 
 
 def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) -> tuple[str, ...]:
-    """Return every reason of the controller against creating a logical drive on a drive."""
+    """Return every reason why the controller cannot create a logical drive on a drive."""
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
     reasons: list[str] = []
     if drive.state is State.SPARE:
@@ -95,7 +95,7 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
 
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
-    """Return the reasons against creating anything on this controller now."""
+    """Return the reasons why this controller cannot create anything now."""
     reasons = [text.cut] if text.cut else []
     reasons += ["the controller is in HBA mode and has no arrays"] if text.card.passes_through else []
     reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
@@ -108,8 +108,8 @@ def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
 def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
     """Return the plan with the tool's commands that create the logical drive.
 
-    `usage`: the usage text of these commands. Raises InvalidValueError for a layout or policy that the controller does
-    not support, BlockedError while the controller can create nothing.
+    `usage`: the text of `ArrayTool.creation_usage`. Raises InvalidValueError for a layout or policy that the controller
+    does not support, BlockedError while the controller can create nothing.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request)
@@ -169,14 +169,14 @@ def _initialising(request: ArrayRequest, family: Family) -> str:
 
 
 def existing_volume_ids(text: CardText) -> tuple[str, ...]:
-    """Return a lasting id of each logical drive: its unique identifier, else the serial numbers of its drives."""
+    """Return a permanent id of each logical drive: its unique identifier, else the serial numbers of its drives."""
     return tuple(sorted(_lasting(text, volume) for volume in text.volumes))
 
 
 def find_made(
     array: CreatedArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
 ) -> ArrayMatch:
-    """Return what exists now of an array; see `BuildsArrays.find_made`.
+    """Find a recorded array among the controller's logical drives (see `BuildsArrays.find_made`).
 
     `text`: the controller, just read. `prefix` and `pci`: its address, and its PCI address.
     """

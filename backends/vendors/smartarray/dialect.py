@@ -17,9 +17,9 @@ class CardList:
     """Controllers that a tool sees."""
 
     numbers: tuple[str, ...]
-    """Numbers of the controllers, in the form that the tool takes."""
+    """Numbers of the controllers, as the tool's commands expect them."""
     cut: str = ""
-    """Clause that says why there may be more controllers, without a full stop; "" if the list is complete."""
+    """Clause, without a full stop, that says why controllers may be missing; "" if the list is complete."""
 
 
 Lines = tuple[tuple[str, ...], ...]
@@ -39,21 +39,25 @@ class NewLogical:
     parity_groups: int | None = None
     """Number of parity groups of RAID 50 and 60."""
     policies: Mapping[str, str] = field(default_factory=dict)
-    """Cache policies by setting key, out of `ArrayTool.creation_choices`."""
+    """Cache policies by setting key, chosen from `ArrayTool.creation_choices`."""
     name: str
     """Label."""
 
 
 class ArrayTool(Protocol):
-    """ssacli or arcconf at one path of one host. It runs one command at a time, as the tools lock each other out."""
+    """ssacli or arcconf at one path of one host. It runs one command at a time, because a second instance fails."""
 
     tool: str
     """Path of the program."""
     lock_name: str
-    """Name of the lock between processes; a tool serves one caller at a time, for any controller."""
+    """Name of the lock between processes. It covers all controllers, because a tool serves only one caller at a
+    time."""
 
     async def cards(self) -> CardList:
-        """Return the controllers. Raises ToolFailedError or ToolTimeoutError without a usable answer."""
+        """Return the controllers.
+
+        Raises ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
+        """
         ...
 
     async def read(self, number: str) -> CardText:
@@ -65,11 +69,11 @@ class ArrayTool(Protocol):
         ...
 
     async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """Return the legal values that the controller reports, by setting key; they are read once."""
+        """Return the legal values that the controller reports, by setting key. They are read only once."""
         ...
 
     async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Query the legal values of every setting, for a recording. Return the number of queries."""
+        """Query the legal values of every setting, so that a recording contains them. Return the number of queries."""
         ...
 
     def set_card(self, text: CardText, key: str, value: str) -> Lines:
@@ -89,7 +93,7 @@ class ArrayTool(Protocol):
         ...
 
     async def creation_usage(self) -> str:
-        """Return the usage text for creating a logical drive; "" if the words are known. Raises as `cards` does."""
+        """Return the usage text of the creation command; "" if raidbench knows its options. Raises as `cards` does."""
         ...
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
@@ -99,16 +103,16 @@ class ArrayTool(Protocol):
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
         """Return the commands that create a logical drive over whole drives; `usage`: text of `creation_usage`.
 
-        Raises InvalidValueError if the tool has no words for the layout.
+        Raises InvalidValueError if the tool does not support the layout.
         """
         ...
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """Return the commands that delete a logical drive without a prompt."""
+        """Return the commands that delete a logical drive without asking a question."""
         ...
 
     def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
-        """Return whether a command only creates a logical drive on a controller or deletes a single one."""
+        """Return whether a command only creates or deletes a single logical drive on this controller."""
         ...
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
@@ -129,7 +133,7 @@ class PartView:
     tool: ArrayTool
     """The tool that manages it."""
     why_not: str | None = None
-    """Reason that blocks every change: no root, read-only mode."""
+    """Reason that blocks every change: no root privileges, or read-only mode."""
     legal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Legal values that the controller reports, by setting key."""
     volume: LogicalDrive | None = None

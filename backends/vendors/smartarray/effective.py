@@ -1,7 +1,8 @@
-"""Effective cache policies, where they differ from the configured ones, and the reason. No I/O.
+"""Effective cache policies that differ from the configured ones, and why they differ. No I/O.
 
-Configured caching does nothing while the cache is disabled. It caches no writes while the battery is not healthy,
-unless the controller may cache without one. Series 2 to 8 report both themselves.
+Configured caching has no effect while the cache is disabled. While the battery is not healthy, writes are not cached
+unless the controller may cache them without a battery. Series 2 to 8 report themselves whether reads and writes are
+cached now.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def write_policy(card: RaidCard, volume: LogicalDrive) -> ReportedValue | None:
 
 
 def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
-    """Return the effective write policy: what the tool reports, else what follows from cache and battery."""
+    """Return the effective write policy, as the tool reports it, else as the state of cache and battery implies."""
     wanted = value_of(write_policy(card, volume))
     now = value_of(volume.writing_back)
     if now == "off" and wanted in _WRITING_BACK:

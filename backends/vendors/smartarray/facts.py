@@ -1,7 +1,7 @@
 """Data that ssacli or arcconf reports about a controller; the parsers create it, the backend reads it.
 
-A field is None if the tool does not report it. A `ReportedValue` keeps the tool's words and their meaning; words that
-are not understood mean `unknown`, never a default.
+A field is None if the tool does not report it. A `ReportedValue` keeps the tool's text and its meaning. Text that is
+not understood means `unknown`, never a default.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from backends.vendors._cards import BackgroundOperation, ReportedArray, Reported
 
 
 class Family(StrEnum):
-    """Firmware family of a controller, which decides its settings."""
+    """Firmware family of a controller, on which its settings depend."""
 
     SMART = "smart"
-    """Smart Array and SmartRAID: one firmware, whichever tool manages it."""
+    """Smart Array and SmartRAID, which have the same firmware with either tool."""
     SERIES = "series"
     """Adaptec series 2 to 8 (aacraid)."""
 
@@ -45,29 +45,29 @@ class LogicalDrive(ReportedArray):
     stripe_bytes: int | None = None
     """Bytes of data in a full stripe."""
     acceleration: ReportedValue | None = None
-    """Accelerator in use: `none`, `controller-cache`, `smart-path`. Family SMART."""
+    """Accelerator in use: `none`, `controller-cache`, `smart-path`. Only for the family SMART."""
     read_cache: ReportedValue | None = None
-    """`on`, `off`. Family SERIES."""
+    """Configured read cache: `on`, `off`. Only for the family SERIES."""
     write_cache: ReportedValue | None = None
-    """Configured write policy: `write-through`, `write-back`, `always-write-back`. Family SERIES."""
+    """Configured write policy: `write-through`, `write-back`, `always-write-back`. Only for the family SERIES."""
     writing_back: ReportedValue | None = None
-    """Whether writes are cached now, if reported: `on`, `off`. Family SERIES."""
+    """Whether writes are cached now, if reported: `on`, `off`. Only for the family SERIES."""
     reading_cached: ReportedValue | None = None
-    """Whether reads are cached now, if reported: `on`, `off`. Family SERIES."""
+    """Whether reads are cached now, if reported: `on`, `off`. Only for the family SERIES."""
     old_words: bool = False
-    """Whether the tool calls its caching `Array Accelerator`, in output and commands."""
+    """Whether the tool uses the older name `Array Accelerator` for its caching, in output and commands."""
     device: str | None = None
     """Device node that the tool reports: `/dev/sda`."""
     width: int | None = None
-    """Number of named members, including missing ones, if reported."""
+    """Number of members that the tool names, including missing ones; None if not reported."""
     ssd_cache: str | None = None
-    """The tool's words for an SSD cache in front of it (maxCache, SSD Smart Cache); None if there is none."""
+    """The tool's text about an SSD cache for this logical drive (maxCache, SSD Smart Cache); None if there is none."""
     parity_groups: int | None = None
     """Number of parity groups of RAID 50 and 60; None if not reported."""
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background operations on it."""
     lost: str | None = None
-    """The tool's words for data that no member can supply; None if it reports none."""
+    """The tool's text about lost data, which no member can supply; None if it reports none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,15 +93,15 @@ class BayDrive(ReportedDrive):
     physical_bytes: int | None = None
     """Physical sector size in bytes."""
     use_raw: str = ""
-    """Use in the tool's words, if reported separately from the state."""
+    """Purpose of the drive in the tool's words, if reported separately from the state."""
     health: Health = Health()
     """Condition."""
     write_cache: ReportedValue | None = None
-    """State of its own cache, if reported: `on`, `off`."""
+    """State of the drive's own write cache, if reported: `on`, `off`."""
     device: str | None = None
     """Device node that the tool reports for a drive exposed to the system: `/dev/sda`."""
     slot: str | None = None
-    """Location in the tool's words, if the place does not give it."""
+    """Location in the tool's words, if `place` does not contain it."""
     usage_left: str | None = None
     """Remaining life of a flash drive, in the tool's words."""
 
@@ -111,7 +111,7 @@ class RaidCard(ReportedCard):
     """A controller and its settings."""
 
     number: str
-    """Slot (ssacli) or number (arcconf) that the tool takes; "" if unknown."""
+    """Slot (ssacli) or number (arcconf) that the tool's commands expect; "" if unknown."""
     family: Family = Family.SMART
     """Firmware family."""
     state_raw: str | None = None
@@ -133,11 +133,11 @@ class RaidCard(ReportedCard):
     limits: Mapping[str, int] = field(default_factory=dict)
     """Largest values by setting key, if reported."""
     locked: str | None = None
-    """The tool's words if the controller refuses every change of its configuration; else None."""
+    """The tool's explanation if the controller refuses every change of its configuration; else None."""
 
     @property
     def passes_through(self) -> bool:
-        """Return whether it creates no arrays: a host bus adapter, or a controller in that mode."""
+        """Return whether it cannot create arrays, because it is a host bus adapter or in HBA mode."""
         return (self.mode or "").upper().startswith("HBA")
 
 
@@ -154,9 +154,9 @@ class CardText:
     drives: tuple[BayDrive, ...] = ()
     """Physical drives."""
     cut: str = ""
-    """Clause that says what is missing from a truncated answer, without a full stop; "" if it is complete."""
+    """Clause, without a full stop, that says what is missing from truncated output; "" if it is complete."""
     twice: str = ""
-    """Clause that names objects which the answer has more than once; they are refused and not listed."""
+    """Clause that names objects which the output describes more than once. These are refused and not listed."""
 
     def volume(self, number: int | None) -> LogicalDrive | None:
         """Return the logical drive with this number, or None."""

@@ -1,4 +1,4 @@
-"""Inventory objects and identities from the data of a controller. No I/O."""
+"""Converts the data of a controller to inventory objects and identities. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, LogicalDrive, 
 from backends.vendors.smartarray.matching import drive_node, volume_node
 
 _THREE_COPIES = re.compile(r"adm|triple", re.ASCII | re.IGNORECASE)
-"""Words for RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
+"""Matches the tools' names of RAID 1 and 10 with three copies: `1 (ADM)`, `RAID 10 (Triple)`."""
 
 
 def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: Topology) -> Inventory:
@@ -36,7 +36,7 @@ def inventory(prefix: str, text: CardText, pci: str | None, tool: str, picture: 
 
 
 def truncation_of(prefix: str, text: CardText) -> Problem | None:
-    """Return the problem about a truncated answer, or None if it is complete."""
+    """Return a problem if the output about the controller was truncated, else None."""
     return Problem(where=f"{NAME}:{prefix}", message=f"{text.cut}.", hint=LOOK_AGAIN) if text.cut else None
 
 
@@ -46,7 +46,7 @@ def card_identity(prefix: str, card: RaidCard) -> Identity:
 
 
 def volume_identity(prefix: str, text: CardText, volume: LogicalDrive, node: Node | None) -> Identity:
-    """Return the identity of a logical drive: its block device, else its address and its controller's serial number."""
+    """Return the identity of a logical drive: that of its block device, else address and controller serial number."""
     if node is not None:
         return identity(node)
     wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None
@@ -132,10 +132,12 @@ def tasks(volume: LogicalDrive) -> tuple[Task, ...]:
 
 
 def _data_drives(volume: LogicalDrive, *, counted: bool) -> int | None:
-    """Return the data drives by the reported full stripe, else by the number of drives if `counted` (all are listed).
+    """Return the number of data drives, by the reported full stripe or else by the number of drives.
 
-    The full stripe of a RAID 50 or 60 is that of one parity group (ssacli: 512 KB for 6 drives in 2 groups with strips
-    of 256 KB). It is useless if the number of groups is not reported.
+    `counted`: whether all drives are listed; if not, the number of drives is not used.
+
+    The reported full stripe of a RAID 50 or 60 covers only one parity group (ssacli: 512 KB for 6 drives in 2 groups
+    with strips of 256 KB). It cannot be used if the number of groups is not reported.
     """
     if volume.strip_bytes and volume.stripe_bytes and volume.stripe_bytes % volume.strip_bytes == 0:
         groups = volume.parity_groups if volume.level in raid.PARITY_IN_SPANS else 1
@@ -156,16 +158,16 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
         "Read cache": value_text(value_of(volume.read_cache), effective.read_cache(volume)),
         "Unprotected": effective.unprotected_reason(card, volume),
         "Smart Path": value_of(group.smart_path) if group is not None else None,
-        "SSD cache in front": volume.ssd_cache,
+        "SSD cache": volume.ssd_cache,
         "World wide name": volume.wwn,
         UNRECOVERABLE: volume.lost,
-        "Device, says the tool": volume.device if node is None else None,
+        "Device reported by the tool": volume.device if node is None else None,
     }
     return Fact.from_rows(rows.items())
 
 
 def _value_text(phrase: ReportedValue | None) -> str | None:
-    """Return the common word, or the tool's words if they are not understood."""
+    """Return the value in the common vocabulary, or `unknown` with the tool's text; None if not reported."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
 
 

@@ -1,4 +1,4 @@
-"""Kernel disks of logical drives and drives, and PCI addresses of controllers. No I/O.
+"""Finds the kernel disks of logical drives and drives, and the PCI addresses of controllers. No I/O.
 
 A disk matches by world wide name. Otherwise it matches by the device node that the tool reports, if the size agrees and
 no world wide name contradicts. For series 2 to 8 it may also match by SCSI address: aacraid shows logical drives on
@@ -17,11 +17,11 @@ from backends.vendors.smartarray.facts import BayDrive, Family, LogicalDrive
 
 _ADDRESS = re.compile(r"/host\d+/target\d+:\d+:\d+/\d+:(\d+):(\d+):(\d+)/", re.ASCII)
 _ROUNDED = 0.01
-"""Largest relative error of the sizes that the tools print."""
+"""Largest relative error of the rounded sizes that the tools print."""
 
 
 def volume_node(volume: LogicalDrive, family: Family, pci: str | None, nodes: Iterable[Node]) -> Node | None:
-    """Return the kernel disk of a logical drive, or None if none is certain."""
+    """Return the kernel disk of a logical drive, or None if no disk matches for certain."""
     disks = [node for node in nodes if node.parent is None]
     if volume.wwn is not None and len(same := [node for node in disks if naa(node) == volume.wwn]) == 1:
         return same[0]
@@ -57,5 +57,5 @@ def _is_at(node: Node, pci: str, number: int) -> bool:
 
 
 def pci_address(output: str | None, addresses: Collection[str]) -> str | None:
-    """Return a PCI address as the kernel writes it; if the controller reports none, the only one of the kernel."""
+    """Return a controller's PCI address in the kernel's format. If the tool reports none, a sole candidate is used."""
     return function_of(output) or (next(iter(addresses)) if len(addresses) == 1 else None)

@@ -1,4 +1,4 @@
-"""Controllers of a host while a backend runs, each with its tool and its cached state."""
+"""Controllers of a host during the lifetime of a backend, each with its tool and its cached state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from backends.vendors.smartarray.tools import (
 
 @dataclass(slots=True)
 class OpenController:
-    """One controller; it is read only on request."""
+    """One controller, which is read only on request."""
 
     prefix: str
     """Address of the controller."""
@@ -41,13 +41,13 @@ class OpenController:
     """State as last read."""
 
     async def refresh(self) -> CardText:
-        """Read the whole controller again. Raises as `ArrayTool.read` does, and ToolMissingError without the tool."""
+        """Read the controller again. Raises as `ArrayTool.read` does, and ToolMissingError if the tool is gone."""
         self.text = await self.tool.read(self.number)
         return self.text
 
 
 CardReport = Callable[[str, OpenController | Problem | None], Awaitable[None]]
-"""Receives the address of a controller with None when it is found, then with its state or the problem."""
+"""Receives a controller's address twice: with None when found, then with the controller or the problem."""
 
 
 async def _report_nothing(address: str, card: OpenController | Problem | None) -> None:
@@ -55,7 +55,7 @@ async def _report_nothing(address: str, card: OpenController | Problem | None) -
 
 
 class OpenControllers:
-    """All controllers of a host, found at first use and by every scan."""
+    """All controllers of a host. The first use searches for them, and so does every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -77,7 +77,7 @@ class OpenControllers:
         return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
     async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
-        """Scan for tools and controllers, and read each controller again. The tools run in parallel."""
+        """Search for tools and controllers, and read each controller again. The tools run in parallel."""
         async with self._searching:
             pairs = await asyncio.gather(*(self._scan_program(program, report) for program in PROGRAMS))
             self.tried = tuple(probe for tried, _ in pairs for probe in tried)
@@ -86,14 +86,14 @@ class OpenControllers:
             units: dict[str, OpenController] = {}
             for unit in (entry for entry in read if isinstance(entry, OpenController)):
                 if unit.pci is None or all(unit.pci != earlier.pci for earlier in units.values()):
-                    units.setdefault(unit.prefix, unit)  # the first tool gets a controller that two tools see
+                    units.setdefault(unit.prefix, unit)  # the first of two tools manages a controller that both see
             self._units = units
             return tuple(units.values())
 
     async def _scan_program(
         self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
-        """Read the controllers of one program, one after the other."""
+        """Read the controllers that one program sees, one after the other. Return the probed copies and the results."""
         tried = await probe_program(self._host, program, self._tools)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
@@ -114,7 +114,7 @@ class OpenControllers:
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:
-        """Return a controller. Raises NotFoundError if it does not exist, ToolFailedError if that is unknown."""
+        """Return a controller. Raises NotFoundError if there is none, ToolFailedError if a failed tool may hide it."""
         if self._units is None:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)
@@ -123,7 +123,7 @@ class OpenControllers:
         return unit
 
     def _unlisted_error(self, prefix: str) -> ToolFailedError | None:
-        """Return the error if it is unknown whether the controller exists; None if it is known."""
+        """Return the error of a tool that may hide the controller; None if the controller certainly does not exist."""
         reason = next(
             (problem for problem in self.problems if problem.where.partition(":")[2] == prefix), None
         ) or next(iter(tool_problems(self.tried)), None)

@@ -1,4 +1,4 @@
-"""Changes from a reading and a wanted value: commands, undo commands and risk. No I/O."""
+"""Plans changes from a reading and a requested value: commands, undo commands and risk. No I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backends.vendors.smartarray.effective import power_text
 from backends.vendors.smartarray.facts import CardText, LogicalDrive
 
 CACHED = "cached"
-"""Companion key for the numbers of the other logical drives of the array that had the cache: `2,3`."""
+"""Key of a companion value: the numbers of the other logical drives of the array that used the cache, such as `2,3`."""
 
 _STEP = re.compile(
     rf"ctrl slot=(?P<card>{SLOT}) (?:ld (?P<volume>[0-9]{{1,5}})|array (?P<array>[A-Za-z]{{1,3}})) modify "
@@ -31,22 +31,23 @@ _BEFORE = {
     "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
     "strip_size": re.compile("|".join(str(1 << power) for power in range(13, 21))),
 }
-"""Former values that can be restored although they are not offered."""
+"""Former values that undo can restore although raidbench does not offer them."""
 
 _MOVES = {
     "acceleration": ("write_cache",),
     "surface_scan_mode": ("surface_scan_delay",),
     "surface_scan_delay": ("surface_scan_mode",),
 }
-"""Settings that change as a side effect: scan mode and delay, for example, are one number in the firmware."""
+"""Settings that change as a side effect, by the setting that is changed. Scan mode and delay, for example, are a single
+number in the firmware."""
 
 
 def plan_change(
     view: PartView, request: RequestedValue, identity: Identity, companions: Mapping[str, str] | None = None
 ) -> Change:
-    """Return the change of any setting. `companions`: values that are restored with a former value.
+    """Return the change of any setting. `companions`: values to restore together with a former value.
 
-    Raises InvalidValueError if the tool has no word for the value.
+    Raises InvalidValueError if the tool cannot set the value.
     """
     key = request.setting.key
     current = companions_now(view, key, request.value)
@@ -69,7 +70,7 @@ def plan_change(
 
 
 def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
-    """Return the numbers of the other logical drives of the array that lose the cache to Smart Path."""
+    """Return the numbers of the array's other logical drives that lose the cache when Smart Path is turned on."""
     if view.volume is None or (key, value) != ("acceleration", "smart-path"):
         return {}
     cached = [mate for mate in _array_mates(view.text, view.volume) if mate.number != view.volume.number]
@@ -78,7 +79,7 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
 
 
 def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
-    """Return a pattern for values that may be restored with a setting: for the acceleration, others of the array."""
+    """Return a pattern for companion values. Acceleration may name the array's other logical drives."""
     if view.volume is None or key != "acceleration":
         return {}
     mates = "|".join(
@@ -88,7 +89,7 @@ def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a former value if it can be restored, offered or not. Raises InvalidValueError if it cannot."""
+    """Return a former value if it can be restored, even if it is not offered. Raises InvalidValueError if it cannot."""
     legal = _BEFORE.get(setting.key)
     return value if legal is not None and legal.fullmatch(value) else is_restorable_value(setting, now, value)
 
@@ -108,7 +109,7 @@ def _lines(view: PartView, key: str, value: str, companions: Mapping[str, str]) 
 
 
 def require_own_step(change: Change, view: PartView) -> None:
-    """Raise RefusedError if a step does anything but this change of this target."""
+    """Raise RefusedError if a step does anything other than this change of this target."""
     if change.key == "acceleration" and all(_is_own_acceleration(view, step) for step in change.writes):
         return
     try:
@@ -118,7 +119,7 @@ def require_own_step(change: Change, view: PartView) -> None:
 
 
 def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
-    """Return whether a step switches the cache of a logical drive of this array, or the array's Smart Path."""
+    """Return whether a step only switches the cache of a logical drive of this array, or the array's Smart Path."""
     match, volume = _STEP.fullmatch(" ".join(step.argv[1:])), view.volume
     if match is None or volume is None or (step.argv[0], match["card"]) != (view.tool.tool, view.card.number):
         return False
@@ -129,7 +130,10 @@ def _is_own_acceleration(view: PartView, step: ChangeStep) -> bool:
 
 
 def _with_acceleration(text: CardText, volume: LogicalDrive, value: str) -> CardText:
-    """Return the controller after the change: Smart Path applies to the whole array, the cache to one logical drive."""
+    """Return the controller as it is after a logical drive's acceleration is set to `value`.
+
+    Smart Path applies to the whole array, the cache to one logical drive.
+    """
     affects_array = "smart-path" in (value, value_of(volume.acceleration))
     mates_value = "smart-path" if value == "smart-path" else "none"
 

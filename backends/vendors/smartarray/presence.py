@@ -1,4 +1,4 @@
-"""Presence check, cheap to import: installed tools and controllers with a matching kernel driver."""
+"""Presence check for tools and for controllers with a matching kernel driver. It is cheap to import."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from backends.host import Host
 from backends.protocol import RootReads
 
 SSACLI = ("ssacli", "hpssacli", "hpacucli")
-"""Names of HPE's tool on PATH, newest first; all three have the same grammar."""
+"""Names of HPE's tool on PATH, newest first. The commands of all three have the same form."""
 
 SSACLI_PLACES = ("/opt/smartstorageadmin/ssacli/bin/ssacli", "/opt/hp/hpssacli/bld/hpssacli")
 """Paths where its packages install it."""
@@ -33,7 +33,7 @@ async def kernel_cards(host: Host, drivers: Sequence[str] = DRIVERS) -> tuple[st
 
 
 async def is_present(host: Host) -> bool:
-    """Return whether a tool is installed or the kernel has a controller."""
+    """Return whether a tool is installed, or a controller is bound to one of the kernel drivers."""
     tools = (*SSACLI_PLACES, *SSACLI, *ARCCONF_PLACES, *ARCCONF)
     return host.which(tools) is not None or bool(await kernel_cards(host))
 
@@ -54,4 +54,4 @@ _ARCCONF = (
 )
 
 ROOT_READS: RootReads = {(*SSACLI, *SSACLI_PLACES): _SSACLI, (*ARCCONF, *ARCCONF_PLACES): _ARCCONF}
-"""Commands that root runs for a user: all of them only read."""
+"""Commands that root may run for a user. All of them only read."""

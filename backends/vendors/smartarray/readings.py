@@ -59,7 +59,7 @@ def _reading(
 
 
 def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...], span: Span | None) -> str | None:
-    """Return why the present value could not be restored, or None if it can."""
+    """Return why the current value could not be restored, or None if it could."""
     if phrase is None:
         return "the controller does not report it"
     if phrase.value == UNKNOWN:
@@ -73,7 +73,7 @@ def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...]
 
 
 def _unsettable_reason(legal: tuple[Choice, ...], plan_command: Callable[[str], object]) -> str | None:
-    """Return why the tool can set none of these values, or None if it can."""
+    """Return the reason for the first of these values that the tool cannot set, or None if it can set all."""
     for choice in legal or (offer("1"),):
         try:
             plan_command(choice.value)
@@ -110,7 +110,7 @@ def _card_value(view: PartView, key: str) -> Reading:
 
 
 def _ratio_reason(view: PartView) -> str | None:
-    """Return why the firmware refuses a different ratio (Microchip's storage library lists its reasons), or None."""
+    """Return why the firmware refuses a different cache ratio, or None. Source: Microchip's storage library."""
     card = view.card
     if card.power is not None and card.power.healthy is False and not caches_without_battery(card):
         return f"the firmware refuses another ratio while the cache is unprotected: {power_text(card)}"
@@ -118,7 +118,7 @@ def _ratio_reason(view: PartView) -> str | None:
 
 
 def _bypass_reason(view: PartView) -> str | None:
-    """Return why the firmware refuses it while no logical drive may use the cache (the same library), or None."""
+    """Return why the firmware refuses to change the no-battery write cache, or None. Source: the same library."""
     bypassed = {value_of(volume.acceleration) for volume in view.text.volumes} == {"smart-path"}
     return "the firmware refuses it while every logical drive bypasses the cache" if bypassed else None
 
@@ -135,7 +135,7 @@ def _busy_reason(view: PartView) -> str | None:
 
 
 def acceleration(view: PartView) -> Reading:
-    """Return the accelerator of the logical drive."""
+    """Return the reading of the logical drive's acceleration."""
     volume = view.volume
     assert volume is not None
     offered = choices.acceleration(view)
@@ -175,7 +175,7 @@ def _offline_reason(view: PartView) -> str | None:
 
 
 def strip(view: PartView) -> Reading:
-    """Return the strip size, and whether the controller can move the data to a different one."""
+    """Return the reading of the strip size, with the reason if the controller cannot change it."""
     volume = view.volume
     assert volume is not None
     size = volume.strip_bytes
@@ -185,9 +185,7 @@ def strip(view: PartView) -> Reading:
     if against is None and phrase is not None:
         against = _unsettable_reason(legal, lambda value: view.tool.set_volume(view.text, volume, "strip_size", value))
         if against is not None:
-            against = (
-                "arcconf would need all drives again and would remove omitted ones, so raidbench does not offer it"
-            )
+            against = "arcconf removes every drive that its command does not list, so raidbench does not offer this"
         against = against or _busy_reason(view) or _migration_reason(view)
     reading = _reading(view, phrase, legal, against)
     moving = next((job for job in volume.jobs if job.kind == "migration"), None)

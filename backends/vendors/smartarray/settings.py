@@ -50,7 +50,7 @@ STRIP_SIZE = unconfirmed(
     key="strip_size",
     label="Strip size",
     help="Amount of contiguous data on each drive of a stripe. The controller can change it while the logical drive "
-    "is in use. (ssacli: ss; not offered with arcconf, which needs all drives again)",
+    "is in use. (ssacli: ss; not offered with arcconf, which requires a list of all drives)",
     risk=Risk.DESTROYS_DATA,
     risk_text="The controller rewrites the whole logical drive. This takes hours, slows all I/O on it and cannot be "
     "stopped. A second drive failure or a cache failure during this time can destroy all data on it. Make a "
@@ -135,7 +135,7 @@ SMART_CARD_SETTINGS = (
     unconfirmed(
         key="queue_depth",
         label="Queue depth",
-        help="Requests that the controller has in flight on a drive. (ssacli: queuedepth)",
+        help="Maximum number of requests that the controller has in flight on a drive. (ssacli: queuedepth)",
         unit="commands",
     ),
     _priority("rebuild_priority", "Rebuild priority", "a rebuild"),
@@ -158,7 +158,7 @@ SMART_CARD_SETTINGS = (
     unconfirmed(
         key="parallel_surface_scan",
         label="Parallel surface scans",
-        help="Logical drives that are scanned at the same time. (ssacli: parallelsurfacescancount)",
+        help="Number of logical drives that are scanned at the same time. (ssacli: parallelsurfacescancount)",
     ),
     unconfirmed(
         key="degraded_performance",

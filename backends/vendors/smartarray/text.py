@@ -10,7 +10,7 @@ from backends.model import Level, State
 from backends.text import clean
 
 LINE = 2000
-"""Most characters of a line that are parsed."""
+"""Maximum number of characters of a line to parse."""
 
 _NUMBER = re.compile(r"-?\d{1,18}(?:[.,]\d{1,6})*", re.ASCII)
 _LINK_SPEED = re.compile(r"\d{1,2}(?:\.\d)? ?G(?:b/s|bps)", re.ASCII | re.IGNORECASE)
@@ -33,16 +33,19 @@ LEVELS = {
 
 
 def lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield indentation and text of every line, cut to `LINE`; blank lines as (0, "")."""
+    """Yield indentation and text of every line, truncated to `LINE` characters; a blank line as (0, "")."""
     for line in text.splitlines():
         line = line[:LINE].expandtabs(4).rstrip()
         bare = line.lstrip(" \ufeff\0")
         yield (len(line) - len(bare) if bare else 0), bare
 
 
-@lru_cache(1024)  # every read of a controller has the same lines
+@lru_cache(1024)  # cached because every read of a controller has the same lines
 def field(text: str) -> tuple[str, str] | None:
-    """Return key and value at the first colon outside parentheses that a blank or the end follows, or None."""
+    """Return key and value of a line, or None.
+
+    They are separated at the first colon outside parentheses that is followed by a blank or the end of the line.
+    """
     depth = 0
     for at, char in enumerate(text):
         if char == "(":
@@ -56,13 +59,13 @@ def field(text: str) -> tuple[str, str] | None:
 
 
 def value_or_none(value: str | None, limit: int = 128) -> str | None:
-    """Return the cleaned value, or None if it is empty or one of the tool's words for no value."""
+    """Return the cleaned value, or None if it is empty or the tool's text for a missing value."""
     text = clean(value or "", limit)
     return None if text.lower() in ("", "none", "n/a", "not applicable", "not available", "unknown") else text
 
 
 def number(text: str | None) -> float | None:
-    """Return the first number; a comma before one or two last digits is a decimal comma."""
+    """Return the first number. A comma followed by only one or two digits is a decimal comma."""
     match = _NUMBER.search((text or "")[:LINE])
     if match is None:
         return None
@@ -83,25 +86,25 @@ def count(text: str | None) -> int | None:
 
 
 def link_speed(text: str | None) -> str | None:
-    """Return the first link speed of a list with one for each port, or None if the first is not one."""
+    """Return the link speed of the first port in a list, or None if it is not a speed."""
     first = (text or "").partition(",")[0].strip()
     return first if _LINK_SPEED.fullmatch(first) else None
 
 
 def naa(text: str | None) -> str | None:
-    """Return a world wide name as the kernel has it after `naa.`, or None."""
+    """Return a world wide name in the kernel's format, without its prefix `naa.`, or None."""
     word = (text or "").strip().removeprefix("0x").removeprefix("naa.")
     return word.lower() if _NAA.fullmatch(word) and set(word) != {"0"} else None
 
 
 def level(text: str | None) -> Level:
-    """Return the level; three copies count as RAID 1 or 10."""
+    """Return the RAID level. Levels with three copies count as RAID 1 or 10."""
     match = _LEVEL.match((text or "").strip())
     return LEVELS.get(match[1].replace(" ", ""), Level.UNKNOWN) if match is not None else Level.UNKNOWN
 
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
-    """Return the meaning of a state by its first words; the progress may follow."""
+    """Return the meaning of a state by its first words, which the progress may follow."""
     status = " ".join((text or "").lower().split())
     return next((state for front, state in table.items() if status.startswith(front)), State.UNKNOWN)
 

@@ -1,7 +1,8 @@
 """Search for tools: which tool manages which controllers, by kernel driver and PCI subsystem vendor, else by trying.
 
-hpsa and cciss belong to ssacli, aacraid to arcconf. smartpqi serves both, and other makers. Subsystem vendor 9005 is
-Adaptec, 103c and 1590 are HPE. For others both tools run, and arcconf gets a controller that both see.
+ssacli manages controllers with the drivers hpsa and cciss, and arcconf those with aacraid. smartpqi is the driver for
+both, and for other vendors. Subsystem vendor 9005 is Adaptec; 103c and 1590 are HPE. For other vendors both tools run,
+and arcconf manages a controller that both see.
 """
 
 from __future__ import annotations
@@ -83,9 +84,9 @@ class SmartArrayToolProbe:
     numbers: tuple[str, ...] = ()
     """Numbers of the controllers that it sees."""
     cut: str = ""
-    """Clause that says why it may see more of them; "" if the list is complete."""
+    """Clause that says why controllers may be missing from `numbers`; "" if the list is complete."""
     trouble: str = ""
-    """Its output if it gave no usable answer."""
+    """Its output if that was not usable."""
     hint: str = ""
     """Suggestion for the user."""
 
@@ -97,7 +98,7 @@ class SmartArrayToolProbe:
 
 
 async def family_addresses(host: Host, program: Program, family: Family) -> tuple[str, ...]:
-    """Return the PCI addresses of a family's controllers that a program may manage; only aacraid serves old ones."""
+    """Return the PCI addresses of a family's controllers that a program may manage; aacraid is for series 2 to 8."""
     old = await kernel_cards(host, SERIES_DRIVERS)
     if family is Family.SERIES:
         return old
@@ -115,9 +116,9 @@ async def controller_addresses(host: Host, program: Program) -> tuple[str, ...]:
 
 
 async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
-    """Run each copy of a program until one sees a controller; keep their interfaces in `tools`.
+    """Run each installed copy of a program until one sees a controller; store their interfaces in `tools`.
 
-    If the kernel has controllers, a program that can manage none of them does not run.
+    A program does not run if the kernel has controllers but the program can manage none of them.
     """
     tried: list[SmartArrayToolProbe] = []
     if await kernel_cards(host, DRIVERS) and not await controller_addresses(host, program):
@@ -146,7 +147,7 @@ async def _probe(program: Program, path: str, tool: ArrayTool) -> SmartArrayTool
 
 
 def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
-    """Return a problem for each tool without an answer, or with a truncated one."""
+    """Return a problem for each tool whose output is unusable or truncated."""
     silent = [
         Problem(where=NAME, message=clean(f"{probe.sentence().rstrip('.')}.", 400), hint=probe.hint)
         for probe in tried
@@ -159,13 +160,14 @@ def tool_problems(tried: Sequence[SmartArrayToolProbe]) -> tuple[Problem, ...]:
 async def unseen_card_problems(
     host: Host, tried: Sequence[SmartArrayToolProbe], seen_cards: int
 ) -> tuple[Problem, ...]:
-    """Return what to report if the kernel has more controllers than the tools see (`seen_cards`)."""
+    """Return the problems to report if the kernel has more controllers than the tools see (`seen_cards`)."""
     cards = await kernel_cards(host)
     if len(cards) <= seen_cards:
         return ()
     fit = [program.name for program in PROGRAMS if await controller_addresses(host, program)]
     asked = {probe.kind.name for probe in tried}
-    sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)  # others have their own problem
+    # Tools with other problems are reported separately.
+    sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"
     which = (
         "a Smart Array or Adaptec controller" if len(cards) == 1 else f"{len(cards)} Smart Array or Adaptec controllers"

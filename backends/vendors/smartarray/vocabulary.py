@@ -1,4 +1,4 @@
-"""Tables and parsers from the words of ssacli, hpacucli and arcconf to the common vocabulary. No I/O."""
+"""Tables and parsers that translate text of ssacli, hpacucli and arcconf to the common vocabulary. No I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SWITCH = {
 
 
 def phrase(raw: str, value: str | None) -> ReportedValue:
-    """Return the tool's words with their meaning, `unknown` if there is none."""
+    """Return the tool's text with its meaning, or `unknown` if `value` is None."""
     return ReportedValue(value=UNKNOWN if value is None else value, raw=clean(raw))
 
 
@@ -72,7 +72,7 @@ def power(text: str) -> str | None:
 
 
 def activation(text: str) -> str | None:
-    """Return when a spare is activated: `failure` or `predictive`; None for other words.
+    """Return the event at which a spare is activated, `failure` or `predictive`; None for other text.
 
     ssacli prints `Activate on physical drive failure (default)`, arcconf `Failure` or `Predictive`.
     """
@@ -95,7 +95,7 @@ _LATENCY = {
 
 
 def latency(text: str) -> str | None:
-    """Return the strength of the latency scheduler; None for other words."""
+    """Return the strength of the latency scheduler; None for other text."""
     return _LATENCY.get("".join(char for char in text.lower() if char.isalnum()))
 
 
@@ -109,7 +109,7 @@ def ratio(text: str) -> str | None:
 
 
 PENDING = "power_mode_pending"
-"""Key of the power mode after the next reboot, in the values of a controller."""
+"""Key, in a controller's values, of the power mode that applies after the next reboot."""
 
 Meaning = Callable[[str], str | None]
 
@@ -149,7 +149,8 @@ SMART: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
     ("spare_activation", ("Spare Activation Mode",), activation),
     ("latency_scheduler", ("Latency Scheduler Setting", "Latency"), latency),
 )
-"""Settings of Smart Array and SmartRAID: key, labels in ssacli and arcconf (also old ones), parser of the value."""
+"""Settings of Smart Array and SmartRAID: key, current and former labels in ssacli and arcconf, and parser of the
+value."""
 
 
 def _performance(text: str) -> str | None:
@@ -170,7 +171,7 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
 ) -> dict[str, ReportedValue]:
-    """Return the settings of a table that the fields (by label in lower case) contain."""
+    """Return those settings of a table that `fields` (by label in lower case) contains."""
     by_key = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
@@ -180,7 +181,7 @@ def values(
 
 
 PREDICTED = "predictive failure"
-"""Status of a drive that still works and predicts its failure; in lower case."""
+"""Status, in lower case, of a drive that still works but predicts its failure."""
 
 _MEDIA = (
     ("medium error count",),
@@ -188,7 +189,7 @@ _MEDIA = (
     ("hard read errors", "hard write errors"),
     ("failed read recovers", "failed write recovers"),
 )
-"""Counters of media errors by firmware. They may count the same event, so the largest sum is taken."""
+"""Counters of media errors by firmware. Several may count the same event, so the largest sum is used."""
 
 _OTHER = (
     "hardware error count",
@@ -203,17 +204,17 @@ _OTHER = (
     "other time out errors",
     "scsi bus faults",
 )
-"""Counters of unrecovered errors that are not media errors. No tool prints one under two names."""
+"""Counters of unrecovered errors that are not media errors. No tool prints the same counter under two names."""
 
 _PREDICTIVE = ("smart warning count", "s.m.a.r.t. warnings", "predictive failures")
-"""Counters of predicted failures. They may count the same event, so the largest is taken."""
+"""Counters of predicted failures. Several may count the same event, so the largest is used."""
 
 _FLAGS = ("s.m.a.r.t.", "pfa", "ssd smart trip wearout", "56 day warning present")
 """Flags by which a drive or the controller predicts its failure."""
 
 
 def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | None]:
-    """Return the state of a drive, and whether its status predicts a failure (None: the status does not say)."""
+    """Return the state of a drive, and whether its status predicts a failure; None if the status does not show that."""
     parts = [part for part in raw.split(",") if part.strip()]
     other_parts = [part for part in parts if PREDICTED not in part.lower()]
     state = texts.state(",".join(other_parts), table)
@@ -225,7 +226,7 @@ def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | Non
 def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
     """Return the condition of a drive.
 
-    `fields`: values by label in lower case. `announced`: whether its status predicts a failure.
+    `fields`: values by label in lower case. `announced`: whether its status predicts a failure; None if unknown.
     """
     flags = [flag_value for key in _FLAGS if (flag_value := _flag(fields.get(key))) is not None]
     predictive = _counts(fields, _PREDICTIVE)

@@ -71,7 +71,7 @@ def test_a_virtual_drive_that_is_there_twice_is_believed_in_neither_version() ->
 def test_a_property_that_a_virtual_drive_has_twice_refuses_it() -> None:
     text = texts.volume(1, extra="State               : Degraded\n")
     (found,) = parse_volumes("Adapter #0\n" + text)
-    assert found.refused == "it says State of virtual drive 1 twice, differently"
+    assert found.refused == "it gives two different values of State for virtual drive 1"
 
 
 def test_a_drive_that_a_virtual_drive_has_twice_refuses_it() -> None:
@@ -174,7 +174,7 @@ def test_properties_that_are_there_twice_refuse_their_virtual_drive_alone() -> N
     text = answers.answer(vall(0, 1))
     other = json.dumps(answers.properties(**{"Strip Size": "256 KB"}))
     found = refused(text.replace('"VD0 Properties"', f'"VD0 Properties": {other}, "VD0 Properties"', 1))
-    assert found == {0: "it has VD0 Properties twice, differently", 1: ""}
+    assert found == {0: "it has VD0 Properties twice, with different values", 1: ""}
 
 
 def test_two_virtual_drives_with_one_world_wide_name_are_refused() -> None:

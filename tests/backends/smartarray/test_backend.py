@@ -66,7 +66,7 @@ async def test_a_name_alone_is_believed_only_with_the_size() -> None:
     other = replace(HPE.volumes[0], wwn="", size_gib=100.0)
     (array,) = (await found_on(PlayedCards((replace(HPE, volumes=(other,)),)))).arrays
     assert array.device is None
-    assert ("Device, says the tool", "/dev/sdb") in {(fact.label, fact.value) for fact in array.facts}
+    assert ("Device reported by the tool", "/dev/sdb") in {(fact.label, fact.value) for fact in array.facts}
 
 
 async def test_a_world_wide_name_that_is_another_contradicts_the_name() -> None:
@@ -301,7 +301,7 @@ async def test_a_question_is_never_answered() -> None:
     host.instead["ctrl slot=0 modify drivewritecache=enable"] = SimulatedOutput(
         text="Warning: data loss.\n Continue? (y/n) ", code=1
     )
-    with pytest.raises(ToolFailedError, match="asks a question, which is not answered"):
+    with pytest.raises(ToolFailedError, match="asked a question, which raidbench does not answer"):
         await made(host, "drive_write_cache", "enable", CARD)
 
 

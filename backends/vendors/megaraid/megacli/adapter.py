@@ -33,7 +33,7 @@ _RATES = {
     "cc rate": "cc_rate",
     "reconstruction rate": "migrate_rate",
 }
-"""Labels of the section Settings; old firmware reports the rate of background initialisation as Resynch Rate."""
+"""Rates by label of the section Settings. Old firmware reports the background initialisation rate as Resynch Rate."""
 
 _OPERATIONS = {
     "write policy": "write_cache",
@@ -42,7 +42,7 @@ _OPERATIONS = {
     "disk cache policy": "drive_cache",
     "access policy": "access_policy",
 }
-"""Labels of the section Supported VD Operations."""
+"""Setting keys by label of the section Supported VD Operations."""
 
 _PATROL = {"auto": "auto", "automatic": "auto", "manual": "manual", "disabled": "off", "disable": "off"}
 _CHECK = {"disabled": "off", "sequential": "sequential", "concurrent": "concurrent"}
@@ -51,7 +51,10 @@ _RUNNING = ("active", "running", "paused", "suspended", "in progress")
 
 @dataclass(slots=True)
 class _Sections:
-    """Values of one controller by section, because labels repeat (`Rebuild Rate: 30%`, later `Rebuild Rate: Yes`)."""
+    """Values of one controller by section.
+
+    A label may occur in several sections: `Rebuild Rate: 30%`, later `Rebuild Rate: Yes`.
+    """
 
     rows: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -62,7 +65,7 @@ class _Sections:
 
 
 def card_numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of the controllers that an answer lists, each once, in order."""
+    """Return the numbers of the controllers that the output lists, each once, in order."""
     matches = (_ADAPTER.match(line.value) for line in lines(text) if not line.key)
     return tuple(dict.fromkeys(int(match[1]) for match in matches if match))
 
@@ -80,7 +83,7 @@ def parse_version(text: str) -> str | None:
 
 
 def parse_adapter(text: str, number: int) -> Card:
-    """Return the controller with this number in -AdpAllInfo; an answer that names none counts as about this one."""
+    """Return the controller with this number from -AdpAllInfo; output without controller numbers counts as its own."""
     sections = _sections(text, number)
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
@@ -109,19 +112,19 @@ def _notices(sections: _Sections) -> tuple[str, ...]:
 
 
 def _first_whole(sections: _Sections, label: str) -> int | None:
-    """Return the number of a label in any section, or None."""
+    """Return the integer under a label, in any section, or None."""
     return next((whole(rows[label]) for rows in sections.rows.values() if label in rows), None)
 
 
 def parse_announced_counts(text: str, number: int) -> tuple[int | None, int | None]:
-    """Return the numbers of virtual drives and of drives that -AdpAllInfo announces."""
+    """Return the numbers of virtual drives and of drives that -AdpAllInfo counts."""
     sections = _sections(text, number)
     volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
     return volumes, whole(sections.value("device present", "disks"))
 
 
 def _sections(text: str, number: int) -> _Sections:
-    """Return the values by section. Titles are lines without a value above a row of `=`."""
+    """Return the values by section. A title is a line without a value above a row of `=`."""
     sections, section, title = _Sections(), "", ""
     is_of_card = not card_numbers(text)
     for line in lines(text):
@@ -173,7 +176,7 @@ def _shown(sections: _Sections) -> Mapping[str, str]:
 
 
 def parse_pci(text: str, number: int) -> str | None:
-    """Return the PCI address of -AdpGetPciInfo, printed in hexadecimal, as `03:00.0`, or None if it is incomplete."""
+    """Return the PCI address from -AdpGetPciInfo, whose numbers are hexadecimal, as `03:00.0`; None if incomplete."""
     by_label: dict[str, str] = {}
     is_of_card = True
     for line in lines(text):
@@ -191,9 +194,9 @@ def parse_pci(text: str, number: int) -> str | None:
 def parse_features(text: str) -> tuple[tuple[Option, ...], str | None]:
     """Return advanced software options and safe id from -ELF -ControllerFeatures.
 
-    No recording of it is known. The parser understands a label `Advanced Software Option : MegaRAID FastPath` followed
-    by `Time Remaining : Unlimited` and `Mode : ...`, a pair `MegaRAID FastPath : Unlimited`, and a row `MegaRAID
-    FastPath    Unlimited`.
+    No recorded output of this command is known. The parser understands a label `Advanced Software Option : MegaRAID
+    FastPath` followed by `Time Remaining : Unlimited` and `Mode : ...`, a pair `MegaRAID FastPath : Unlimited`, and a
+    row `MegaRAID FastPath Unlimited`.
     """
     options: list[Option] = []
     option_name: str | None = None
@@ -255,7 +258,7 @@ _STATES = {
     "failed": "failed",
     "missing": "missing",
 }
-"""Values of `Battery State`. Firmware of 2011 wrote Operational and Non Operational."""
+"""States by value of `Battery State`. Firmware of 2011 prints Operational and Non Operational."""
 
 _WORST_FIRST = (
     ("Battery Pack Missing", "missing"),
@@ -265,7 +268,8 @@ _WORST_FIRST = (
     ("Remaining Capacity Low", "degraded"),
     ("No space to cache offload", "degraded"),
 )
-"""Flags that, if Yes, override the state, which stays Operational with a pack to be replaced. The first one wins."""
+"""Flags that override the state if they are Yes; the first one wins. Without them, the state of a pack that needs
+replacement would stay Operational."""
 
 _BAD = frozenset({"learning", "degraded", "failed", "missing"})
 """States in which write-back falls back to write-through."""
@@ -288,7 +292,7 @@ _DETAILS = {
     "manufacture name": "Maker",
     "serial number": "Serial number",
 }
-"""Labels of facts, by key of the tool."""
+"""Labels of displayed facts, by the tool's key."""
 
 
 def parse_battery(text: str) -> CacheProtection | None:
@@ -316,7 +320,7 @@ def parse_battery(text: str) -> CacheProtection | None:
 
 
 def reports_battery(text: str) -> bool:
-    """Return whether the answer reports a battery, or that the `required hardware component is not present`."""
+    """Return whether the output says if a battery is fitted: it reports one or that the hardware is missing."""
     return parse_battery(text) is not None or "required hardware component is not present" in text
 
 
@@ -329,7 +333,7 @@ def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
         return ReportedValue(value="failed", raw="isSOHGood")
     if state_text:
         return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
-    charging = value_or_none(_first(fields, "charging status"))  # `None` unless it is charging
+    charging = value_or_none(_first(fields, "charging status"))  # MegaCli prints `None` unless the battery is charging
     if charging is None:
         return ReportedValue(value=UNKNOWN, raw="")
     return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)

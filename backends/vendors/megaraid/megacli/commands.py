@@ -1,8 +1,8 @@
-"""Command lines of MegaCli: all that raidbench ever runs.
+"""All MegaCli command lines that raidbench runs.
 
-Words and their order are those of the tool's own help (8.07.14) and of recordings. `-NoLog` is always the last
-word: without it MegaSAS.log grows in the working directory. `-aN` names one controller; `-aALL` is used for counting
-only. The constants and the functions whose names contain `progress` read; all others change something.
+Arguments and their order follow the tool's own help (8.07.14) and recordings. `-NoLog` always comes last; without it,
+MegaSAS.log grows in the working directory. `-aN` names one controller; `-aALL` is used for counting only. The
+constants, and the functions whose names contain `progress`, only read. All other functions change something.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ ADAPTERS = ("-AdpAllInfo", "-aALL", NO_LOG)
 """List all controllers with their numbers, for builds that cannot count them."""
 
 ADAPTER = ("-AdpAllInfo",)
-"""Words for all that one controller reports of itself."""
+"""Arguments that read everything a controller reports about itself."""
 
 PCI = ("-AdpGetPciInfo",)
-"""Words for the PCI address of a controller."""
+"""Arguments that read the PCI address of a controller."""
 
 VOLUMES_AND_MEMBERS = ("-LdPdInfo",)
-"""Words for the virtual drives, each with its spans and drives."""
+"""Arguments that list the virtual drives, each with its spans and drives."""
 
 VOLUMES = ("-LDInfo", "-LALL")
-"""Words for the virtual drives without members, used for those that `-LdPdInfo` leaves out."""
+"""Arguments that list the virtual drives without members, for those that `-LdPdInfo` leaves out."""
 
 DRIVES = ("-PDList",)
-"""Words for all drives."""
+"""Arguments that list all drives."""
 
 BATTERY = ("-AdpBbuCmd",)
-"""Words for state, capacity, design and properties of the battery or CacheVault."""
+"""Arguments that read state, capacity, design and properties of the battery or CacheVault."""
 
 FEATURES = ("-ELF", "-ControllerFeatures")
-"""Words for the activated advanced software options."""
+"""Arguments that list the activated advanced software options."""
 
 PATROL_READ = ("-AdpPR", "-Info")
-"""Words for mode and state of patrol read."""
+"""Arguments that read mode and state of patrol read."""
 
 CONSISTENCY_CHECK = ("-AdpCcSched", "-Info")
-"""Words for mode and state of the scheduled consistency check."""
+"""Arguments that read mode and state of the scheduled consistency check."""
 
 QUEUEING = ("-AdpGetProp", "NCQDsply")
-"""Words for whether native command queueing is on."""
+"""Arguments that read whether native command queueing is on."""
 
 BACKGROUND = ("-LDBI", "-GetSetting", "-LALL")
-"""Words for whether background initialisation starts automatically, for each virtual drive."""
+"""Arguments that read, for each virtual drive, whether background initialisation starts automatically."""
 
 
 def on_card(card: int, arguments: Sequence[str]) -> tuple[str, ...]:
@@ -66,12 +66,15 @@ def on_volume(card: int, volume: int, arguments: Sequence[str]) -> tuple[str, ..
 
 
 def progress(card: int, job: str) -> tuple[str, ...]:
-    """Return the command for the progress of a job (`-LDInit`, `-LDBI`, `-LDCC`): `-LDCC -ShowProg -LALL -aN`."""
+    """Return the command that reads a job's progress (`-LDInit`, `-LDBI`, `-LDCC`): `-LDCC -ShowProg -LALL -aN`."""
     return on_card(card, (job, "-ShowProg", "-LALL"))
 
 
 def rebuild_progress(card: int, places: Sequence[str]) -> tuple[str, ...]:
-    """Return the command for rebuilds: `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`; `[:s]` without an enclosure."""
+    """Return the command that reads the progress of rebuilds.
+
+    `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`; `[:s]` without an enclosure.
+    """
     return on_card(card, ("-PDRbld", "-ShowProg", f"-PhysDrv[{','.join(places)}]"))
 
 
@@ -81,16 +84,16 @@ def delete(card: int, volume: int) -> tuple[str, ...]:
 
 
 def add(card: int, level: int, places: Sequence[str], args: Sequence[str]) -> tuple[str, ...]:
-    """Return the command for a virtual drive of one span.
+    """Return the command that creates a virtual drive of one span.
 
-    `-CfgLDAdd -R5[245:1,245:2,245:3] WT NORA Direct -strpsz64 -aN`. `args` in the order of the help: write, read, I/O
-    policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only), `-strpszKIB`.
+    `-CfgLDAdd -R5[245:1,245:2,245:3] WT NORA Direct -strpsz64 -aN`. `args`, in the order of the help: write, read and
+    I/O policy, `CachedBadBBU` or `NoCachedBadBBU` (with `WB` only), `-strpszKIB`.
     """
     return on_card(card, ("-CfgLDAdd", f"-R{level}[{','.join(places)}]", *args))
 
 
 def add_spanned(card: int, level: int, spans: Sequence[Sequence[str]], args: Sequence[str]) -> tuple[str, ...]:
-    """Return the command for a virtual drive of several spans; `args` as in `add`.
+    """Return the command that creates a virtual drive of several spans; `args` as in `add`.
 
     `-CfgSpanAdd -R10 -Array0[252:0,252:1] -Array1[252:2,252:3] WT NORA Direct -strpsz64 -aN`.
     """
@@ -99,5 +102,5 @@ def add_spanned(card: int, level: int, spans: Sequence[Sequence[str]], args: Seq
 
 
 def apply_key(card: int, key: str, *, preview: bool) -> tuple[str, ...]:
-    """Return the command for an activation key: `-ELF -Applykey key KEY -aN`, with `-preview` to test it."""
+    """Return the command that applies an activation key, or only tests it: `-ELF -Applykey key KEY [-preview] -aN`."""
     return on_card(card, ("-ELF", "-Applykey", "key", key, *(("-preview",) if preview else ())))

@@ -1,4 +1,4 @@
-"""Dialect for MegaCli: the commands it runs, their order, and how the answers become the state of a controller."""
+"""Dialect for MegaCli: runs its commands in order, and builds the state of a controller from their output."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _MAKING = (("-CfgLDAdd",), ("-CfgSpanAdd",), _SETS, ("-CfgLdDel",))
 """Commands that create or delete a virtual drive."""
 
 _TELLS_PROGRESS = 8
-"""First major version whose lists contain `Ongoing Progresses`, so no separate commands are needed."""
+"""First major version whose lists contain `Ongoing Progresses`, so that progress needs no separate commands."""
 
 
 class MegaCli:
     """One MegaCli program on one host. Only `cards`, `read`, `reread` and `locate` run it, one command at a time."""
 
     names_on_create = False
-    """The name is set afterwards, by number."""
+    """The name is set after the creation, by the number of the virtual drive."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self.tool = tool
@@ -69,8 +69,9 @@ class MegaCli:
     async def cards(self) -> tuple[int, ...]:
         """Return the numbers of the controllers; MegaCli counts them from 0 without gaps.
 
-        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no answer in time, ToolFailedError if
-        the answer is not MegaCli's: the program is storcli under MegaCli's name, or a library is missing.
+        Raises ToolMissingError if the tool is gone, ToolTimeoutError if there is no output in time. Raises
+        ToolFailedError if the output is not MegaCli's: the program is storcli under MegaCli's name, or a library is
+        missing.
         """
         self._reader.begin()
         await self._reader.read_version()
@@ -88,7 +89,7 @@ class MegaCli:
         return numbers
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        """Read everything about a controller, with a problem for each unreadable part. Raises as `cards` does."""
         self._reader.begin()
         await self._reader.read_version()
         problems = [self._reader.cut] if self._reader.cut else []
@@ -161,7 +162,8 @@ class MegaCli:
         """Return the commands that DESTROY a virtual drive and re-create it; run them in order until one fails.
 
         Drive cache and name are set afterwards, by number. `judge` therefore reports a failure if the new virtual drive
-        got a different number than the deleted one. Raises InvalidValueError for a layout that the tool cannot express.
+        got a different number than the deleted one. Raises InvalidValueError for a layout that the tool does not
+        support.
         """
         return self._changes(recreate_commands(card, volume, new))
 
@@ -170,7 +172,7 @@ class MegaCli:
         return self._changes((commands.delete(card, volume),))
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Announce commands that create or delete a virtual drive; () when they are done.
+        """Announce `lines`, which are about to create or delete a virtual drive; call it with () when they have run.
 
         The name is set by number, so `judge` checks the number of the new virtual drive. Raises RefusedError for a
         command that does anything else.
@@ -188,8 +190,8 @@ class MegaCli:
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
         """Return the commands that apply an activation key; the key is in `Command.secret`.
 
-        A preview counts as a change too, because not every version is known to understand the word. Raises
-        InvalidValueError for text that cannot be a key.
+        A preview counts as a change too, because some versions may not understand `-preview`. Raises InvalidValueError
+        for text that cannot be a key.
         """
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
@@ -197,9 +199,10 @@ class MegaCli:
         return (Command(argv=(self.tool, *argument_lists), timeout=READ_SECONDS, mutates=True, secret=(key,)),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """Return the tool's verdict on a command that changes something (see `verdict.judge`).
+        """Return whether a change succeeded, by the tool's report (see `verdict.judge`).
 
-        Remembers the number of a deleted virtual drive: the next one created on that controller must get it.
+        Remembers the number of a deleted virtual drive, because the next one created on that controller must get that
+        number.
         """
         answer = verdict.judge(command, done)
         card = verdict.number(command.argv, "-a")
@@ -217,7 +220,7 @@ class MegaCli:
         return answer
 
     def retry_command(self, command: Command, done: Completed) -> None:
-        """Return None: all versions understand all words."""
+        """Return None: every version understands all commands that raidbench runs."""
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
         """Return the argument lists with masked secrets."""
@@ -227,7 +230,7 @@ class MegaCli:
         return Command(argv=(self.tool, *commands.on_card(card, arguments))).shown()
 
     def _require_complete(self) -> None:
-        """Raise ToolFailedError if an answer of this scan was truncated; the caller keeps its earlier state."""
+        """Raise ToolFailedError if output of this scan was truncated, so that the caller keeps the cached state."""
         if self._reader.cut:
             raise ToolFailedError(self._reader.cut)
 
@@ -277,7 +280,7 @@ class MegaCli:
         )
 
     async def _with_details(self, card: Card, problems: list[str]) -> Card:
-        """Return the controller with the values that other commands report."""
+        """Return the controller with the values that commands other than -AdpAllInfo report."""
         number = card.number
         address = self._pci.get(number)
         if address is None:
@@ -299,7 +302,7 @@ class MegaCli:
         return replace(card, host_number=host_number, jobs=(*card.jobs, *_learn_jobs(card)))
 
     async def _with_schedules(self, card: Card, problems: list[str]) -> Card:
-        """Return the controller with patrol read, consistency check and command queueing, and running operations."""
+        """Return the controller with running operations and the settings of patrol read, consistency check and NCQ."""
         number = card.number
         read = await self._reader.text(commands.on_card(number, commands.PATROL_READ), "patrol read", problems)
         checked = await self._reader.text(
@@ -314,7 +317,7 @@ class MegaCli:
         return replace(card, values=values, jobs=tuple(job for job in (patrolling, checking) if job is not None))
 
     async def _host_number(self, address: str) -> int | None:
-        """Return the number of the controller's SCSI host; its virtual drives are targets of channel 2 there."""
+        """Return the number of the controller's SCSI host, on which its virtual drives are targets of channel 2."""
         paths = await self._host.list(f"/sys/bus/pci/devices/*:{address}/host*")
         numbers = [path.rpartition("/host")[2] for path in paths]
         return int(numbers[0]) if len(numbers) == 1 and numbers[0].isdecimal() else None

@@ -59,7 +59,7 @@ class Record:
     card: int
     """Number of the controller that lists it."""
     fields: dict[str, Line] = field(default_factory=dict)
-    """First line of each key."""
+    """First line with each key."""
     jobs: list[BackgroundOperation] = field(default_factory=list)
     """Operations of `Ongoing Progresses`."""
 
@@ -75,7 +75,7 @@ class Record:
 
 
 def records(text: str, card: int) -> Iterator[Record]:
-    """Yield the drives of an answer in order; `card` is the number until the text names another controller."""
+    """Yield the drives in the output in order. `card` is their controller until the text names another one."""
     current: Record | None = None
     for line in lines(text):
         if not line.key and (named := _CARD.match(line.value)):
@@ -119,12 +119,12 @@ def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
 
 
 def drive(record: Record) -> PhysicalDrive:
-    """Return one drive; unreported and implausible values are None or unknown."""
+    """Return one drive. Values that are implausible or not reported are None or unknown."""
     value = record.value
     state_raw = value("firmware state")
     foreign = {"foreign": True, "none": False}.get(value("foreign state").lower())
     state = _STATES.get(state_raw.partition(",")[0].strip().lower(), State.UNKNOWN)
-    position = _POSITION.search(value("drive's position", "drive's postion"))  # misspelled by versions 8.0x
+    position = _POSITION.search(value("drive's position", "drive's postion"))  # versions 8.0x misspell the label
     sector = whole(value("logical sector size")) or whole(value("sector size"))
     level = value_or_none(value("device firmware level"))
     inquiry = record.fields.get("inquiry data")
@@ -161,12 +161,13 @@ def drive(record: Record) -> PhysicalDrive:
 
 
 def identify(raw: str, level: str | None, interface: str | None = None) -> tuple[str | None, str | None, str | None]:
-    """Return model, serial and firmware of an inquiry string; None for each that is not certain.
+    """Return model, serial number and firmware from an inquiry string; None for each that is uncertain.
 
-    A SCSI inquiry is vendor 8, product 16, revision 4, then the serial. A SATA drive behind the controller appears as
-    serial 20, model 40, firmware 8. The layout is recognised by the position of the separately reported firmware level,
-    by a known vendor at the start, or, for a drive reported as SATA, by the blank after its model. IBM's and Lenovo's
-    drives append to the serial, so it is not returned.
+    A SCSI inquiry has 8 characters of vendor, 16 of product and 4 of revision, then the serial number. A SATA drive
+    behind the controller appears with 20 of serial number, 40 of model and 8 of firmware. The layout is recognised by
+    the position of the separately reported firmware level, by a known vendor at the start, or, for a drive reported as
+    SATA, by the blank after its model. Drives of IBM and Lenovo append other text to the serial number, which is
+    therefore not returned.
     """
     text = raw.rstrip()
     if not text.isascii() or not text.isprintable():

@@ -1,4 +1,4 @@
-"""Parsers for background operations: `-ShowProg` answers, and `Ongoing Progresses` in lists.
+"""Parsers for background operations: output of `-ShowProg`, and `Ongoing Progresses` in lists.
 
 No I/O; they never raise.
 """
@@ -22,7 +22,7 @@ KINDS = {
     "copyback": "copyback",
     "patrol read": "patrol-read",
 }
-"""Kinds of operations by the tool's names in lower case."""
+"""Kinds of operations by the tool's name in lower case."""
 
 _VOLUME = re.compile(
     r"^(?P<kind>[A-Za-z ]{4,40}?) on VD #?(?P<number>[0-9]{1,6})(?: ?\(target id #?:? ?(?P<target>[0-9]{1,6})\))?"
@@ -38,7 +38,7 @@ _COMPLETED = re.compile(r"Completed? ([0-9]{1,3}) ?%", re.ASCII | re.IGNORECASE)
 
 
 def fraction(percent: str) -> float | None:
-    """Return 0..1 for a percentage, or None above 100."""
+    """Return a percentage as a fraction (0..1), or None above 100."""
     value = int(percent)
     return value / 100 if value <= 100 else None
 
@@ -65,7 +65,7 @@ def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
 def drive_progress(text: str) -> Mapping[str, BackgroundOperation]:
     """Return the operations by place (`245:1`, `:67` without an enclosure) from `-PDRbld -ShowProg`.
 
-    `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
+    The lines have the form `Rebuild Progress on Device at Enclosure N/A, Slot 67 Completed 31% in 959 Minutes.`
     """
     by_place: dict[str, BackgroundOperation] = {}
     for row in text.split("\n"):

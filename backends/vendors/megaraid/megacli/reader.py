@@ -1,4 +1,4 @@
-"""Running MegaCli to read, one command at a time, and errors for truncated and foreign answers."""
+"""Runs MegaCli commands that read, one at a time, with errors for truncated output and for output of other programs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from backends.vendors.megaraid.megacli.adapter import card_numbers, parse_adapte
 T = TypeVar("T")
 
 READ_SECONDS = 120.0
-"""Timeout for reads: slow controllers take 8 s, and large chassis tens of seconds for one list."""
+"""Timeout for commands that read, in seconds. Slow controllers take 8 s, and a list of a large chassis takes tens of
+seconds."""
 
 
 _END = re.compile(r"Exit Code: ?0x[0-9a-f]{1,8}\s*\Z", re.IGNORECASE)
@@ -26,11 +27,11 @@ WHOLE = CompletenessCheck(
     tool="MegaCli",
     mark="`Exit Code: 0x..` in the last line, with any number",
     missing=lambda text: "" if _END.search(text) else "its exit code is missing",
-    hides="drives and virtual drives that the controller does not count, if the build prints no exit code",
+    hides="in builds that never print an exit code: drives and volumes that the controller does not count",
     statuses=frozenset(),
 )
-"""The exit status is the low byte of that code, or the number of controllers. Some recordings of old builds have no
-code."""
+"""The exit status is the low byte of the exit code, or the number of controllers. Some recordings of old builds have no
+exit code."""
 
 
 _HEADING = re.compile(
@@ -39,16 +40,17 @@ _HEADING = re.compile(
     r"|Activated Advanced Software Options of Adapter )(?P<other>[0-9]{1,6})(?![0-9]).*)\r?",
     re.ASCII | re.IGNORECASE,
 )
-"""Lines that start with the number of a controller. The first two precede everything about it, once."""
+"""Heading lines with the number of a controller. The first two forms occur once, before everything about that
+controller."""
 
 _LISTS = frozenset({"-AdpAllInfo", "-LdPdInfo", "-LDInfo", "-PDList"})
-"""Commands whose answers start with the number of the controller in every recording."""
+"""Commands whose output, in every recording, starts with the number of the controller."""
 
 _NONE_THERE = re.compile(r"no (?:virtual drive|physical drive|physical device)", re.ASCII | re.IGNORECASE)
 
 
 def misnaming_reason(args: tuple[str, ...], text: str) -> str:
-    """Return why an answer is not about the controller of its command, as a clause; "" if it is."""
+    """Return why output is not about the controller in its command, as a clause; "" if it is."""
     card = verdict.number(args, "-a")
     if card is None or not text.strip():
         return ""
@@ -65,7 +67,7 @@ def misnaming_reason(args: tuple[str, ...], text: str) -> str:
 _SAYS_MUCH = re.compile(
     r"^(?:Virtual D|CacheCade V|Enclosure Device|Slot Number|Product Name)", re.ASCII | re.MULTILINE
 )
-"""Start of a line in an answer that lists something; an error message names no controller."""
+"""Start of a line that occurs only in a list. An error message has no such line, and need not name a controller."""
 
 
 class MegaCliReader:
@@ -76,24 +78,24 @@ class MegaCliReader:
         self.tool = tool
         self.version: str | None = None
         self.cut = ""
-        """Sentence about the first truncated or refused answer since `begin`; "" if there is none."""
+        """Sentence about the first truncated or refused output since `begin`; "" if there is none."""
         self.refused = ""
-        """Sentences that say why the last answer is refused; "" if it names the right controller."""
+        """Sentences that say why the last output is refused; "" if it names the right controller."""
         self._ends = False
         self._version_asked = False
 
     def begin(self) -> None:
-        """Start a scan: forget truncated answers."""
+        """Start a scan: forget earlier truncated output."""
         self.cut = ""
 
     async def run(self, args: tuple[str, ...]) -> Completed:
-        """Return the answer to a read. Raises ToolMissingError, or ToolTimeoutError if there is none in time."""
+        """Run a command that reads. Raises ToolMissingError, or ToolTimeoutError if there is no output in time."""
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
     def rejection_reason(self, args: tuple[str, ...], done: Completed) -> str:
-        """Return why an answer is truncated or about a different controller, as sentences; "" if it is accepted.
+        """Return why output is truncated or about a different controller, as sentences; "" if it is neither.
 
-        A missing exit code means nothing if this build never prints one.
+        If this build never prints an exit code, a missing one is ignored.
         """
         self.refused = ""
         if why := misnaming_reason(args, done.stdout):
@@ -109,7 +111,7 @@ class MegaCliReader:
         return sentence
 
     async def read_version(self) -> None:
-        """Read the version, until there is a complete answer. Raises as `run` does."""
+        """Read the version, unless an earlier call got complete output. Raises as `run` does."""
         if self._version_asked:
             return
         done = await self.run(commands.VERSION)
@@ -118,7 +120,10 @@ class MegaCliReader:
         self._version_asked = not cut and (self._ends or self.version is not None)
 
     async def read_adapter(self, card: int, problems: list[str]) -> str:
-        """Return the controller's own answer. Raises as `run` does, and ToolFailedError if it is about another one."""
+        """Return the output about the controller itself.
+
+        Raises as `run` does, and ToolFailedError if the output names another controller.
+        """
         line = commands.on_card(card, commands.ADAPTER)
         about = await self.run(line)
         cut = self.rejection_reason(line, about)
@@ -132,20 +137,20 @@ class MegaCliReader:
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
-        """Return a complete answer, or "" and a problem if there is none. Raises ToolMissingError."""
+        """Return complete output. If there is none, add a problem and return "". Raises ToolMissingError."""
         text, is_complete = await self._read_lines(args, subject, problems)
         return text if is_complete else ""
 
     async def read_list(
         self, args: tuple[str, ...], parse: Callable[[str, int], tuple[T, ...]], card: int, problems: list[str]
     ) -> tuple[T, ...]:
-        """Return a parsed answer without the last entry of a truncated list; () and a problem if there is none."""
+        """Return a parsed list, without its last entry if truncated. If unreadable, add a problem and return ()."""
         text, is_complete = await self._read_lines(args, f"answer to {args[0]}", problems)
         ts = parse(text, card)
         return ts if is_complete else ts[:-1]
 
     async def _read_lines(self, args: tuple[str, ...], subject: str, problems: list[str]) -> tuple[str, bool]:
-        """Return an answer and whether it is complete; of a truncated one the complete lines."""
+        """Return the output, without an incomplete last line, and whether it is complete."""
         try:
             done = await self.run(args)
         except ToolFailedError as error:
@@ -167,7 +172,7 @@ class MegaCliReader:
         return unusable_output_error(Command(argv=(self.tool, *args)), done)
 
     def foreign_answer_error(self, done: Completed) -> ToolFailedError:
-        """Return the error for an answer that is not MegaCli's, with the tool's own words as evidence."""
+        """Return the error for output that is not MegaCli's, with that output as evidence."""
         if not done.stdout.strip():
             return self._no_answer_error((), done)
         text = clean_lines(f"{done.stdout}\n{done.stderr}".strip(), lines=20)

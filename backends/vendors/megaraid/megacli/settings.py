@@ -1,6 +1,6 @@
-"""Settings in MegaCli's words: parsers for those it reports, and the words that set each. No I/O.
+"""Settings of MegaCli: parsers for the reported ones, and the arguments that set each. No I/O.
 
-The words are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. A setting that is not
+The arguments are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. A setting that is not
 reported in the expected form stays locked.
 """
 
@@ -41,10 +41,10 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "concurrent": ("-AdpCcSched", "-ModeConc"),
     },
 }
-"""Settings with words as values: the words before `-aN`, by value."""
+"""Settings with named values: the arguments before `-aN`, by value."""
 
 LARGEST = 65535
-"""The largest number that is sent."""
+"""Largest number that raidbench sends to MegaCli."""
 
 NUMBERS: Mapping[str, tuple[str, int, int]] = {
     "rebuild_rate": ("-AdpSetProp RebuildRate -{}", 0, 100),
@@ -57,7 +57,7 @@ NUMBERS: Mapping[str, tuple[str, int, int]] = {
     "consistency_check_delay": ("-AdpCcSched -SetDelay {}", 0, LARGEST),
     "smart_poll_interval": ("-AdpSetProp PredFailPollInterval -{}", 0, LARGEST),
 }
-"""Numeric settings: the words before `-aN`, the smallest and the largest value."""
+"""Numeric settings: the arguments before `-aN`, the smallest and the largest value."""
 
 _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "auto rebuild": ("auto_rebuild", _ON_OFF),
@@ -95,7 +95,7 @@ def check_settings(text: str) -> dict[str, ReportedValue]:
 
 
 def ncq_setting(text: str) -> dict[str, ReportedValue]:
-    """Return the setting of -AdpGetProp NCQDsply: `Adapter 0: NCQ Status is Enabled`."""
+    """Return the NCQ setting from -AdpGetProp NCQDsply, which prints `Adapter 0: NCQ Status is Enabled`."""
     for line in lines(text):
         status = _NCQ.search(line.value)
         if status is not None:
@@ -114,10 +114,10 @@ VOLUME_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "drive_cache": {"on": ("-EnDskCache",), "off": ("-DisDskCache",)},
     "access_policy": {"read-write": ("-RW",), "read-only": ("-RO",)},
 }
-"""Words for -LDSetProp, one command each, in this order. Whichever command fails, write-back without a battery never
-stays in force unless it was requested and set completely. Write-through keeps the battery policy. `ForcedWB` is not
-used, because the lists show only CachedBadBBU. There is no word for `drive_cache` `default`. `blocked` is left out,
-because its undo needs a command that not every version has."""
+"""Arguments of -LDSetProp, one command each, in this order. If one of the commands fails, write-back without a battery
+never remains active unless it was requested and set completely. Write-through keeps the battery policy. `ForcedWB` is
+not used, because the lists show only CachedBadBBU. MegaCli cannot set `drive_cache` to `default`. `blocked` is left
+out, because its undo needs a command that not every version has."""
 
 _BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
 _PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
@@ -126,7 +126,7 @@ LEVELS = {**_PLAIN, **_SPANNED}
 """Numbers of the levels in a command."""
 
 _FEWEST = {0: 1, 1: 2, 5: 3, 6: 3, 10: 2, 50: 3, 60: 3}
-"""Fewest drives of a span, by level."""
+"""Minimum number of drives in a span, by level."""
 
 _STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Legal values of -strpsz in KiB."""
@@ -157,7 +157,7 @@ def card_commands(card: int, key: str, value: str) -> tuple[tuple[str, ...], ...
 
 
 def recreate_commands(card: int, volume: int, new: NewVolume) -> tuple[tuple[str, ...], ...]:
-    """Return the command lines (without the program): delete, add, then what can only be set afterwards.
+    """Return the command lines (without the program) that delete the virtual drive, create it, and set the rest.
 
     Raises InvalidValueError for a layout that the tool cannot express, before anything is deleted.
     """

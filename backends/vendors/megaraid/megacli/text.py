@@ -19,12 +19,12 @@ _NOTHING = frozenset({"", "n/a", "na", "none", "-", "unknown", "not available", 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of an answer."""
+    """One line of output."""
 
     key: str
-    """Key in lower case with single blanks, without the colon; "" if the line is no pair."""
+    """Key in lower case with single blanks, without the colon; "" if the line is not a `key : value` pair."""
     value: str
-    """Cleaned text after the first colon; the complete cleaned line if it is no pair."""
+    """Cleaned text after the first colon; the complete cleaned line if it is not a pair."""
     label: str
     """Cleaned key in its original case."""
     raw: str
@@ -52,24 +52,24 @@ def lines(text: str) -> Iterator[Line]:
 
 
 def tidy(text: str, limit: int = 256) -> str:
-    """Return the cleaned text; a shortcut for plain ASCII, which nearly every line is."""
+    """Return the cleaned text, with a shortcut for plain ASCII, because nearly every line is plain ASCII."""
     if text.isascii() and text.isprintable() and len(text) <= limit:
         return " ".join(text.split())
     return clean(text, limit)
 
 
 def value_or_none(value: str) -> str | None:
-    """Return the value, or None if it is empty or one of the tool's words for no value."""
+    """Return the value, or None if it is empty or the tool's text for a missing value, such as `N/A`."""
     return None if value.lower() in _NOTHING else value
 
 
 def word(value: str, meanings: Mapping[str, str]) -> ReportedValue | None:
-    """Return the meaning of a word (keys in lower case), `unknown` for others, or None without a word."""
+    """Return the meaning of the tool's text by `meanings` (keys in lower case), else `unknown`; None for no text."""
     return reported_word(value or None, meanings)
 
 
 def pairs(text: str) -> dict[str, str]:
-    """Return the values of an answer by their keys in lower case; the first value of a key counts."""
+    """Return the values in the output by key in lower case. The first value of a key counts."""
     by_key: dict[str, str] = {}
     for line in lines(text):
         if line.key and line.value:
@@ -78,7 +78,7 @@ def pairs(text: str) -> dict[str, str]:
 
 
 def amount(text: str, *units: str) -> ReportedValue | None:
-    """Return a number with one of these units as a setting: `unknown` if it is none, None if it is not reported."""
+    """Return a number with one of these units as a setting; `unknown` for other text, None if it is not reported."""
     return None if value_or_none(text) is None else reported_number(text, whole(text, *units))
 
 

@@ -1,4 +1,4 @@
-"""Verdict on a change from MegaCli's words and codes, never from its exit status. No I/O."""
+"""Decides from MegaCli's text and codes whether a change succeeded, never from its exit status. No I/O."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from backends.host import Command, Completed
 from backends.text import clean
 from backends.vendors.megaraid.dialect import Answer
 
-# The numbers of `Exit Code: 0xNN` are the firmware's command status, so storcli's ErrCd uses the same ones. Up to
-# 0x39 the meanings follow the MegaRAID firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT).
-# Above that they follow Broadcom's table of storcli error codes. The exit status of the process decides nothing: it is
-# often the low byte of the number, and after -adpCount the number of controllers.
+# The numbers of `Exit Code: 0xNN` are the firmware's command status, so storcli's ErrCd uses the same ones. Up to 0x39
+# the meanings follow the MegaRAID firmware interface (Linux, drivers/scsi/megaraid/megaraid_sas.h, enum MFI_STAT).
+# Above that they follow Broadcom's table of storcli error codes. The exit status of the process is ignored: it is often
+# the low byte of this code, and after -adpCount the number of controllers.
 
 DONE = 0x00
 """The code of success."""
 
 PENDING = {0x59: "controller reset", 0x74: "reboot", 0x84: "reboot"}
-"""Codes of success that takes effect only after this step."""
+"""Codes that report success, by the step after which the change takes effect."""
 
 MEANINGS = {
     0x01: "the firmware does not know the command",
     0x02: "the firmware does not know the operation",
     0x03: "a parameter is invalid",
     0x04: "the configuration changed meanwhile",
-    0x05: "it cannot be aborted",
-    0x0B: "it conflicts with the present configuration",
+    0x05: "the operation cannot be aborted",
+    0x0B: "the change conflicts with the current configuration",
     0x0C: "the drive or virtual drive does not exist",
     0x0D: "a drive is too small",
-    0x17: "a consistency check is running on it",
-    0x18: "it is being initialised",
+    0x17: "a consistency check of the virtual drive is running",
+    0x18: "the virtual drive is being initialised",
     0x1A: "the controller has reached its maximum number of virtual drives",
     0x1B: "the virtual drive is not optimal",
     0x1C: "the virtual drive is being rebuilt",
     0x1D: "the virtual drive is being reconstructed",
-    0x1E: "the RAID level does not allow it",
-    0x20: "the controller has no memory left for it",
+    0x1E: "the RAID level does not allow the change",
+    0x20: "the controller has too little memory for the change",
     0x21: "the controller has a hardware error",
     0x22: "the required hardware (battery, alarm) is missing",
-    0x23: "not found",
-    0x24: "not in that enclosure",
+    0x23: "the object was not found",
+    0x24: "the drive is not in that enclosure",
     0x25: "a drive is being cleared",
-    0x26: "a drive is of the wrong type or state for it (JBOD, foreign, in use)",
+    0x26: "a drive has the wrong type or state for the change (JBOD, foreign, in use)",
     0x27: "patrol read is disabled",
-    0x2D: "a drive answered with an error",
+    0x2D: "a drive reported an error",
     0x2E: "the data of a drive could not be read",
-    0x32: "its state does not allow it",
+    0x32: "the state of the drive or virtual drive does not allow the change",
     0x33: "the virtual drive is offline",
     0x3B: "a foreign configuration is incomplete",
     0x54: "the controller has unwritten data of an offline or missing virtual drive (preserved cache)",
     0x5E: "the drives' security key does not match",
     0x6A: "the controller is in safe mode",
-    0x76: "it is not possible now",
+    0x76: "the change is not possible now",
     0x97: "the controller does not support the policy",
     0x99: "the controller must be shut down first",
 }
@@ -66,20 +66,19 @@ _BAD = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _NAMES = re.compile(r"\bpredictive fail(?:ure)? poll|\bon smart errors?\b", re.ASCII | re.IGNORECASE)
-"""Names of properties that contain a bad word but do not report a failure."""
+"""Property names that contain a word such as `fail` but do not report a failure."""
 
 _CRASHED = re.compile(r"\bsegmentation fault\b|\bcore dumped\b|^(?:Aborted|Bus error)\b", re.IGNORECASE | re.MULTILINE)
 _LONGEST = 200_000
-"""Most characters of an answer that are parsed: half from the start, half from the end."""
+"""Maximum characters of output to parse: half from its start and half from its end."""
 
 _NOTICES = (
     "get bbu status failed",
     "will not come into effect immediately",
     "failed while adding the configuration to os",
 )
-"""Lines that do not report a failure of the object, whatever they say. Write-back without a battery is set and waits
-for one, in two lines before the object's own. The third means that the operating system was not informed of the
-change."""
+"""Lines that look like failures but do not report one. The first two precede the line about the object if write-back
+was set and waits for a battery. The third means that the operating system was not informed of the change."""
 
 _RESTART = re.compile(r"\b(?:restart|reboot|power cycle)\b", re.ASCII | re.IGNORECASE)
 _RESET = re.compile(r"\bcontroller reset\b", re.ASCII | re.IGNORECASE)
@@ -88,7 +87,7 @@ _CREATED = re.compile(r"\bAdapter ([0-9]{1,6}): Created VD ([0-9]{1,6})\b", re.A
 
 
 def judge(command: Command, done: Completed) -> Answer:
-    """Return the verdict on a command that changes something.
+    """Return whether a change succeeded.
 
     It succeeded if a line reports success for this controller and virtual drive, no line reports failure, and the `Exit
     Code`, if there is one, is 0x00 or asks for a reboot or a reset. The exit status of the program counts only if it
@@ -108,7 +107,7 @@ def judge(command: Command, done: Completed) -> Answer:
 
 
 def _judge_failure(code: int | None, bad: Sequence[str], rows: Sequence[str]) -> Answer | None:
-    """Return the failure that the exit code or a bad word reports, or None."""
+    """Return the failure that the exit code or a word such as `failed` reports, or None."""
     if code not in (None, DONE):
         why = MEANINGS.get(code, "a code without a known meaning")
         return Answer(
@@ -118,7 +117,7 @@ def _judge_failure(code: int | None, bad: Sequence[str], rows: Sequence[str]) ->
 
 
 def _judge_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], text: str) -> Answer:
-    """Return the verdict by the line about the object itself, which has to report success."""
+    """Return whether the change succeeded by the line about the object itself, which has to report success."""
     pattern, certain = _expected_line(argv)
     own_rows = [row for row in rows if re.search(pattern, row, re.ASCII | re.IGNORECASE)]
     if not own_rows and (certain or code is None):
@@ -128,7 +127,7 @@ def _judge_own_line(argv: Sequence[str], code: int | None, rows: Sequence[str], 
 
 
 def exit_code(text: str) -> int | None:
-    """Return the last `Exit Code: 0xNN`, or None if there is none, which happens."""
+    """Return the number in the last `Exit Code: 0xNN`, or None if the tool printed none, as some builds do."""
     codes = _CODE.findall(text)
     return int(codes[-1], 16) if codes else None
 
@@ -156,7 +155,7 @@ def number(argv: Sequence[str], option: str) -> int | None:
 def _expected_line(argv: Sequence[str]) -> tuple[str, bool]:
     """Return the pattern of the line that confirms a command, and whether its wording is known from recordings.
 
-    If it is not known, exit code 0x00 without a bad word also counts as success.
+    If it is not known, exit code 0x00 without a word such as `failed` also counts as success.
     """
     card, volume = number(argv, "-a"), number(argv, "-L")
     on_card = rf"\bAdapter:? ?#?{card}\b" if card is not None else r"\bAdapter\b"
@@ -188,7 +187,7 @@ def _pending(text: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Return the text without its middle if it is too long; answers to changes have a few lines."""
+    """Return the text, without its middle if it is too long. The output of a change normally has only a few lines."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 

@@ -55,7 +55,7 @@ _LEVEL = re.compile(r"Primary-([0-9]{1,4})(?:, ?Secondary-([0-9]{1,4}))?(?![0-9]
 _SPAN = re.compile(r"[0-9]{1,6} - Number of PDs: ?([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
 _BEGINNINGS = ("virtual drive", "virtual disk", _CACHECADE)
 _REPEATED = frozenset({"span", "number of pds", *KINDS})
-"""Labels that one virtual drive has several times with different values."""
+"""Labels that normally occur several times for one virtual drive, with different values."""
 
 _MEMBERS = ("pd", "physical disk", "enclosure device id")
 
@@ -69,7 +69,7 @@ class _Record:
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     differing: list[str] = field(default_factory=list)
-    """Labels that occur twice with different values."""
+    """Labels that occur twice for it with different values."""
     spans: list[int] = field(default_factory=list)
     jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class _Record:
 def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
     """Return the virtual drives of -LDInfo or -LdPdInfo, in order.
 
-    `card` is the number until the text names another controller. A virtual drive that is listed more than once is
+    `card` is their controller until the text names another one. A virtual drive that is listed more than once is
     refused and listed once.
     """
     parsed = list(_records(text, card))
@@ -171,13 +171,13 @@ def _volume(record: _Record) -> VirtualDrive:
 def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
     """Return why a record cannot be about one virtual drive, as a clause; "" if it can."""
     if record.differing:
-        return f"it says {record.differing[0]} of virtual drive {record.number} twice, differently"
+        return f"it gives two different values of {record.differing[0]} for virtual drive {record.number}"
     twice = sorted(find_repeated(member.place for member in members))
     return f"it names drive {twice[0]} of virtual drive {record.number} more than once" if twice else ""
 
 
 def _cached(output: str, kind: str) -> ReportedValue | None:
-    """Return whether a CacheCade cache serves it, from `Is VD Cached` and `Cache Cade Type` below it."""
+    """Return whether a CacheCade cache serves the virtual drive, from `Is VD Cached` and `Cache Cade Type` below it."""
     match parse_yes(output):
         case None:
             return ReportedValue(value=UNKNOWN, raw=output) if output else None
@@ -188,7 +188,7 @@ def _cached(output: str, kind: str) -> ReportedValue | None:
 
 
 def _per_span(record: _Record) -> int | None:
-    """Return the drives in each span; `Number Of Drives` counts one span too: 2 for a RAID 10 with 3 spans."""
+    """Return the drives in each span. `Number Of Drives` is per span too: 2 for a RAID 10 with 3 spans."""
     number = whole(record.value("number of drives per span", "number of drives"))
     counted = set(record.spans)
     if len(counted) == 1:
@@ -207,8 +207,8 @@ def level(raw: str, spans: int | None) -> Level:
 def policies(line: str) -> Policies:
     """Return the policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
 
-    Each is recognised by its word at any position, or as unknown by its position if no word is known. Write-back that
-    stays with a bad battery is always-write-back.
+    Each policy is recognised by its text at any position. If no text is known, the text at its usual position is
+    reported as unknown. Write-back that stays on with a bad battery is always-write-back.
     """
     policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []
     write, read, io = (_policy(policy_words, position, table) for position, table in enumerate((_WRITE, _READ, _IO)))
@@ -236,8 +236,8 @@ def _bad_bbu(line: str) -> bool | None:
 def parse_background(text: str) -> Mapping[int, bool]:
     """Return by virtual drive whether background initialisation starts automatically.
 
-    From `-LDBI -GetSetting -LALL`, of which no recording is known: any line with the number of a virtual drive and
-    Enabled or Disabled (or On, Off). A virtual drive with both is left out.
+    Parses `-LDBI -GetSetting -LALL`. No recording of it is known, so any line counts that has the number of a virtual
+    drive and Enabled or Disabled (or On, Off). A virtual drive with both is left out.
     """
     by_volume: dict[int, set[bool]] = {}
     for row in text.split("\n"):

@@ -16,7 +16,7 @@ _LISTED = (
     ("energy pack info", "cachevault"),
     ("energy_pack_info", "cachevault"),
 )
-"""Tables of `show all` and the kind they mean (an energy pack is a supercapacitor)."""
+"""Tables of `show all`, each with the kind of protection that it describes. An energy pack is a supercapacitor."""
 
 _DETAILS = {
     "Capacitance": ("capacitance",),
@@ -28,17 +28,17 @@ _DETAILS = {
     "Learn period": ("auto learn period",),
     "Replacement required": ("replacement required",),
 }
-"""Labels of facts, with the properties of the tool."""
+"""Labels of displayed facts, each with the tool's names for that property."""
 
 _BAD = ("replacement required", "battery pack missing", "pack is about to fail & should be replaced")
-"""Properties whose value `Yes` means that the cache is not protected."""
+"""Properties that mean, if their value is `Yes`, that the cache is not protected."""
 
 
 def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
     """Return the protection that `show all` reports, and whether it reports any.
 
-    Without a table, `BBU = Absent` means that none is fitted. `BBU Status` is a bare number without a published meaning
-    and never taken as a state.
+    Without a table, `BBU = Absent` means that none is fitted. `BBU Status` is a number without a published meaning, so
+    it is ignored.
     """
     fields = Fields(data)
     for name, kind in _LISTED:
@@ -50,7 +50,7 @@ def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bo
 
 
 def parse_answer(data: Mapping[str, object], kind: str) -> CacheProtection | None:
-    """Return the protection from the answer to `/cN/cv show all` or `/cN/bbu show all`; None if it reports none."""
+    """Return the protection from the output of `/cN/cv show all` or `/cN/bbu show all`; None if not reported."""
     properties: dict[str, object] = {}
     for _, row in tables(data, "property"):
         key = row.text("property")
@@ -87,6 +87,6 @@ def _backup(kind: str, fields: Fields, properties: Mapping[str, object]) -> Cach
 
 
 def _in_millivolts(fields: Fields, names: Sequence[str]) -> str | None:
-    """Return the value of a property with the unit in its name: `Voltage(mV) = 9181`."""
+    """Return the value of a property whose name contains the unit, such as `Voltage(mV) = 9181`, with that unit."""
     text = fields.text(*(f"{name}(mv)" for name in names))
     return f"{text} mV" if text is not None else None

@@ -41,7 +41,7 @@ _SUPPORTED = {
     "patrol_read_ssds": ("support ssd patrolread",),
     "cache_bypass_mode": ("support vd cachebypass",),
 }
-"""Setting keys and the tool's lines under `Supported ... Operations`."""
+"""Names of the tool's lines under `Supported ... Operations`, by setting key."""
 
 _SUPPORT_HEADINGS = (
     "supported vd operations",
@@ -59,7 +59,7 @@ _POLICIES = {
     "reconstruction rate": "migrate_rate",
     "cache flush interval": "cache_flush_interval",
 }
-"""Rows of `Policies Table` (version 7)."""
+"""Setting keys by row name of `Policies Table` (version 7)."""
 
 _PROPERTIES = {
     "patrol read rate(%)": "patrol_read_rate",
@@ -68,7 +68,7 @@ _PROPERTIES = {
     "oce rate(%)": "migrate_rate",
     "rebuild rate(%)": "rebuild_rate",
 }
-"""Lines of `Properties` (version 8)."""
+"""Setting keys by line name of `Properties` (version 8)."""
 
 _MODES = {
     "patrol_read": {
@@ -88,11 +88,11 @@ _MODES = {
         "conc": "concurrent",
     },
 }
-"""Words for the modes of scheduled work."""
+"""Meanings of the tool's words for the modes of patrol read and consistency check."""
 
 
 def card(number: int, data: Mapping[str, object]) -> Card:
-    """Return the controller from `/cN show all`, or from `/cN show`, whose lines have no headings."""
+    """Return the controller from `/cN show all`, or from `/cN show`, in which the lines have no headings."""
     fields = Fields(data)
     basics, version, hardware = fields.fields("basics"), fields.fields("version"), fields.fields("hwcfg")
     limits, status = fields.fields("capabilities"), fields.fields("status")
@@ -132,10 +132,10 @@ def card(number: int, data: Mapping[str, object]) -> Card:
 
 
 def _makes_arrays(driver: str | None, limits: Fields) -> bool | None:
-    """Return whether it is more than a host bus adapter; None if unknown.
+    """Return whether the controller can create arrays (a host bus adapter cannot); None if unknown.
 
-    The tool prints the same tables for both, with rates of 0 and one strip size for an adapter. mpt2sas, mpt3sas and
-    the Windows driver ItSas drive IT firmware only; MegaRAID firmware has other drivers.
+    For a host bus adapter, the tool prints the same tables, but with rates of 0 and a single strip size. The drivers
+    mpt2sas, mpt3sas and (on Windows) ItSas are for IT firmware only; MegaRAID firmware needs other drivers.
     """
     if limits.text("raid level supported") is not None:
         return True
@@ -185,7 +185,7 @@ def _values(fields: Fields, limits: Fields) -> dict[str, ReportedValue]:
 
 
 def _shown(fields: Fields, hardware: Fields) -> dict[str, str]:
-    """Return the values that raidbench never sets. Version 7 has them in several sections, version 8 in two."""
+    """Return the values that raidbench shows but never sets, from several sections (version 8: from two)."""
     status, boot, properties8 = fields.fields("status"), fields.fields("boot"), fields.fields("properties")
     size = hardware.whole("current size of cachecade (gb)")
     shown_values = {
@@ -217,7 +217,7 @@ def _notices(status: Fields) -> list[str]:
 
 
 def options(data: Mapping[str, object]) -> tuple[Option, ...]:
-    """Return the advanced software options: `Unlimited` is active, a remaining time a trial."""
+    """Return the advanced software options: `Unlimited` means active, and a remaining time means a trial."""
     by_name: dict[str, Option] = {}
     for column in ("adv s/w opt", "software option"):
         for _, row in tables(data, column):
@@ -239,7 +239,7 @@ def _option(time: str | None) -> ReportedValue:
 
 
 def overview(data: Mapping[str, object]) -> dict[int, str]:
-    """Return the models of the controllers in `show`, by number; those in IT mode are in a separate table."""
+    """Return the models of the controllers in `show`, by number. Controllers in IT mode have a separate table."""
     models: dict[int, str] = {}
     for column in ("ctl", "ctrl"):
         for heading, row in tables(data, column):
@@ -281,7 +281,7 @@ def patrol(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[Back
 
 
 def check(data: Mapping[str, object]) -> tuple[ReportedValue | None, tuple[BackgroundOperation, ...]]:
-    """Return mode and running operations from `show cc`, whose label depends on the version."""
+    """Return mode and running operations from `show cc`. The label of the mode depends on the version."""
     fields = properties(data)
     mode = fields.get("cc operation mode", fields.get("cc mode"))
     return reported_word(mode, _MODES["consistency_check"]), _active(

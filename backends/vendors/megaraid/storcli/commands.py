@@ -1,4 +1,4 @@
-"""All command lines for storcli and perccli, as listed in docs/megaraid.md. No I/O."""
+"""All command lines for storcli and perccli that raidbench runs, as listed in docs/megaraid.md. No I/O."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from backends.vendors.megaraid.dialect import NewVolume
 from backends.vendors.megaraid.storcli.properties import BYPASS_WORDS, NUMBERS, WORDS
 
 LIST_SECONDS = 60.0
-"""Timeout for `show`, which queries every controller."""
+"""Timeout in seconds for `show`, which queries every controller."""
 
 READ_SECONDS = 180.0
-"""Timeout for reads of one controller: `show all` of a large chassis takes tens of seconds."""
+"""Timeout in seconds for commands that read one controller. `show all` of a large chassis takes tens of seconds."""
 
 SET_SECONDS = 300.0
 """Seconds after which a change counts as slow; raidbench still waits for it and never kills it."""
 
 ENDING = ("J", "nolog")
-"""Words for JSON output without a log file."""
+"""Last arguments, which request JSON output and no log file."""
 
 VOLUME_WORDS = {
     "write_cache": ("wrcache", {"write-through": "wt", "write-back": "wb", "always-write-back": "awb"}),
@@ -29,7 +29,7 @@ VOLUME_WORDS = {
     "access_policy": ("accesspolicy", {"read-write": "rw", "read-only": "ro", "blocked": "blocked"}),
     "auto_bgi": ("autobgi", {"on": "on", "off": "off"}),
 }
-"""Settings of a virtual drive: the tool's property and its words for the values."""
+"""Settings of a virtual drive: the tool's name of each, and its names for the values."""
 
 _VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     **{
@@ -38,7 +38,7 @@ _VOLUME_SETS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "cache_bypass_mode": BYPASS_WORDS,
 }
-"""Settings of a virtual drive by value: the words after `set`."""
+"""Settings of a virtual drive: the arguments after `set`, by value."""
 
 RATES = {
     "rebuild_rate": ("rebuildrate={}",),
@@ -49,7 +49,7 @@ RATES = {
     "cache_flush_interval": ("cacheflushint={}",),
     "perf_mode": ("perfmode={}",),
 }
-"""Numeric settings of a controller: the words after `set`."""
+"""Numeric settings of a controller: the arguments after `set`."""
 
 CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "patrol_read": {
@@ -59,7 +59,7 @@ CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "consistency_check": {"off": ("cc=off",), "sequential": ("cc=seq",), "concurrent": ("cc=conc",)},
 }
-"""Settings of a controller with words as values: the words after `set`."""
+"""Settings of a controller with named values: the arguments after `set`, by value."""
 
 STRIPS = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Legal strip sizes in KiB; a controller may support fewer."""
@@ -73,7 +73,7 @@ LEVELS = {
     "raid50": "r50",
     "raid60": "r60",
 }
-"""Words for levels in `add vd`."""
+"""Names of levels in `add vd`."""
 
 SPANNED = ("raid10", "raid50", "raid60")
 """Levels that need `pdperarray`."""
@@ -90,15 +90,15 @@ def change(tool: str, *arguments: str, secret: tuple[str, ...] = ()) -> Command:
 
 
 def without_nolog(command: Command) -> Command:
-    """Return the command for a build that does not support `nolog`."""
+    """Return the command without `nolog`, for a build that does not support it."""
     argv = tuple(word for word in command.argv if word != "nolog")
     return Command(argv=argv, timeout=command.timeout, mutates=command.mutates, secret=command.secret, env=command.env)
 
 
 def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the words that set a virtual drive's setting: `wrcache=wt`.
+    """Return the arguments that set a virtual drive's setting: `wrcache=wt`.
 
-    `lacking`: (key, value) pairs, and (key, "") for whole settings, that this version does not have. Raises
+    `lacking`: pairs (key, value) that this version of the tool cannot set; (key, "") stands for a whole setting. Raises
     InvalidValueError for these and for unknown values.
     """
     texts = _VOLUME_SETS.get(key)
@@ -110,7 +110,7 @@ def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) 
 
 
 def card_arguments(key: str, value: str) -> tuple[str, ...]:
-    """Return the words for a controller's setting: `rebuildrate=30`. Raises InvalidValueError for illegal values."""
+    """Return the arguments that set a controller's `key` (`rebuildrate=30`). Raises InvalidValueError if illegal."""
     if (templates := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} must be a whole number, not {value!r}.")
@@ -122,7 +122,7 @@ def card_arguments(key: str, value: str) -> tuple[str, ...]:
 
 
 def add_arguments(new: NewVolume) -> tuple[str, ...]:
-    """Return the words of `add vd`, in the tool's order. Raises InvalidValueError for an impossible layout."""
+    """Return the arguments of `add vd`, in the tool's order. Raises InvalidValueError for an impossible layout."""
     level = LEVELS.get(new.level)
     strip, odd = divmod(new.strip_bytes, 1024)
     if level is None:
@@ -154,14 +154,15 @@ def _policy_word(key: str, value: str) -> str:
 
 
 def _is_valid_name(name: str) -> bool:
-    """Return whether the tool accepts the name: up to 15 characters that need no quoting."""
+    """Return whether the tool accepts the name, that is, up to 15 characters that need no quoting."""
     return 0 < len(name) <= 15 and all(char.isascii() and (char.isalnum() or char in "_-.") for char in name)
 
 
 def drives_text(drives: Sequence[str]) -> str:
     """Return the drives as `245:1-3,246:0`, with adjacent slots of an enclosure joined.
 
-    The order stays, because it decides the spans. Raises InvalidValueError for a drive without enclosure or slot.
+    The order of the drives is kept, because it decides the spans. Raises InvalidValueError for a drive without
+    enclosure or slot.
     """
     runs: list[tuple[str, int, int]] = []
     for address in drives:

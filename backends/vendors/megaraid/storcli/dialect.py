@@ -1,4 +1,4 @@
-"""Dialects for storcli and perccli: they run the commands and combine the answers."""
+"""Dialects for storcli and perccli, which run the commands and combine their output."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from backends.vendors.megaraid.storcli.reader import StorCliReader, UnreadableEr
 from backends.vendors.megaraid.storcli.topology import parse_place
 
 _ALONE = frozenset({"read_ahead", "io_policy", "drive_cache", "access_policy", "cache_bypass_mode"})
-"""Settings that are reported with the virtual drive itself and do not depend on a battery."""
+"""Settings that the tool reports with the virtual drive itself, and that do not depend on a battery."""
 
 
 class StorCli7:
-    """storcli64, storcli, perccli64 and perccli of command line version 7."""
+    """Dialect for storcli64, storcli, perccli64 and perccli, version 7."""
 
     LACKS: frozenset[tuple[str, str]] = frozenset()
-    """(key, value) pairs, or (key, "") for all values, that this version has no word for."""
+    """Pairs (key, value) that this version cannot set; (key, "") stands for all values of a setting."""
 
     DELETE = "del"
     """Verb that deletes a virtual drive."""
 
     names_on_create = True
-    """`add vd` takes the name."""
+    """`add vd` accepts a name for the virtual drive."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self.tool = tool
         self._reader = StorCliReader(host, tool)
         self.short = ""
-        """Clause that says how many counted controllers the last list lacks; "" if it is complete."""
+        """Clause that says how many controllers the tool counted and how many it listed; "" if it listed all."""
 
     @property
     def version(self) -> str | None:
@@ -68,7 +68,7 @@ class StorCli7:
         raise self._reader.failure_error(command, done, replies[0] if replies else None)
 
     async def read(self, card: int) -> CardSnapshot:
-        """Read everything about a controller; unreadable parts become problems. Raises as `cards` does."""
+        """Read everything about a controller, with a problem for each unreadable part. Raises as `cards` does."""
         path = f"/c{card}"
         problems: list[str] = []
         self._reader.begin()
@@ -98,7 +98,7 @@ class StorCli7:
         problems += _incomplete_problems(answers, physical, listed)
         physical = with_refusals(f"{self.tool} {path}/eall/sall show all", physical, problems)
         listed = with_refusals(f"{self.tool} {path}/vall show all", listed, problems)
-        if self._reader.cut:  # the lists have rounded sizes, only the details are exact
+        if self._reader.cut:  # the lists print rounded sizes; only the details are exact
             physical = tuple(
                 drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
             )
@@ -126,7 +126,7 @@ class StorCli7:
     async def _show_objects(self, problems: list[str], card: int, where: str, *, certain: bool) -> Data:
         """Return `show all` of virtual drives or drives, or `show` if the tool crashes on it.
 
-        `certain`: whether there are any; otherwise the tool's report that there are none is no problem.
+        `certain`: whether it is known that such objects exist. If not, no problem is added if the tool reports none.
         """
         refusals: list[str] = []
         data = await self._reader.read_optional(refusals, card, where, "show", "all", or_else=("show",))
@@ -138,7 +138,7 @@ class StorCli7:
         return cards.card(card, await self._show_all([], card)).pci
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive (None: of the controller) depend on. See `Dialect.reread`."""
+        """Read again what the settings of a virtual drive (None: of the controller) depend on; see `Dialect.reread`."""
         card = before.card.number
         problems: list[str] = []
         self._reader.begin()
@@ -165,7 +165,8 @@ class StorCli7:
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
         elif now.auto_bgi is None:
             now = replace(now, auto_bgi=old.auto_bgi)
-        if old is not None:  # the topology has the order of the drives, and only `show all` of the controller prints it
+        # Only the topology has the order of the drives, and only `show all` of the controller prints it.
+        if old is not None:
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
         backed_card = before.card if key in _ALONE else await self._backup(problems, before.card, {})
         self._require_complete()
@@ -176,7 +177,7 @@ class StorCli7:
         )
 
     def _require_complete(self) -> None:
-        """Raise ToolFailedError if an answer of this scan was truncated; the caller keeps its earlier state."""
+        """Raise ToolFailedError if output of this scan was truncated, so that the caller keeps the cached state."""
         if self._reader.cut:
             raise ToolFailedError(self._reader.cut)
 
@@ -199,11 +200,11 @@ class StorCli7:
         return (*self.delete(card, volume), add)
 
     def delete(self, card: int, volume: int) -> tuple[Command, ...]:
-        """Return the command that deletes a virtual drive, with `force` because of its data, without `discardcache`."""
+        """Return the command that deletes a virtual drive, with `force` (as it has data) but without `discardcache`."""
         return (commands.change(self.tool, f"/c{card}/v{volume}", self.DELETE, "force"),)
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Check that the commands only create or delete a virtual drive, with one command each."""
+        """Check that each of these commands only creates or deletes a virtual drive. Raises RefusedError if not."""
         for line in lines:
             where, *arguments = line[1:]
             adds = where == f"/c{card}" and arguments[:2] == ["add", "vd"]
@@ -214,13 +215,13 @@ class StorCli7:
                 )
 
     def apply_key(self, card: int, key: str, *, preview: bool) -> tuple[Command, ...]:
-        """Return the command that applies an activation key, or with `preview` the one that changes nothing."""
+        """Return the command that applies an activation key, or with `preview` the command that only tests it."""
         arguments = (f"/c{card}", "set", "aso", f"key={key}", *(("preview",) if preview else ()))
         command = commands.change(self.tool, *arguments, secret=(f"key={key}", key))
         return (replace(command, mutates=not preview),)
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """Return the tool's verdict on a command that changes something."""
+        """Return whether a change succeeded, by the tool's report."""
         return verdict.judge(done.stdout or done.stderr, done.truncated, where=command.argv[1])
 
     def retry_command(self, command: Command, done: Completed) -> Command | None:
@@ -235,11 +236,11 @@ class StorCli7:
         return await self._reader.read_refusable(problems, card, where, "show", "autobgi")
 
     async def _card(self, problems: list[str], number: int, data: Mapping[str, object]) -> Card:
-        """Return the controller with the values that need commands of their own."""
+        """Return the controller with the values that only separate commands report."""
         card = cards.card(number, data)
         values, jobs = {**card.values, **properties.policy_settings(Fields(data))}, list(card.jobs)
         if card.supports.get("write_cache") is None and not any(True for _ in tables(data, "dg/vd")):
-            return card  # a host bus adapter has none of the following
+            return card  # a host bus adapter has none of the values below
         for key, verb, understand, more in (
             ("patrol_read", "patrolread", cards.patrol, properties.patrol_read_settings),
             ("consistency_check", "cc", cards.check, properties.check_settings),
@@ -268,7 +269,7 @@ class StorCli7:
         return replace(card, values=values)
 
     async def _backup(self, problems: list[str], card: Card, data: Mapping[str, object]) -> Card:
-        """Return the controller with battery or CacheVault, read as the kind it has, or as both if that is unknown."""
+        """Return the controller with battery or CacheVault. If the kind is unknown, both kinds are read."""
         if card.backup is None and card.backup_known:
             return card
         kinds = {"cachevault": ("cv",), "bbu": ("bbu",)}.get(card.backup.kind if card.backup else "", ("cv", "bbu"))
@@ -284,7 +285,7 @@ class StorCli7:
         if data or card.backup is None:
             has_answer = card.backup_known or (says_absent and card.backup is None)
             return replace(card, backup_known=has_answer)
-        return replace(card, backup=None, backup_known=False)  # it answered earlier, but not now
+        return replace(card, backup=None, backup_known=False)  # it was read earlier, but cannot be read now
 
     async def _with_rebuild_progress(
         self, problems: list[str], card: int, matches: tuple[PhysicalDrive, ...]
@@ -302,7 +303,7 @@ class StorCli7:
 
 
 class StorCli8(StorCli7):
-    """storcli2 and perccli2 of command line version 8, for 96xx controllers and PERC 12."""
+    """Dialect for storcli2 and perccli2, version 8, which manage 96xx controllers and PERC 12."""
 
     LACKS = frozenset(
         {
@@ -315,13 +316,14 @@ class StorCli8(StorCli7):
             *((key, "") for key in (*properties.WORDS, *properties.NUMBERS)),
         }
     )
-    """The I/O policy no longer exists; the others are not in its listing, or no usage of them is known."""
+    """Version 8 has no I/O policy. The other settings are missing from its output, or no usage text of them is
+    known."""
 
     DELETE = "delete"
     """Verb that deletes a virtual drive."""
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
-        return {}  # version 8 has it in the properties of the virtual drive
+        return {}  # version 8 prints it with the properties of the virtual drive
 
     async def _with_version_values(self, problems: list[str], card: Card) -> Card:
         """Return the controller with its advanced software options, which are not in `show all`."""
@@ -332,12 +334,12 @@ class StorCli8(StorCli7):
         )
 
     async def _backup(self, problems: list[str], card: Card, data: Mapping[str, object]) -> Card:
-        """Return the controller with the cache protection of `show all`; there is no separate object for it."""
+        """Return the controller with the cache protection from `show all`; version 8 has no separate object for it."""
         if data:
             return card
         try:
             data = await self._reader.read_required(card.number, f"/c{card.number}", "show", "all")
-        except UnreadableError as error:  # settings of a virtual drive do not need it
+        except UnreadableError as error:  # settings of a virtual drive do not depend on it
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
         protection, has_answer = battery.parse_listed(data)
@@ -349,7 +351,7 @@ def _mask(word: str) -> str:
 
 
 def _says_absent(reply: Reply) -> bool:
-    """Return whether the answer says that no such unit is fitted: code 34 (0x22), or words to that effect."""
+    """Return whether the reply says that no such unit is fitted, by code 34 (0x22) or by its text."""
     text = _reply_text(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
     return coded or "absent" in text or "not present" in text

@@ -1,7 +1,8 @@
-"""Parser from printed output to replies, one for each controller; the output is JSON or text. No I/O; never raises.
+"""Parser from output, JSON or text, to one reply for each controller. No I/O; it never raises.
 
-Seen in the field: a banner before the body, control characters in strings, `J` ignored, syntax errors in plain text,
-`Response Data` within `Response Data`, several controllers, several documents, numbers as strings.
+Output seen in practice has a banner before the JSON, control characters in strings, text although `J` asks for JSON,
+syntax errors as plain text, `Response Data` within `Response Data`, several controllers, several documents, or numbers
+as strings.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ from backends.vendors.megaraid.storcli.fields import Data, Fields, whole
 
 _OPENING = re.compile(r'(?:^|(?<=\}))[ \t]*\{|\{(?=\s*"Controllers")', re.MULTILINE)
 _TRIES = 12
-"""Most candidate starts of JSON to try: banners may contain a brace."""
+"""Maximum number of braces to try as the start of JSON, because a banner may contain one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """Reply about one controller, or about none (`show`)."""
+    """Reply about one controller, or about no particular one (`show`)."""
 
     card: int | None
-    """Number of the controller in the tool; None if the reply names none."""
+    """Number of the controller in the tool; None if the reply names no controller."""
     status: Fields
     """Fields of `Command Status`: `status`, `description`, `cli version`, ..."""
     data: Data
-    """Fields of `Response Data`; empty if there is none. A bare table is under ""."""
+    """Fields of `Response Data`; empty if there is none. A table without a heading is under ""."""
 
     @property
     def ok(self) -> bool:
@@ -43,11 +44,11 @@ class Reply:
 
 
 def replies(text: str) -> tuple[Reply, ...]:
-    """Return every reply in the output, in order; () if nothing is understood."""
+    """Return every reply in the output, in order; () if no part of it is understood."""
     plain = text.replace("\0", "").replace("\ufeff", "")
     answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not answers and _OPENING.search(plain) is not None:
-        # The tool does not escape names, which breaks its JSON: escape the text of each line.
+        # The tool does not escape names, so its JSON may be invalid: escape the text of each line.
         escaped = "\n".join(map(_escape, plain.splitlines()))
         answers = [reply for document, differing in _documents(escaped) for reply in _entries(document, differing)]
     if not answers:
@@ -59,7 +60,7 @@ def replies(text: str) -> tuple[Reply, ...]:
 
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
-"""Line with one key and its text, as the tool breaks its JSON."""
+"""Line with one key and one text, the form in which the tool's JSON may be invalid."""
 
 
 def _escape(line: str) -> str:
@@ -75,9 +76,9 @@ def _escape(line: str) -> str:
 
 
 def reply_about(matches: tuple[Reply, ...], card: int) -> Reply | None:
-    """Return the reply about a controller by the number it names, not by its position; None if there is none.
+    """Return the first reply that names this controller, at any position; None if there is none.
 
-    A reply that names no controller (a syntax error) counts as about this one.
+    A reply that names no controller, such as a syntax error, counts as a reply about this controller.
     """
     named = [reply for reply in matches if reply.card == card]
     unnamed = [reply for reply in matches if reply.card is None]
@@ -86,12 +87,12 @@ def reply_about(matches: tuple[Reply, ...], card: int) -> Reply | None:
 
 @dataclass(frozen=True, slots=True)
 class _JsonObject:
-    """Collects the keys that occur twice with different values in an object of one document."""
+    """Collects the keys that occur twice, with different values, in one object of a document."""
 
     differing: list[str] = field(default_factory=list)
 
     def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        """Return the object without those keys: neither value is trusted."""
+        """Return the object without such keys, because neither value is trusted."""
         members = dict(pairs)
         if len(members) == len(pairs):
             return members
@@ -105,7 +106,7 @@ class _JsonObject:
 def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...]]]:
     """Yield every JSON document that lists controllers, with the keys that occur twice with different values.
 
-    A document starts a line or follows a warning on the same line.
+    A document starts at the beginning of a line, or after a warning on the same line.
     """
     position = 0
     for _ in range(_TRIES):
@@ -137,7 +138,7 @@ def _entries(document: Mapping[str, object], differing: tuple[str, ...]) -> Iter
         if not isinstance(entry, Mapping):
             continue
         data = entry.get("Response Data")
-        for _ in range(3):  # some versions nest it
+        for _ in range(3):  # some versions nest `Response Data` in itself
             if not (isinstance(data, Mapping) and "Response Data" in data):
                 break
             inner = data["Response Data"]
@@ -158,9 +159,9 @@ def _reply(
     return Reply(card=whole(head.text("controller")), status=head, data=response)
 
 
-# Parser from plain text to the same structure as the JSON, for builds that ignore `J`. A heading is a line `Name :`
-# above a row of `=`. A table is between rows of `-`; blanks in both header and rows separate its columns. Legends below
-# a table have no ` = `.
+# The functions below parse plain text to the structure of the JSON, for builds that ignore `J`. A heading is a line
+# `Name :` above a row of `=`. A table is between rows of `-`. Its columns are separated by blanks in both header and
+# rows. Lines of a legend below a table contain no ` = `.
 
 _HEAD_KEYS = ("cli version", "operating system", "controller", "status", "status code", "description")
 _VALUES = ("success", "failure", "0")
@@ -168,16 +169,16 @@ _RULE = re.compile(r"-{5,}\s*")
 _UNDER = re.compile(r"={2,}\s*")
 _PAIR = re.compile(r"([^=|]{1,120}?)\s+= ?(.*)")
 _KEYS = re.compile(r"\b(?:EID:Slt|DG/VD)\b")
-"""Tables whose column names have no blanks, apart from `LU/NS Count` of version 8."""
+"""Headers of tables whose column names contain no blanks, apart from `LU/NS Count` of version 8."""
 _UNITS = {"KB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB", "PiB", "hours", "Gbps"}
 _LINES = 200_000
-"""Most lines that are parsed: far more than the largest chassis prints."""
+"""Maximum number of lines to parse, far more than the output for the largest chassis has."""
 
 Section = tuple[Mapping[str, object], Mapping[str, object], bool, tuple[str, ...]]
 
 
 def sections(text: str) -> Iterator[Section]:
-    """Yield status, data, whether all tables are complete, and repeated headings of each controller with a status."""
+    """Yield the section of each controller with a status: status, data, table completeness, and repeated headings."""
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
     starts = [at for at, line in enumerate(lines) if _is_start(lines, at, line)]
     for at, start in enumerate(starts):
@@ -188,7 +189,7 @@ def sections(text: str) -> Iterator[Section]:
 
 
 def _is_start(lines: list[str], at: int, line: str) -> bool:
-    """Return whether a reply starts here: at its version, or at the controller or status if no version is printed."""
+    """Return whether a reply starts at this line: its version, or else its controller or status."""
     key = _key(line)
     before = [_key(text) for text in lines[max(0, at - 4) : at]]
     match key:
@@ -232,14 +233,14 @@ def _parse_section(lines: list[str]) -> Section:
             continue
         pair = _PAIR.fullmatch(line)
         if pair is not None:
-            closed = True  # the text continues, so a table without its last rule is not truncated
+            closed = True  # more text follows, so a table without its last rule is not truncated
             _put(status, data, heading, pair[1].strip(), pair[2].strip())
         at += 1
     return status, data, closed, tuple(differing)
 
 
 def _put(status: dict[str, object], data: dict[str, object], heading: str, key: str, value: str) -> None:
-    """Store a value under its heading; a value after a table goes to the top level, like `Physical Drives = 16`."""
+    """Store a value under its heading, or at the top level after a table (`Physical Drives = 16`)."""
     if not heading and key.lower() in _HEAD_KEYS and key not in status:
         status[key] = value
         return
@@ -253,7 +254,7 @@ def _put(status: dict[str, object], data: dict[str, object], heading: str, key: 
 
 
 def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, bool]:
-    """Return the table whose first rule is at `at`, the next line, and whether it is complete; [] if it is none."""
+    """Return the table whose first rule is at `at` ([] if none), the line after it, and whether it is complete."""
     if at + 2 >= len(lines) or not _RULE.fullmatch(lines[at + 2].strip()):
         return [], at + 1, at + 2 < len(lines)
     end = at + 3
@@ -270,9 +271,9 @@ def _table(lines: list[str], at: int) -> tuple[list[dict[str, object]], int, boo
 
 
 def _row_by_tokens(names: list[str], tokens: list[str]) -> dict[str, object]:
-    """Return the cells of a row, by word, for tables whose columns are misaligned.
+    """Return the cells of a row by splitting it at blanks, for tables with misaligned columns.
 
-    A unit belongs to the number before it. Surplus words belong to the one column that may contain blanks.
+    A unit belongs to the number before it. Additional words belong to the only column that may contain blanks.
     """
     joined: list[str] = []
     for word in tokens:
@@ -307,7 +308,7 @@ def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
 
 
 def _name_columns(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Return the columns; an unnamed piece joins the unit after it if it is a number, else the column on its left."""
+    """Return the columns. A piece without a name belongs to the unit on its right if numeric, else to its left."""
     columns: list[tuple[str, int, int]] = []
     waiting: int | None = None
     for start, stop in pieces:

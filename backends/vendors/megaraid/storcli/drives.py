@@ -24,7 +24,7 @@ _ERRORS = {"media": "media error count", "other": "other error count", "predicti
 
 @dataclass(slots=True)
 class _DriveData:
-    """Data about all drives in the answers, by place."""
+    """Data about all drives in the output of several commands, by enclosure and slot."""
 
     rows: dict[Place, Fields] = field(default_factory=dict)
     details: dict[Place, dict[str, object]] = field(default_factory=dict)
@@ -33,9 +33,10 @@ class _DriveData:
 
 
 def drives(card: int, *answers: Mapping[str, object]) -> tuple[PhysicalDrive, ...]:
-    """Return every drive in these answers about one controller, sorted by enclosure and slot.
+    """Return every drive in the output of these commands about one controller, sorted by enclosure and slot.
 
-    `show all` has the list, `eall/sall show all` the details. Each may report what the other lacks.
+    `show all` of the controller has the list, and `eall/sall show all` the details. Each may have values that the other
+    lacks.
     """
     facts = _DriveData()
     for data in answers:
@@ -106,7 +107,7 @@ def _size(row: Fields, details: Fields, sector: int | None) -> int | None:
 
 
 def _link(details: Fields) -> str | None:
-    """Return the negotiated speed, which version 8 reports for each path."""
+    """Return the negotiated link speed of a drive. Version 8 reports it for each path."""
     paths = [row.text("negotiated speed") for row in details.rows("path information")]
     speeds = (details.text("link speed", "negotiated physical link rate"), *paths)
     return next(filter(None, map(_speed, speeds)), None)
@@ -118,7 +119,7 @@ def _speed(text: str | None) -> str | None:
 
 
 def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, object]]]:
-    """Yield the details of each drive as one dict, whether nested (JSON) or in consecutive sections (text)."""
+    """Yield the details of each drive as one dict. They are nested in JSON, but in consecutive sections in text."""
     for heading, value in nested_dicts(data):
         if "Drive Information" in value and "Drive Detailed Information" in value:
             at = parse_place(Fields(value["Drive Information"]).raw("eid:slt"))
@@ -131,7 +132,7 @@ def _details(data: Mapping[str, object]) -> Iterator[tuple[Place, dict[str, obje
 
 
 def _flat(data: object) -> dict[str, object]:
-    """Return the values of all levels; for a repeated key the upper value."""
+    """Return the values of all nested dicts in one dict. Of a repeated key, the outermost value counts."""
     values: dict[str, object] = {}
     if isinstance(data, Mapping):
         for key, value in data.items():

@@ -1,4 +1,4 @@
-"""Access to values in tool output with irregular keys and value types. No I/O; it never raises.
+"""Access to values of tool output, in which keys and value types are irregular. No I/O; it never raises.
 
 A missing or blank value (`-`, `N/A`, `NA`) is None. A value of a different type than requested is None too.
 """
@@ -16,10 +16,10 @@ from backends.vendors._cards import ReportedValue, reported_number
 T = TypeVar("T")
 
 BLANK = {"", "-", "n/a", "na", "unavailable"}
-"""Texts that mean that there is no value."""
+"""Texts that stand for a missing value."""
 
 _DEPTH = 10
-"""Deepest level that is searched."""
+"""Maximum nesting depth to search."""
 
 _WHOLE = re.compile(r"(\d{1,15}) ?(?:%|s|sec|secs|seconds|hrs|hours|h|d|C|MB|KB|GB)?", re.IGNORECASE | re.ASCII)
 _CELSIUS = re.compile(
@@ -42,7 +42,7 @@ _FLAGS = {
 
 
 def normalise_key(key: object) -> str:
-    """Return a key in lower case with single blanks and none at its ends."""
+    """Return a key in lower case, with single blanks inside and no blanks at its ends."""
     return " ".join(str(key).lower().split())
 
 
@@ -61,17 +61,17 @@ def cleaned_text(value: object) -> str | None:
 
 
 class Data(dict[str, object]):
-    """Data of one answer. Its nested tables are collected once, however many parsers ask for them."""
+    """Data in the output of one command. Its nested tables are collected once, even if several parsers use them."""
 
     __slots__ = ("_nested", "_results", "_rows", "differing", "ends")
 
     def __init__(
         self, data: Mapping[str, object] | None = None, *, ends: bool | None = True, differing: tuple[str, ...] = ()
     ) -> None:
-        """Store the data of an answer.
+        """Store the data of one command's output.
 
-        `ends`: whether its end was found; None for text, which may be truncated between two tables unnoticed.
-        `differing`: keys that occurred twice with different values and are left out.
+        `ends`: whether the end of the output was found; None for text, which may be truncated unnoticed between two
+        tables. `differing`: keys that occurred twice with different values and are left out.
         """
         super().__init__(data or {})
         self.ends = ends
@@ -79,7 +79,7 @@ class Data(dict[str, object]):
         self._results: dict[object, object] = {}
 
     def parse_once(self, parser: Callable[[Mapping[str, object]], T]) -> T:
-        """Return the result of this parser, which runs once."""
+        """Return the result of this parser, which runs only once for these data."""
         if parser not in self._results:
             self._results[parser] = parser(self)
         return cast("T", self._results[parser])
@@ -95,7 +95,7 @@ class Data(dict[str, object]):
             return self._rows
 
     def nested_dicts(self) -> list[tuple[str, dict[str, object]]]:
-        """Return the result of the function `nested_dicts`, which runs once."""
+        """Return every nested dict with its heading, like the function `nested_dicts`. They are collected only once."""
         try:
             return self._nested
         except AttributeError:
@@ -105,12 +105,12 @@ class Data(dict[str, object]):
 
 
 class Fields:
-    """Values under one heading, by key in any spelling."""
+    """Values under one heading, by key, regardless of case and repeated blanks."""
 
     __slots__ = ("_data", "_names")
 
     def __init__(self, data: object, names: Mapping[str, str] | None = None) -> None:
-        """Wrap a dict; anything else counts as empty. The first of two keys with the same spelling counts."""
+        """Wrap a dict; anything else counts as empty. Of keys that differ only in case or blanks, the first counts."""
         self._data: Mapping[str, object] = data if isinstance(data, dict) else {}
         self._names = _names(tuple(self._data)) if names is None else names
 
@@ -129,7 +129,7 @@ class Fields:
         return None
 
     def text(self, *names: str) -> str | None:
-        """Return the text of the first of these keys that has one."""
+        """Return the text under the first of these keys that has text."""
         for name in names:
             key = self._names.get(name)
             text = cleaned_text(self._data[key]) if key is not None else None
@@ -138,11 +138,11 @@ class Fields:
         return None
 
     def whole(self, *names: str) -> int | None:
-        """Return an integer, with or without a unit."""
+        """Return the integer under the first of these keys with text; its unit is ignored."""
         return whole(self.text(*names))
 
     def flag(self, *names: str) -> bool | None:
-        """Return a yes or no; `Yes, with restrictions` is yes."""
+        """Return the yes or no under the first of these keys with text; `Yes, with restrictions` is yes."""
         return flag(self.text(*names))
 
     def fields(self, *names: str) -> Fields:
@@ -181,7 +181,7 @@ def flag(text: str | None) -> bool | None:
 
 
 def nested_dicts(data: Mapping[str, object]) -> list[tuple[str, dict[str, object]]]:
-    """Return every dict in an answer, at any depth, with its heading (key); the answer itself is not included."""
+    """Return every dict nested in the output, at any depth, with its heading (key)."""
     if isinstance(data, Data):
         return data.nested_dicts()
     pairs: list[tuple[str, dict[str, object]]] = []
@@ -193,7 +193,7 @@ _NESTS = frozenset((dict, list))
 
 
 def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict[str, object]]]) -> None:
-    """Append every nested dict with its heading; rows of a table, which may be thousands, get that of the table."""
+    """Append every nested dict with its heading; the rows of a table have the heading of the table."""
     if isinstance(data, dict):
         nested = [(key, value) for key, value in data.items() if type(value) in _NESTS]
     else:
@@ -201,7 +201,7 @@ def _collect(data: object, heading: str, depth: int, pairs: list[tuple[str, dict
     for key, value in nested:
         if type(value) is dict:
             pairs.append((key, value))
-        # Most are rows of plain values: skip the call for them.
+        # Most dicts are rows of plain values: skip the call for these, because a table may have thousands.
         if depth and not _NESTS.isdisjoint(map(type, value.values() if type(value) is dict else value)):
             _collect(value, key, depth - 1, pairs)
 

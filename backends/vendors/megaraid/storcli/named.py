@@ -1,7 +1,7 @@
-"""Check which objects an answer of storcli names; answers about other objects are refused. No I/O.
+"""Check that storcli's output is about the requested objects; output about others is refused. No I/O.
 
-Every answer to `/cN ...` names its controller once in `Command Status`. The rest is named by paths (`/c0/v5`, `Drive
-/c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`).
+The output of every `/cN ...` command names its controller once, in `Command Status`. It names other objects in paths
+(`/c0/v5`, `Drive /c0/e252/s1`), headings (`VD5 Properties`, `PDs for VD 5`) and columns (`DG/VD`, `EID:Slt`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OF_VOLUME = re.compile(r"(?:vd ?|pds for vd ?)([0-9]{1,6})(?: properties)?", re
 
 
 def misnaming_reason(replies: Sequence[Reply], where: str) -> str:
-    """Return why replies are not only about the object of a path (`/c0`, `/c0/v5`, `/c0/vall`), as a clause, or ""."""
+    """Return why replies are not, or not only, about the object of a path (`/c0`, `/c0/v5`), as a clause, or ""."""
     asked = _ASKED.match(where)
     if asked is None:
         return ""
@@ -38,7 +38,7 @@ def misnaming_reason(replies: Sequence[Reply], where: str) -> str:
             rows = [f"virtual drive {mentioned}" for mentioned in _volume_rows(reply.data)]
             why = why or misnamed_reason(f"virtual drive {number}", volumes, once=False, required=False)
             why = why or misnamed_reason(f"virtual drive {number}", rows, required=False)
-            why = why or next((f"it has {key} twice, differently" for key in reply.data.differing), "")
+            why = why or next((f"it has {key} twice, with different values" for key in reply.data.differing), "")
     return why
 
 
@@ -71,9 +71,9 @@ def _volume_of(heading: str) -> int | None:
 
 
 def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[int, str]:
-    """Return the virtual drives of one answer whose data is refused, with the reason as a clause.
+    """Return the virtual drives whose data in one command's output is refused, with the reason as a clause.
 
-    `differing`: keys that the answer has twice, with different values.
+    `differing`: keys that occur twice in the output, with different values.
     """
     why: dict[int, str] = {}
     numbers = list(_volume_rows(data))
@@ -89,12 +89,12 @@ def refused_volumes(data: Mapping[str, object], differing: Sequence[str] = ()) -
             why.setdefault(row[1], text)
     for key in differing:
         if (other := _volume_of(key)) is not None:
-            why.setdefault(other, f"it has {key} twice, differently")
+            why.setdefault(other, f"it has {key} twice, with different values")
     return why
 
 
 def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) -> dict[Place, str]:
-    """Return the drives of one answer whose data is refused, with the reason as a clause."""
+    """Return the drives whose data in one command's output is refused, with the reason as a clause."""
     why: dict[Place, str] = {}
     listed: list[tuple[str, Place]] = []
     for heading, row in tables(data, "eid:slt"):
@@ -112,9 +112,9 @@ def refused_drives(data: Mapping[str, object], differing: Sequence[str] = ()) ->
         why.setdefault(at, twice_reason(f"drive {place_text(at)}"))
     for key in differing:
         if (other := drive_path(key)) is not None:
-            why.setdefault(other, f"it has {key} twice, differently")
+            why.setdefault(other, f"it has {key} twice, with different values")
     return why
 
 
 _BENEATH = ("PDs", "Drive Information", "")
-"""Headings below every virtual drive or drive of version 8."""
+"""Headings that version 8 repeats below every virtual drive or drive."""

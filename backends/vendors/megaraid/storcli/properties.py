@@ -1,8 +1,8 @@
 """Properties of a controller that storcli 7 reports separately: commands to read and set them, and parsers. No I/O.
 
-The words are those of `storcli help` (7.2707, and 1.x where it has them). Values are read from rows `{"Ctrl_Prop":
-"NCQ", "Value": "ON"}`. A name or value of a different form counts as unreported or unknown, so the setting stays
-locked.
+The arguments are those of `storcli help` (7.2707, and 1.x where it has them). Values are read from rows `{"Ctrl_Prop":
+"NCQ", "Value": "ON"}`. A name of another form counts as not reported, and such a value as unknown, so the setting
+cannot be changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from backends.vendors.megaraid.storcli.cards import properties
 from backends.vendors.megaraid.storcli.fields import Fields, number_value
 
 SHOWN = ("ncq", "copyback", "cachebypass")
-"""Properties with a read of their own: `/cN show ncq`. The others are in `show all`, `show patrolread` or `show cc`."""
+"""Properties that a separate command reads: `/cN show ncq`. The others are in `show all`, `show patrolread` or `show
+cc`."""
 
 SWITCHES = {
     "ncq": "ncq",
@@ -23,7 +24,7 @@ SWITCHES = {
     "auto_rebuild": "autorebuild",
     "load_balance": "loadbalancemode",
 }
-"""Settings that are on or off, with the tool's words for them."""
+"""Settings that are on or off, with the tool's names for them."""
 
 _COPYBACK_TYPES = {"copyback": "ctrl", "copyback_smart_hdd": "smarthdd", "copyback_smart_ssd": "smartssd"}
 
@@ -33,7 +34,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
     "consistency_check_delay": ("cc", "delay={}"),
     "smart_poll_interval": ("smartpollinterval={}",),
 }
-"""Numeric settings: the words after `set`."""
+"""Numeric settings: the arguments after `set`."""
 
 _SSDS = {"on": "on", "only-mixed": "onlymixed", "off": "off"}
 
@@ -45,12 +46,11 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "patrol_read_ssds": {value: ("patrolread", f"includessds={word}") for value, word in _SSDS.items()},
 }
-"""Settings with words as values: the words after `set`, by value."""
+"""Settings with named values: the arguments after `set`, by value."""
 
 BYPASS_MODES = {"intelligent": "0", "standard": "1", "custom-1": "2", "custom-2": "3", "custom-3": "4"}
 BYPASS_SIZES = {"64k": "0", "128k": "1", "256k": "2"}
-"""Cache bypass modes and sizes of a virtual drive, with the numbers of `cbmode` and `cbsize` (12Gb/s StorCLI
-manual)."""
+"""Numbers of `cbmode` and `cbsize` by cache bypass mode and size (12Gb/s StorCLI manual)."""
 
 BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
     **{
@@ -60,7 +60,8 @@ BYPASS_WORDS: Mapping[str, tuple[str, str]] = {
     },
     "off": ("cbsize=0", "cbmode=7"),
 }
-"""Values of `cache_bypass_mode`; the tool takes both numbers together, and ignores the size if the mode is 7."""
+"""Arguments by value of `cache_bypass_mode`. The tool requires both numbers together, but ignores the size if the mode
+is 7."""
 
 _BYPASS_MODE = re.compile(
     r"cachebypass[ -]?(intelligent|standard|custom ?-?[123]|disabled?|off)", re.ASCII | re.IGNORECASE
@@ -83,7 +84,7 @@ _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
 def _by_name(data: Mapping[str, object]) -> dict[str, str]:
-    """Return the values by names in lower case without blanks and signs: builds write `NCQ` and `Copy Back`."""
+    """Return the values by name, in lower case and without blanks and signs, because builds spell names differently."""
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 
@@ -121,7 +122,7 @@ def check_settings(data: Mapping[str, object]) -> dict[str, ReportedValue]:
 
 
 def property_settings(name: str, data: Mapping[str, object]) -> dict[str, ReportedValue]:
-    """Return the settings of one `show` of `SHOWN`, by key."""
+    """Return the settings from `/cN show NAME` for one of `SHOWN`, by key."""
     by_name = _by_name(data)
     if name == "copyback":
         keys: dict[str, tuple[str, ...]] = {
@@ -136,7 +137,7 @@ def property_settings(name: str, data: Mapping[str, object]) -> dict[str, Report
 
 
 def cache_bypass(fields: Fields) -> ReportedValue | None:
-    """Return the cache bypass of a virtual drive's properties: `Cachebypass Intelligent`, `Cachebypass-64k`."""
+    """Return the cache bypass mode from a virtual drive's properties: `Cachebypass Intelligent`, `Cachebypass-64k`."""
     mode, size = fields.text("cachebypass mode"), fields.text("cachebypass size")
     if mode is None:
         return None

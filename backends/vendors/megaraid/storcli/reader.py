@@ -1,4 +1,4 @@
-"""Running storcli to read, with `nolog` if the build supports it; errors quote the tool's own words."""
+"""Runs storcli commands that read, with `nolog` if the build supports it. Errors quote the tool."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from backends.vendors.megaraid.storcli.fields import Data
 from backends.vendors.megaraid.storcli.named import misnaming_reason
 
 _UNFIT = ("un-supported command", "unsupported command", "syntax error", "unexpected token", "invalid command")
-"""Phrases of a build that does not understand a word of the command."""
+"""Phrases that a build prints if it does not understand an argument of the command."""
 
 
 def retry_command(command: Command, done: Completed) -> Command | None:
     """Return the command without `nolog` if this build did not understand it, else None.
 
-    A command that is not understood has done nothing, so this is safe for changes too.
+    A command that the tool did not understand has done nothing, so it is safe to run it again, even for changes.
     """
     if "nolog" not in command.argv:
         return None
     printed = (done.stdout + done.stderr).lower()
-    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing a large answer twice
+    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing large output twice
         return None
     answers = replies(done.stdout)
     text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
@@ -35,36 +35,36 @@ def retry_command(command: Command, done: Completed) -> Command | None:
 
 WHOLE = CompletenessCheck(
     tool="storcli, perccli, storcli2, perccli2",
-    mark="a complete JSON document; for text, as many drives and virtual drives as the controller counts",
+    mark="a complete JSON document; in text output, as many drives and virtual drives as the controller counts",
     missing=lambda text: (
         "" if replies(text) or (text.strip() and "{" not in text) else "the JSON document is incomplete"
     ),
     hides="everything after the last table, if the build prints text for `J`",
     statuses=frozenset(),
 )
-"""The exit status is the error code of the last object: complete tables come with 46 and others."""
+"""The exit status is the error code of the last object, so complete output may have exit status 46 or another one."""
 
 
 class UnreadableError(ToolFailedError):
-    """Error of a tool that crashed or printed no usable answer; a different command may work."""
+    """The tool crashed or its output is unusable; a different command may work."""
 
 
 class StorCliReader:
-    """Reader of one tool, which runs one command at a time."""
+    """Runs one tool's commands that read, one at a time."""
 
     def __init__(self, host: Host, tool: str) -> None:
         self.version: str | None = None
         """Version that the tool reports; None before the first read."""
         self.warnings: tuple[str, ...] = ()
-        """Errors that the tool reported in the last required answer, which is used anyway."""
+        """Errors that the tool reported in the last required reply, which is used nevertheless."""
         self.cut = ""
-        """Sentence about the first truncated or refused answer since `begin`; "" if there is none."""
+        """Sentence about the first truncated or refused output since `begin`; "" if there is none."""
         self._host = host
         self._tool = tool
         self._bare: set[tuple[str, ...]] = set()
 
     def begin(self) -> None:
-        """Start a scan: forget truncated answers."""
+        """Start a scan: forget earlier truncated output."""
         self.cut = ""
 
     def _note_truncation(self, *arguments: str) -> str:
@@ -73,7 +73,7 @@ class StorCliReader:
         return sentence
 
     async def run(self, command: Command) -> Completed:
-        """Run a read, without `nolog` if this build does not support it. Raises ToolMissingError, ToolTimeoutError."""
+        """Run a command that reads, without `nolog` if unsupported. Raises ToolMissingError, ToolTimeoutError."""
         verbs = command.argv[2:]
         if verbs in self._bare:
             return await self._host.run(commands.without_nolog(command))
@@ -83,19 +83,19 @@ class StorCliReader:
             return done
         once_more = await self._host.run(without_nolog)
         if retry_command(replace(without_nolog, argv=command.argv), once_more) is not None:
-            return done  # it did not understand a different word
+            return done  # the argument that it did not understand is not `nolog`
         self._bare.add(verbs)
         return once_more
 
     async def replies(self, command: Command) -> tuple[Completed, tuple[Reply, ...]]:
-        """Run a read and return all its replies. Keeps the version."""
+        """Run a command that reads. Return its output and all replies; store the reported version."""
         done = await self.run(command)
         answers = replies(done.stdout)
         self.version = next((text for reply in answers if (text := reply.status.text("cli version"))), self.version)
         return done, answers
 
     def _require_named(self, command: Command, done: Completed, matches: tuple[Reply, ...], where: str) -> None:
-        """Raise ToolFailedError if the replies are about a different object than the path, or name it twice."""
+        """Raise ToolFailedError if the replies are about another object than `where`, or contradict themselves."""
         if why := misnaming_reason(matches, where):
             sentence = refused_text(command, why)
             self.cut = self.cut or sentence
@@ -104,8 +104,8 @@ class StorCliReader:
     async def read_answer(self, card: int, *arguments: str) -> Reply | None:
         """Return the reply about a controller, or None if it is not understood.
 
-        Raises UnreadableError for no answer and for truncated JSON, ToolFailedError for a refused answer,
-        ToolTimeoutError if there is no answer in time.
+        Raises UnreadableError for missing output and truncated JSON. Raises ToolFailedError for output that is too long
+        or about another object, ToolTimeoutError if there is none in time.
         """
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
@@ -119,7 +119,10 @@ class StorCliReader:
         return reply
 
     async def read_required(self, card: int, *arguments: str) -> Data:
-        """Return the data of a required answer. Raises UnreadableError if there is none, ToolFailedError if refused."""
+        """Return the data of a required reply.
+
+        Raises UnreadableError if there is none, ToolFailedError if it is about another object.
+        """
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
         self._require_named(command, done, replies, arguments[0])
@@ -132,9 +135,9 @@ class StorCliReader:
     async def read_optional(
         self, problems: list[str], card: int, *arguments: str, or_else: tuple[str, ...] = ()
     ) -> Data:
-        """Return the data of an answer that may be missing; then append a problem in the tool's words.
+        """Return the data of a reply that may be missing. If it is, append a problem that quotes the tool.
 
-        `or_else`: other words about the same object, used if the first answer is not understood.
+        `or_else`: arguments of another command about the same object, to run if the first output is not understood.
         """
         try:
             reply = await self.read_answer(card, *arguments)
@@ -151,23 +154,23 @@ class StorCliReader:
         return reply.data
 
     async def read_refusable(self, problems: list[str], card: int, *arguments: str) -> Data:
-        """Return the data of an optional answer: a refusal is no problem, a truncated answer is."""
+        """Return the data of an optional reply. Truncated output adds a problem, but a refusal by the tool does not."""
         reply = await self.read_or_none(problems, card, *arguments)
         return Data() if reply is None else reply.data
 
     def _warnings(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
-        """Return sentences about what is wrong with an answer that is used anyway."""
-        # One bad drive fails the whole command, so a failed answer may have useful data.
+        """Return sentences about errors in a reply that is used nevertheless."""
+        # One bad drive fails the whole command, so a failed reply may still have useful data.
         warnings = () if reply.ok else (self.refusal_text(reply, *arguments),)
         return warnings if reply.data.ends is not False else (*warnings, self._note_truncation(*arguments))
 
     def refusal_text(self, reply: Reply, *arguments: str) -> str:
-        """Return the tool's reason against an answer, as a sentence."""
+        """Return a sentence with the tool's reason for a failure."""
         reason = reply.description or first_failure(reply) or "no reason given"
         return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
 
     async def read_or_none(self, problems: list[str], card: int, *arguments: str) -> Reply | None:
-        """Return the reply about an optional object; None and a problem if it is missing or truncated."""
+        """Return the reply about an optional object. If it is missing or truncated, add a problem and return None."""
         try:
             reply = await self.read_answer(card, *arguments)
         except RaidbenchError as error:
@@ -178,7 +181,7 @@ class StorCliReader:
         return reply
 
     def failure_error(self, command: Command, done: Completed, reply: Reply | None) -> ToolFailedError:
-        """Return the error for an unusable answer, in the tool's own words."""
+        """Return the error for unusable output, which quotes the tool."""
         text = (
             (reply.description or first_failure(reply))
             if reply is not None

@@ -1,4 +1,4 @@
-"""Places and paths as the tools write them (`/c0/e252/s1`, `252:1`, ` :25`, `0/239`), and the `TOPOLOGY` table.
+"""Parsers for places and paths of the tools (`/c0/e252/s1`, `252:1`, ` :25`, `0/239`) and for the `TOPOLOGY` table.
 
 No I/O.
 """
@@ -67,9 +67,9 @@ class Group:
     """A drive group."""
 
     spans: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
-    """Its drives as `enclosure:slot`, in row order, by span."""
+    """Its drives as `enclosure:slot`, by span, in the order of the rows."""
     free_space: bool | None = None
-    """Whether it has space that no virtual drive takes; None if not reported."""
+    """Whether it has space that no virtual drive uses; None if not reported."""
     missing: bool = False
     """Whether one of its drives is missing."""
     drive_cache: str | None = None

@@ -1,6 +1,7 @@
-"""Verdict on a command that changes something, from the rows of the objects, never from the exit status. No I/O.
+"""Decides from the rows of the objects whether a change succeeded, never from the exit status. No I/O.
 
-Version 7 exits 0 with a failed row, version 8 for missing objects. Some codes that are called failures mean success.
+Version 7 exits with 0 even if a row reports failure, and version 8 even if objects are missing. Some rows that report
+failure have a code that means success.
 """
 
 from __future__ import annotations
@@ -17,31 +18,31 @@ from backends.vendors.megaraid.storcli.named import misnaming_reason
 from backends.vendors.megaraid.storcli.topology import volume_path
 
 PENDING = {89: "controller reset", 116: "reboot", 132: "reboot"}
-"""Codes that mean success after this step (Broadcom's table as kept by pystorcli2; 89 is 0x59)."""
+"""Codes of changes that take effect only after this step (Broadcom's table as listed in pystorcli2; 89 is 0x59)."""
 
 SENTENCES = {
     13: "there is not enough space",
     34: "the required hardware is missing",
     38: "a drive is not suitable",
-    50: "the state of the device does not allow it",
+    50: "the state of the device does not allow the change",
     59: "a foreign configuration is incomplete",
     84: (
         "the controller has unwritten data of a missing array (preserved cache). Restore the array or discard the "
         "data first"
     ),
-    94: "the activation key is for another card",
+    94: "the activation key is for another controller",
     106: "the controller is in safe mode",
-    118: "it is not possible in this configuration",
+    118: "the change is not possible in this configuration",
     151: "the controller does not support this policy",
     153: "the controller must be shut down first",
 }
-"""Texts for other codes, for rows without one."""
+"""Texts for other codes, used for rows that have no text."""
 
 _GOOD = {"success", "succeeded", "ok"}
 
 
 def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
-    """Return the verdict on the output. `where`: the path that the command was about (`/c0/v1`); "" for any."""
+    """Return whether the command succeeded, by its output. `where`: the path in the command (`/c0/v1`); "" for any."""
     all_replies = replies(text)
     if truncated:
         return Answer(ok=False, message="The output was endless and was truncated.")
@@ -67,7 +68,7 @@ def judge(text: str, truncated: bool = False, where: str = "") -> Answer:
 
 
 def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
-    """Return why rows of the verdict are not about the virtual drive of a path, as a clause; "" if they are."""
+    """Return why result rows are not about the virtual drive of a path, as a clause; "" if they are."""
     asked = volume_path(where)
     if asked is None:
         return ""
@@ -77,7 +78,7 @@ def _other_volume(all_replies: Sequence[Reply], where: str) -> str:
 
 
 def _rows(reply: Reply) -> Iterator[Fields]:
-    """Yield the rows of `Detailed Status`, and those that version 8 has among the data (`VD Information`)."""
+    """Yield the rows of `Detailed Status`, and the result rows that version 8 prints in the data (`VD Information`)."""
     yield from reply.status.rows("detailed status")
     for heading, row in tables(reply.data, "status"):
         if heading == "Detailed Status" or "errcd" in row:

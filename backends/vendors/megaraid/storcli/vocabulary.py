@@ -1,6 +1,6 @@
-"""Tables from the tools' words to the common vocabulary. No I/O. Other words become `unknown` and are kept.
+"""Meanings of the tools' words in the common vocabulary. Other words mean `unknown`, and their text is kept. No I/O.
 
-Sources: the legends that the tools print under their tables, `storcli help`, the recordings (docs/megaraid.md).
+Sources: the legends that the tools print below their tables, `storcli help`, and the recordings (docs/megaraid.md).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ DRIVE_STATES = {
     "frgn": State.FOREIGN,
     "foreign": State.FOREIGN,
 }
-"""States of a drive in the single word of version 7. `ubad` is a drive that the controller gave up."""
+"""States of a drive by the single word of version 7. `ubad` is a drive that the controller has given up."""
 
 _ROLES = {
     "conf": State.ONLINE,
@@ -63,14 +63,14 @@ _ROLES = {
     "ghs": State.SPARE,
     "dhs": State.SPARE,
 }
-"""Purpose of a drive: the first word of version 8 without its ending."""
+"""Purpose of a drive, by the first word of version 8 without its ending."""
 
 _ENDINGS = {"shld": None, "sntz": None, "unsp": None, "dgrd": State.DEGRADED}
-"""Endings. Shielded, being sanitized and unsupported keep the state; degraded means that one of its logical units
-is."""
+"""Endings of that first word. Shielded, being sanitized and unsupported do not change the state. Degraded means that
+one of the drive's logical units is degraded."""
 
 _WHOLE_WORDS = {"shld": State.ONLINE, "unusbl": State.FAILED, "various": State.UNKNOWN}
-"""First words without a purpose: a shielded JBOD drive, an unusable one, several units in different states."""
+"""First words that name no purpose: a shielded JBOD drive, an unusable drive, and several units in different states."""
 
 _CONDITIONS = {
     "online": None,
@@ -86,7 +86,7 @@ _CONDITIONS = {
     "degraded": State.DEGRADED,
     "foreign": State.FOREIGN,
 }
-"""Condition of a drive: the second word of version 8. None: as the first word says."""
+"""Condition of a drive, by the second word of version 8; None if the first word decides the state."""
 
 _LEVELS = {
     "raid0": Level.RAID0,
@@ -212,10 +212,10 @@ JOBS = {
 """Background operations."""
 
 _CACHE = re.compile(r"(NR|Ra|R|RA|ADRA|AR)?(AWB|FWB|WB|WT)(D|C)?")
-"""Letters of the `Cache` column. `RAWB` is R and AWB, by the legend, so RA is tried after R. The small letter of `RaWB`
-is the tool's."""
+"""Letters of the `Cache` column. By the legend, `RAWB` is R and AWB, so RA is tried after R. The tool itself prints the
+small letter in `RaWB`."""
 _ADAPTIVE = "Ra"
-"""Adaptive read-ahead, by the legend of version 1 of the tool."""
+"""Letters for adaptive read-ahead, by the legend of version 1 of the tool."""
 
 
 def level(text: str | None, spans: int | None) -> Level:
@@ -245,17 +245,20 @@ def policies(column: str | None) -> Policies:
 
 
 def _read_ahead(text: str | None) -> ReportedValue | None:
-    """Return the read policy of the letters of the column."""
+    """Return the read policy from the letters in the `Cache` column."""
     return ReportedValue(value="adaptive", raw=_ADAPTIVE) if text == _ADAPTIVE else reported_word(text, READ)
 
 
 def is_copying(state: str | None, status: str | None) -> bool | None:
-    """Return True if the drive is being copied to its replacement, by its state or status; else None."""
+    """Return True if the state or status says that the drive is being copied to its replacement; else None."""
     return (state or "").lower() in ("cpybck", "cbshld") or (status or "").lower() == "replace" or None
 
 
 def drive_state(state: str | None, status: str | None) -> State:
-    """Return the state of a drive: one word in version 7, the worse of purpose and condition in version 8."""
+    """Return the state of a drive.
+
+    Version 7 prints one word for it. Version 8 prints purpose and condition, of which the worse one counts.
+    """
     first = (state or "").lower()
     if status is None:
         return DRIVE_STATES.get(first, State.UNKNOWN)

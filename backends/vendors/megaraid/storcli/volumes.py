@@ -38,7 +38,7 @@ _NAA = re.compile(r"(?:naa\.)?(?:0x)?([0-9a-f]{16}(?:[0-9a-f]{16})?)", re.IGNORE
 
 @dataclass(slots=True)
 class _VolumeData:
-    """Data about all virtual drives in the answers, by number."""
+    """Data about all virtual drives in the output of several commands, by number."""
 
     rows: dict[int, Fields] = field(default_factory=dict)
     properties: dict[int, Fields] = field(default_factory=dict)
@@ -50,9 +50,10 @@ class _VolumeData:
 
 
 def volumes(card: int, *answers: Mapping[str, object]) -> tuple[VirtualDrive, ...]:
-    """Return every virtual drive in these answers about one controller, by number.
+    """Return every virtual drive in the output of these commands about one controller, by number.
 
-    `show all` has the list and the topology, `vall show all` the properties. Each may report what the other lacks.
+    `show all` of the controller has the list and the topology, and `vall show all` the properties. Each may have values
+    that the other lacks.
     """
     facts = _VolumeData()
     for data in answers:
@@ -127,7 +128,7 @@ def _volume(card: int, number: int, facts: _VolumeData) -> VirtualDrive:
 
 
 def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
-    """Return configured and effective policies; version 7 prints only a column and the configured write policy."""
+    """Return configured and effective policies. Version 7 has only a column and the configured write policy."""
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
@@ -138,7 +139,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
     present = column.write_cache
-    # The line has only write-back and write-through; the column distinguishes always-write-back.
+    # The line knows only write-back and write-through; the column also distinguishes always-write-back.
     stronger = present is not None and (wanted.value, present.value) == ("write-back", "always-write-back")
     if present is None or stronger or present.value == wanted.value:
         return Policies(write_cache=present or wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), None
@@ -169,7 +170,10 @@ def _is_encrypted(details: Fields) -> bool | None:
 
 
 def _cached(column: object) -> ReportedValue | None:
-    """Return whether a CacheCade cache serves it: `-` in the column `Cac` is none. No recording shows other values."""
+    """Return whether a CacheCade cache serves the virtual drive; `-` in the column `Cac` means off.
+
+    No recording shows another value.
+    """
     column_text = column.strip() if isinstance(column, str) else ""
     return ReportedValue(value="off" if column_text == "-" else "on", raw=clean(column_text)) if column_text else None
 
@@ -185,14 +189,17 @@ def naa(text: str | None) -> str | None:
 
 
 def _sort_members(members: tuple[str, ...], group: Group | None) -> tuple[str, ...]:
-    """Return the members in span order, as the topology has them; the tool's list is sorted by slot or unsorted."""
+    """Return the members in span order, from the topology, because the tool's list is sorted by slot or not at all."""
     if group is None:
         return members
     return group.drives if not members or sorted(members) == sorted(group.drives) else members
 
 
 def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
-    """Yield the properties by number: `VD5 Properties` of version 7, `VD Properties` next to `VD Info` of version 8."""
+    """Yield the number and the properties of each virtual drive.
+
+    Version 7 prints them under `VD5 Properties`, version 8 under `VD Properties` next to `VD Info`.
+    """
     for heading, value in nested_dicts(data):
         number = _number(_PROPERTIES, heading)
         if number is not None:
@@ -204,7 +211,10 @@ def _properties(data: Mapping[str, object]) -> Iterator[tuple[int, Fields]]:
 
 
 def members(data: Mapping[str, object]) -> dict[int, list[Place]]:
-    """Return the members' places by virtual drive: from `PDs for VD 5` (version 7), or `PDs` next to `VD Info`."""
+    """Return the members' enclosures and slots by virtual drive.
+
+    Version 7 prints them under `PDs for VD 5`, version 8 under `PDs` next to `VD Info`.
+    """
     return data.parse_once(_members) if isinstance(data, Data) else _members(data)
 
 
@@ -239,7 +249,7 @@ def _number(pattern: re.Pattern[str], heading: str) -> int | None:
 
 
 def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
-    """Return the operations of `Consistency Check (36%)`, several with commas; () for `None`."""
+    """Return the operations in `Consistency Check (36%)`, separated by commas; () for `None`."""
     if text is None or text.lower() == "none":
         return ()
     operations = []
@@ -253,7 +263,10 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
 
 
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
-    """Return the answer to `show autobgi` by virtual drive, from a column of that name or of property and value."""
+    """Return whether background initialisation starts automatically, by virtual drive, from `show autobgi`.
+
+    It is in a column of that name, or in columns of property and value.
+    """
     by_volume: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):
         number = row.whole("vd")

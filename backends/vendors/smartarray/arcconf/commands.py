@@ -1,4 +1,4 @@
-"""Command lines of arcconf, as listed in docs/smartarray.md."""
+"""All arcconf command lines that raidbench runs, as listed in docs/smartarray.md."""
 
 from __future__ import annotations
 
@@ -16,64 +16,65 @@ from backends.vendors.smartarray.dialect import NewLogical
 from backends.vendors.smartarray.facts import Family
 
 DONE = "Command completed successfully."
-"""Last line of every successful answer; nothing else means success."""
+"""Last line of all successful output; nothing else means success."""
 ABORTED = "Command aborted."
 """Last line of a refusal."""
 WHOLE = CompletenessCheck(tool="arcconf: `getconfig`, `list`", mark=f"the last line `{DONE}`", missing=last_line(DONE))
-"""Completeness check for most answers."""
+"""Completeness check for the output of `getconfig` and `list`."""
 STATUS = CompletenessCheck(
     tool="arcconf: `getstatus`",
     mark=f"the last line `{DONE}`, or `{ABORTED}`",
     missing=last_line(DONE, ABORTED),
     statuses=frozenset(),
 )
-"""Completeness check for an answer that controllers without logical devices refuse."""
+"""Completeness check for `getstatus`, which a controller without logical devices refuses."""
 USAGES = CompletenessCheck(
     tool="arcconf: usage text",
     mark="no truncated line",
-    hides="the last lines, whose settings are then not offered",
+    hides="the last lines: raidbench does not offer the settings that they describe",
     missing=line_end,
     statuses=frozenset(),
 )
 """Completeness check for usage texts."""
 
 LIST = ("list",)
-"""Words that list the controllers."""
+"""Arguments that list the controllers."""
 VERSIONS = ("getversion",)
-"""Words that list the controllers with builds without `list`."""
+"""Arguments that list the controllers in builds that have no `list`."""
 USAGE = ("setcache",)
-"""Words for the usage of `setcache`, which changes nothing without more words."""
+"""Arguments that print the usage of `setcache`. Without more arguments it changes nothing."""
 
 WRITE_CACHE = {"write-through": "wt", "write-back": "wbb", "always-write-back": "wb"}
-"""Words for the write cache of a logical device of series 2 to 8: `wbb` is on only while protected."""
+"""Arguments by write policy of a logical device of series 2 to 8. `wbb` is write-back only while the cache is
+protected."""
 
 READ_CACHE = {"on": "ron", "off": "roff"}
-"""Words for its read cache."""
+"""Arguments by read cache setting of such a logical device."""
 
 DRIVE_CACHE = {"on": "wb", "off": "wt"}
-"""Words for the cache of a drive."""
+"""Arguments by setting of a drive's write cache."""
 
 PERFORMANCE = {"dynamic": "1", "oltp": "2", "big-block": "3"}
-"""Numbers of the performance modes."""
+"""Arguments (numbers) by performance mode."""
 
 POLICIES = {"default": "0", "enable": "1", "disable": "2"}
-"""Numbers of the policies for the drive caches (Microchip's storage library)."""
+"""Arguments (numbers) by policy for the drive caches (Microchip's storage library)."""
 
 DRIVES = {
     "drive_write_cache": "Configured",
     "drive_write_cache_unconfigured": "Unconfigured",
     "drive_write_cache_hba": "HBA",
 }
-"""Words for the drives that a policy concerns, as in the answers."""
+"""Names of the drives that a policy applies to, as arcconf prints them, by setting key."""
 
 CREATE = ("create",)
-"""Words for the usage of `create`, which creates nothing without more words."""
+"""Arguments that print the usage of `create`. Without more arguments it creates nothing."""
 
 LEVELS = {level: level.value.removeprefix("raid") for level in BY_NUMBER}
-"""Words for the levels."""
+"""Arguments by RAID level."""
 
 STRIP = 256 << 10
-"""Default strip size in bytes, by the usage."""
+"""Default strip size in bytes, according to the usage."""
 
 _PAIRS = (("lon", "loff"), ("con", "coff"))
 
@@ -86,24 +87,24 @@ _CREATES = {
 
 
 def config(number: str) -> tuple[str, ...]:
-    """Return the words for everything about a controller."""
+    """Return the arguments that read everything about a controller."""
     return ("getconfig", number, "al")
 
 
 def status(number: str) -> tuple[str, ...]:
-    """Return the words for the running operations of a controller."""
+    """Return the arguments that list the running operations of a controller."""
     return ("getstatus", number)
 
 
 @dataclass(frozen=True, slots=True)
 class SetcacheOptions:
-    """Words that this build supports, according to a usage text."""
+    """Arguments that this build supports, according to a usage text."""
 
     usage: str = ""
-    """Complete lines of the usage."""
+    """Usage text, without an incomplete last line."""
 
     def noprompt_words(self, word: str) -> tuple[str, ...] | None:
-        """Return the words that suppress the question of the form for `word`; None if there is no such form."""
+        """Return the arguments that suppress the question of `setcache ... word`; None if the usage lacks that."""
         forms = self.usage.lower().split("setcache")
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
@@ -114,15 +115,15 @@ class SetcacheOptions:
 
     @property
     def caching(self) -> tuple[str, str] | None:
-        """Return the words that switch caching of a SmartRAID's logical device on and off, or None."""
+        """Return the arguments that turn caching of a SmartRAID's logical device on and off, or None."""
         usage_tokens = set(re.findall(r"[a-z]{2,8}", self.usage.lower()))
         return next((pair for pair in _PAIRS if set(pair) <= usage_tokens), None)
 
 
 def creation_options(family: Family, setcache_options: SetcacheOptions) -> Mapping[str, tuple[str, Mapping[str, str]]]:
-    """Return the cache words of `create` by setting key: its word, and its words for the values.
+    """Return the cache options of `create` by setting key, each with the option's arguments by value.
 
-    Values whose word is not in the usage of `create` are left out.
+    Options and values that are not in the usage of `create` are left out.
     """
     on, off = setcache_options.caching or ("", "")
     smart = {"acceleration": ("ldcache", {"none": off, "controller-cache": on})}
@@ -135,13 +136,14 @@ def creation_options(family: Family, setcache_options: SetcacheOptions) -> Mappi
 
 
 def create(number: str, family: Family, new: NewLogical, setcache_options: SetcacheOptions) -> tuple[str, ...]:
-    """Return the words that create a logical device over whole drives, as far as the usage has them.
+    """Return the arguments that create a logical device over whole drives, using only options in the usage text.
 
-    Raises InvalidValueError for a level, strip size or layout that this build has no words for.
+    Raises InvalidValueError for a level, strip size or layout that this build does not support, or if it cannot set a
+    name.
     """
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf does not support {new.level.name}.")
-    if not setcache_options.has_word("name"):  # the name is needed to find it again
+    if not setcache_options.has_word("name"):  # the logical device is later found by its name
         raise InvalidValueError("This arcconf cannot name a logical device, so raidbench could not identify it later.")
     line = ["name", new.name]
     if setcache_options.has_word("stripesize"):
@@ -162,12 +164,12 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
 
 
 def delete(number: str, volume: int) -> tuple[str, ...]:
-    """Return the words that delete a logical device."""
+    """Return the arguments that delete a logical device."""
     return ("delete", number, "logicaldrive", str(volume), "noprompt")
 
 
 def is_creation_or_deletion(number: str, args: Sequence[str]) -> bool:
-    """Return whether these are the words of `create` or `delete` for this controller, and no others."""
+    """Return whether these arguments are a `create` or `delete` command for this controller and nothing else."""
     match list(args):
         case ["create", card, "logicaldrive", "name", name, *rest, "noprompt"]:
             understood = all(word in _CREATES or (word.isascii() and word.isdigit()) for word in rest)

@@ -1,8 +1,8 @@
 """Parsers for arcconf. No I/O.
 
-Columns differ between builds, and old builds print none, so a field is split at its colon, and a section starts with
-its heading on a line of its own. Headings between dashed rules divide a section: `fields` has its first values, `parts`
-has all by heading.
+Columns differ between builds, and old builds do not align their output. So a field is split at its colon, and a section
+starts with its heading on a separate line. Headings between dashed rules divide a section: `fields` has the first value
+of each key, `parts` has all values by heading.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class OutputSection:
     name: str = ""
     """Number of the array or logical device; `channel:device` of a drive."""
     fields: dict[str, str] = field(default_factory=dict)
-    """Values by key in lower case; the first of each key counts, under any heading."""
+    """Values by key in lower case. The first value of each key counts, under whichever heading it is."""
     parts: dict[str, dict[str, str]] = field(default_factory=dict)
     """Values by the heading between dashed rules, in lower case."""
     lines: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class OutputSection:
 
 
 def read(text: str) -> list[OutputSection]:
-    """Return the sections of an answer in order."""
+    """Return the sections of the output in order."""
     sections = [OutputSection("")]
     channel, part, ruled = "0", "", False
     for _, bare in texts.lines(text):
@@ -101,7 +101,7 @@ def _heading(bare: str) -> tuple[str, str] | None:
 
 
 def member_order(passage: OutputSection) -> list[str]:
-    """Return the places of the members in the format of old builds: `0,0 0,1 0,2`, over several lines."""
+    """Return the places of the members from the format of old builds, `0,0 0,1 0,2`, which may span several lines."""
     first_row = next(
         (value for key, value in passage.fields.items() if key.startswith(("stripe order", "drive(s)"))), ""
     )
@@ -164,14 +164,14 @@ NOT_FITTED = ("not installed", "not present", "absent")
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Return the controllers that `list` or `getversion` names, or 1 to N if they are only counted."""
+    """Return the numbers of the controllers that `list` or `getversion` names, or 1 to N if it only counts them."""
     named = tuple(dict.fromkeys(int(item) for item in _LISTED.findall(text[: 1 << 16])))
     counted = _FOUND.search(text)
     return named or tuple(range(1, min(int(counted[1]), 64) + 1 if counted else 1))
 
 
 def short_list(text: str) -> str:
-    """Return how many counted controllers a list does not name, as a clause; "" if it names all or none."""
+    """Return how many controllers a list counts and names, as a clause, if it names only some of them; else ""."""
     named, counted = len(set(_LISTED.findall(text[: 1 << 16]))), _FOUND.search(text)
     if not named or counted is None or named >= int(counted[1]):
         return ""
@@ -188,9 +188,10 @@ def refusal_reason(text: str) -> str | None:
 
 
 def card_text(text: str, number: int, *, status: str = "", cut: bool = False) -> CardText | None:
-    """Return what an answer reports about a controller, or None if it reports nothing. `status`: answer of `getstatus`.
+    """Return the state of a controller from output, or None if the output does not describe it.
 
-    `cut`: whether the answer is truncated. Its last section is then left out, because a missing line proves nothing.
+    `status`: output of `getstatus`. `cut`: whether `text` is truncated. Its last section is then left out, because a
+    line may be missing from it.
     """
     passages = read(text)[: -1 if cut else None]
     marks = ("controller status", "controller model")
@@ -235,7 +236,7 @@ _NAMES = {"array": "array", "volume": "logical device", "drive": "device", "card
 _SMART_MARKS = frozenset(
     ("no-battery write cache", "ld acceleration method", "caching", "ssd i/o bypass", "volume unique identifier")
 )
-"""Labels that only Smart Array and SmartRAID have."""
+"""Labels that only occur with Smart Array and SmartRAID."""
 
 
 def _family(passages: Iterable[OutputSection]) -> Family:
@@ -285,7 +286,7 @@ _REASON = re.compile(r"\(?\breason\s*:\s*([^()]*(?:\([^()]*\)[^()]*)*)", re.ASCI
 
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
-    """Return the tool's reason why the cache is not in use; None if it is in use or no reason is given."""
+    """Return the tool's reason why the cache is not used; None if it is used or the tool gives no reason."""
     state = (value_or_none(fields.get("cache status")) or "").lower()
     if state in ("ok", "optimal"):
         return value_or_none(fields.get("cache status details"), 300)
@@ -374,9 +375,9 @@ def _volume(
 
 
 def _maxcache_text(fields: Mapping[str, str]) -> str | None:
-    """Return how maxCache serves a logical device, in the tool's words; None if it does not.
+    """Return the tool's text about maxCache in front of a logical device; None if maxCache does not serve it.
 
-    The status is the effective value; the setting counts only if there is no status.
+    The status is the effective value. The setting is used only if there is no status.
     """
     on = {}
     for kind in ("read", "write"):
@@ -400,7 +401,7 @@ def _switch_value(text: str | None) -> ReportedValue | None:
 
 
 def write_cache(text: str) -> ReportedValue | None:
-    """Return the configured write policy. `Enabled` alone means on regardless of the battery."""
+    """Return the configured write policy. `Enabled` alone means that writes are cached regardless of the battery."""
     word = text.lower()
     if value_or_none(text) is None or word.startswith("not "):
         return None
@@ -412,7 +413,7 @@ def write_cache(text: str) -> ReportedValue | None:
 
 
 def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple[str, ...]:
-    """Return the places of the members, by serial number if it is unique, else by the reported place.
+    """Return the places of the members, found by unique serial number or else as reported.
 
     `drives`: all drives; None if they are not all known.
     """
@@ -441,7 +442,7 @@ def _members(passage: OutputSection, drives: Sequence[BayDrive] | None) -> tuple
 
 
 def _width(passage: OutputSection) -> int | None:
-    """Return the number of named members, including missing ones."""
+    """Return the number of members that the section names, including missing ones."""
     if order := member_order(passage):
         return len(dict.fromkeys(order))
     parts = [part for heading, part in passage.parts.items() if "segment" in heading] or [
@@ -451,19 +452,19 @@ def _width(passage: OutputSection) -> int | None:
 
 
 def _parity_groups(passage: OutputSection) -> int | None:
-    """Return the number of parity groups of the members: `Group 1, Segment 0`."""
+    """Return the number of parity groups, which the members' labels contain: `Group 1, Segment 0`."""
     keys = (key for heading, part in passage.parts.items() if "segment" in heading for key in part)
     return len({key.partition(",")[0] for key in keys if _MEMBER.fullmatch(key) and "," in key}) or None
 
 
 def _seat(text: str | None) -> tuple[str, int, int] | None:
-    """Return the reported place: `enclosure` or `connector`, its number, and the slot or device."""
+    """Return the reported location: `enclosure` or `connector`, its number, and the number of the slot or device."""
     match = _AT.search((text or "")[: texts.LINE])
     return (match[1].lower(), int(match[2]), int(match[3])) if match is not None else None
 
 
 def _drive(passage: OutputSection) -> BayDrive | None:
-    """Return a drive, or None for an enclosure or expander, which are in the same list."""
+    """Return a drive, or None for an enclosure or expander, which arcconf lists with the drives."""
     kind = next((line.lower() for line in passage.lines if line.lower().startswith("device is a")), "")
     if passage.kind != "drive" or any(part in kind for part in ("enclosure", "expander", "processor", "controller")):
         return None
@@ -500,16 +501,16 @@ def _drive(passage: OutputSection) -> BayDrive | None:
 
 
 def _model(maker: str | None, product: str | None) -> str | None:
-    """Return vendor and product as the model.
+    """Return the model, joined from vendor and product.
 
-    A drive whose model fills the eight characters of the vendor (ATA behind SCSI) is joined without a blank.
+    If the model of an ATA drive fills the eight characters of the SCSI vendor, both are joined without a blank.
     """
     split = maker is not None and len(maker) == 8 and any(char.isdigit() for char in maker)
     return ("" if split else " ").join(filter(None, (maker, product))) or None
 
 
 def tasks(text: str) -> dict[int, tuple[BackgroundOperation, ...]]:
-    """Return the running operations of `getstatus` by logical device."""
+    """Return the running operations from `getstatus`, by logical device."""
     by_volume: dict[int, tuple[BackgroundOperation, ...]] = {}
     volume: int | None = None
     kind = ""

@@ -20,13 +20,13 @@ from backends.vendors.smartarray.facts import BayDrive, CardText, Family, Logica
 from backends.vendors.smartarray.text import lines
 
 READ_SECONDS = 120.0
-"""Timeout for one answer."""
+"""Timeout for one command that reads, in seconds."""
 
 _UNSAYABLE = "the arcconf command for it is unknown"
 
 
 class Arcconf:
-    """One program, which runs one command at a time."""
+    """One arcconf program, which runs one command at a time."""
 
     lock_name = "smartarray-arcconf"
     """Name of the lock, which is the same for all controllers."""
@@ -74,11 +74,11 @@ class Arcconf:
         return replace(text, cut=cut)
 
     async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """Return no values: the tool cannot query the controller for them."""
+        """Return no values, because arcconf has no command that queries them."""
         return {}
 
     async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Return 0: the tool reports no legal values."""
+        """Return 0, because arcconf has no command that queries legal values."""
         return 0
 
     async def _run(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
@@ -87,7 +87,7 @@ class Arcconf:
             return command, await self._host.run(command)
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Run a command that changes something, without a limit of time."""
+        """Run a command that changes something, without a timeout."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True))
 
@@ -112,7 +112,7 @@ class Arcconf:
                 raise InvalidValueError(_UNSAYABLE)
 
     def _set_cache(self, number: str, word: str, *more: str) -> Lines:
-        """Return the command for a SmartRAID in the form of the usage. Raises InvalidValueError if there is none."""
+        """Return the `setcache` command for a SmartRAID. Raises InvalidValueError if the usage has no such command."""
         end = self._words.noprompt_words(word)
         if end is None:
             raise InvalidValueError(_UNSAYABLE)
@@ -139,20 +139,20 @@ class Arcconf:
         return ((self.tool, "setcache", text.card.number, "device", *bay.split(":"), word, "noprompt"),)
 
     def is_free(self, drive: BayDrive) -> bool:
-        """Return whether the drive is `Ready`; a `Raw` drive is exposed to the kernel."""
+        """Return whether the drive is `Ready`. A `Raw` drive is not free, because it is exposed to the kernel."""
         return drive.state is State.UNASSIGNED and drive.state_raw.lower() == "ready"
 
     async def creation_usage(self) -> str:
-        """Return the complete lines of the usage of `create`."""
+        """Return the usage text of `create`, without an incomplete last line."""
         return whole_lines((await self._run(commands.CREATE))[1].stdout)
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the cache policies in the usage: caching of a SmartRAID, write and read cache of series 2 to 8."""
+        """Return the cache policies in the usage: caching (SmartRAID), or write and read cache (series 2 to 8)."""
         options = commands.creation_options(text.card.family, commands.SetcacheOptions(usage))
         return {key: tuple(table) for key, (_, table) in options.items()}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """Return the command that creates a logical drive, in words of the usage."""
+        """Return the command that creates a logical drive, with options from the usage."""
         return (
             (self.tool, *commands.create(text.card.number, text.card.family, new, commands.SetcacheOptions(usage))),
         )
@@ -162,13 +162,13 @@ class Arcconf:
         return ((self.tool, *commands.delete(text.card.number, number)),)
 
     def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
-        """Return whether this is a command of `create` or `delete`, with nothing else."""
+        """Return whether this is a `create` or `delete` command and nothing else."""
         return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
         """Return the tool's reason for a failure, or None if it reports success."""
         if "(y/n)" in done.stdout.lower():
-            return f"it asks a question, which is not answered: {clean(done.stdout, 400)}"
+            return f"it asked a question, which raidbench does not answer: {clean(done.stdout, 400)}"
         return refusal_reason(f"{done.stdout}\n{done.stderr}")
 
 

@@ -1,1 +1,1 @@
-"""Command lines and parsers for ssacli, hpssacli and hpacucli, which have the same grammar."""
+"""Command lines and parsers for ssacli, hpssacli and hpacucli, whose commands have the same form."""

@@ -1,4 +1,4 @@
-"""Command lines of ssacli, hpssacli and hpacucli, as listed in docs/smartarray.md."""
+"""All ssacli, hpssacli and hpacucli command lines that raidbench runs, as listed in docs/smartarray.md."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from backends.model import Level
 from backends.vendors.smartarray.dialect import NewLogical
 
 LIST = ("ctrl", "all", "show")
-"""Words that list the controllers."""
+"""Arguments that list the controllers."""
 
 _QUERY = re.compile(r"[a-z]{2,40}=\?", re.ASCII)
 _CREATES = re.compile(
@@ -41,28 +41,29 @@ WORDS = {
     "survival_mode": "survivalmode",
     "spare_activation": "spareactivationmode",
 }
-"""Words for the settings of a controller."""
+"""Names of a controller's settings in commands, by setting key."""
 
 CACHING = {"none": "disable", "controller-cache": "enable"}
-"""Words for the cache of a logical drive, by acceleration."""
+"""Arguments that turn a logical drive's cache off and on, by acceleration."""
 
 USAGE = {"drive_write_cache_unconfigured": "unconfigured", "drive_write_cache_hba": "hba"}
-"""Words for the drives that a cache policy concerns; `configured` for those in arrays, if distinguished."""
+"""Arguments for the drives that a cache policy applies to, by setting key; `configured` for those in arrays, if the
+controller distinguishes them."""
 
 
 def show(slot: str) -> tuple[str, ...]:
-    """Return the words for everything about a controller."""
+    """Return the arguments that read everything about a controller."""
     return ("ctrl", f"slot={slot}", "show", "config", "detail")
 
 
 def query(slot: str, word: str, volume: int | None = None) -> tuple[str, ...]:
-    """Return the words that query the legal values of a setting."""
+    """Return the arguments that query the legal values of a setting."""
     volume_path = () if volume is None else ("ld", str(volume))
     return ("ctrl", f"slot={slot}", *volume_path, "modify", f"{word}=?")
 
 
 def is_query(args: Sequence[str]) -> bool:
-    """Return whether these words only query legal values, in exactly one of the two forms of `query`."""
+    """Return whether these arguments only query legal values, in one of the two forms that `query` returns."""
     match list(args):
         case ["ctrl", slot, "modify", last] | ["ctrl", slot, "ld", _, "modify", last]:
             return _SLOT.fullmatch(slot) is not None and _QUERY.fullmatch(last) is not None
@@ -79,14 +80,14 @@ LEVELS = {
     Level.RAID50: "50",
     Level.RAID60: "60",
 }
-"""Words for levels in `raid=`."""
+"""Values of `raid=`, by RAID level."""
 
 
 def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
-    """Return the words that create a logical drive over whole drives.
+    """Return the arguments that create a logical drive over whole drives.
 
-    `caching`: word that the controller's logical drives use, `caching` or `arrayaccelerator`. Raises InvalidValueError
-    for a level without a word.
+    `caching`: the tool's name for the cache setting, `caching` or `arrayaccelerator`. Raises InvalidValueError for a
+    level that ssacli does not support.
     """
     if new.level not in LEVELS:
         raise InvalidValueError(f"ssacli does not support {new.level.name}.")
@@ -99,12 +100,12 @@ def create(slot: str, new: NewLogical, caching: str) -> tuple[str, ...]:
 
 
 def delete(slot: str, number: int) -> tuple[str, ...]:
-    """Return the words that delete a logical drive; the last one of an array takes the array with it."""
+    """Return the arguments that delete a logical drive. Deleting the last one of an array also deletes the array."""
     return ("ctrl", f"slot={slot}", "ld", str(number), "delete", "forced")
 
 
 def is_creation_or_deletion(slot: str, args: Sequence[str]) -> bool:
-    """Return whether these are the words of `create` or `delete` for this controller, and no others."""
+    """Return whether these arguments are a `create` or `delete` command for this controller and nothing else."""
     match list(args):
         case ["ctrl", where, "create", "type=ld", *rest, "forced"]:
             return where == f"slot={slot}" and all(_CREATES.fullmatch(word) for word in rest)
@@ -115,7 +116,7 @@ def is_creation_or_deletion(slot: str, args: Sequence[str]) -> bool:
 
 
 def options(text: str) -> tuple[str, ...]:
-    """Return the values in an answer to `query`, below `Available options are:`, else in indented lines."""
+    """Return the values that a `query` lists below `Available options are:`, or else in indented lines."""
     if "error:" in text.lower() and "available options" not in text.lower():
         return ()
     _, _, listed = text.rpartition("options are:")

@@ -19,7 +19,7 @@ from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import PREDICTED, drive_state, read_health
 
 LOCKED = "CACHE STATUS PROBLEM"
-"""Start of the paragraph that says that the controller refuses changes."""
+"""Start of the paragraph in which the tool says that the controller refuses changes."""
 
 _AFFECTED = re.compile(r"logical drives? (?:is|are) affected: *([\d, ]{1,400})", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,5}", re.ASCII)
@@ -62,10 +62,9 @@ _JOBS = {
 
 
 def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
-    """Return every controller in an answer.
+    """Return every controller in the output.
 
-    `cut`: whether the answer is truncated. The truncated section is then left out, because a missing line proves
-    nothing.
+    `cut`: whether `text` is truncated. The truncated section is then left out, because a line may be missing from it.
     """
     card_sections = read(text)
     return tuple(
@@ -74,7 +73,7 @@ def cards(text: str, *, cut: bool = False) -> tuple[CardText, ...]:
 
 
 def _card(card_sections: CardSections, torn: list[TextSection] | None) -> CardText:
-    """Return a controller. `torn`: the truncated sections; None if the answer is complete."""
+    """Return a controller. `torn`: the truncated sections; None if the output is complete."""
     if torn is not None:
         card_sections = _without_cut_sections(card_sections, torn)
     twice = _repeated_sections(card_sections.sections)
@@ -117,7 +116,7 @@ def _is_lost(paragraph: str) -> bool:
 
 
 def _affected_volumes(paragraphs: Iterable[str]) -> frozenset[int]:
-    """Return the numbers of the logical drives that warnings name as having lost data."""
+    """Return the numbers of the logical drives that have lost data according to warnings."""
     ends = (_AFFECTED.search(paragraph) for paragraph in paragraphs if _is_lost(paragraph))
     return frozenset(int(number) for end in ends if end is not None for number in _NUMBER.findall(end[1]))
 
@@ -126,7 +125,7 @@ _KINDS = {"array": "array", "volume": "logical drive", "drive": "physical drive"
 
 
 def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, str]]:
-    """Return kind and name of objects that are described more than once; drives are also listed, which is normal."""
+    """Return kind and name of objects that are described more than once. A list that names drives does not count."""
     described = [
         section
         for section in sections
@@ -183,7 +182,7 @@ def _facts(card_sections: CardSections) -> RaidCard:
 
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
-    """Return the tool's reason for the state of the cache."""
+    """Return the tool's reason for the state of the cache, or None."""
     details = (
         value_or_none(fields.get("cache status details"), 300),
         value_or_none(fields.get("cache disable reason"), 300),
@@ -192,7 +191,7 @@ def _cache_details(fields: Mapping[str, str]) -> str | None:
 
 
 def is_power_cause(details: str | None) -> bool:
-    """Return whether the cache is off because of its battery or capacitor, or the cable to it."""
+    """Return whether the tool's reason names the battery or capacitor of the cache, or its cable."""
     word = (details or "").lower()
     return any(part in word for part in ("batter", "capacitor", "backup power", "power source", "cable", "charg"))
 
@@ -220,11 +219,11 @@ _WEAK = (
     *("fail", "recharg", "charg", "low", "not ", "missing", "replace", "degrad", "disconnect", "learn", "error"),
     *("cable", "expired", "worn", "calibrat", "abnormal", "unable", "absent"),
 )
-"""Parts of words for a battery or capacitor that does not keep the cache."""
+"""Parts of the tool's text for a battery or capacitor that cannot keep the cache."""
 
 
 def is_healthy(state: str) -> bool | None:
-    """Return whether a battery or capacitor in this state keeps the cache; None if the words are unknown."""
+    """Return whether a battery or capacitor in this state can keep the cache; None for an unknown state."""
     word = state.lower()
     if word in ("ok", "optimal", "okay", "ready"):
         return True
@@ -232,7 +231,7 @@ def is_healthy(state: str) -> bool | None:
 
 
 def media_of(interface: str | None) -> Media:
-    """Return the media. Flash is named as such; `SAS` or `SATA` alone means a hard disk."""
+    """Return the media. The tool names flash explicitly; `SAS` or `SATA` alone means a hard disk."""
     word = (interface or "").lower()
     if "nvme" in word or "pcie" in word:
         return Media.NVME
@@ -266,7 +265,7 @@ def _group(section: TextSection) -> DriveGroup:
 
 
 _NO_ACCELERATOR = ("none", "disabled", "all disabled", "not enabled", "no acceleration")
-"""Words for a logical drive without accelerator."""
+"""Texts for a logical drive without an accelerator."""
 
 
 def ssd_cache_of(method: str | None) -> str | None:
@@ -276,7 +275,7 @@ def ssd_cache_of(method: str | None) -> str | None:
 
 
 def acceleration(method: str | None, caching: str | None, group: DriveGroup | None) -> ReportedValue | None:
-    """Return the accelerator of a logical drive: from its own line, else from array and caching."""
+    """Return the accelerator of a logical drive: from its own line, else from the array's Smart Path or its caching."""
     if method is not None and (word := method.strip().lower()):
         if "smart path" in word or "bypass" in word:
             return vocabulary.phrase(method, "smart-path")
@@ -304,7 +303,7 @@ _FRONT = (
     "cache write policy",
     "ssd smart cache write policy",
 )
-"""Labels that mean that an SSD cache is in front of a logical drive."""
+"""Labels that occur only if an SSD cache serves the logical drive."""
 
 
 def _volume(
@@ -315,8 +314,8 @@ def _volume(
 ) -> LogicalDrive:
     """Return a logical drive.
 
-    `drives`: those of the controller; None if a drive or an array is refused. `affected`: numbers of logical drives
-    that a warning names as having lost data.
+    `drives`: all drives of the controller; None if a drive or an array is refused. `affected`: numbers of the logical
+    drives that have lost data according to a warning.
     """
     fields = dict(section.fields)
     if section.row:
@@ -370,13 +369,14 @@ def _jobs(state: str, initialisation: str | None) -> tuple[BackgroundOperation, 
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
             jobs.append(BackgroundOperation(kind=kind, progress=texts.progress(text)))
-    if (initialisation or "").lower().startswith("queued"):  # until it ran, every write covers the full stripe
+    # Until the initialisation ends, every write covers the full stripe.
+    if (initialisation or "").lower().startswith("queued"):
         jobs.append(BackgroundOperation(kind="initialisation", progress=0.0))
     return tuple(jobs)
 
 
 def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
-    """Return a drive. `alone`: its row may be all that a truncated answer has of it, so its use is unknown."""
+    """Return a drive. `alone`: truncated output may have only its row, so its use is unknown."""
     fields = dict(section.fields)
     spare = False
     if section.row:
@@ -393,7 +393,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
     interface = fields.get("interface type")
     logical, _, physical = fields.get("logical/physical block size", "").partition("/")
     limit = texts.link_speed(fields.get("phy maximum link rate"))
-    # The speed is useless without the limit, and a truncated answer may end between these last lines of a drive.
+    # The speed is useless without the limit, and truncated output may end between these two lines.
     link = texts.link_speed(fields.get("phy physical link rate")) if limit is not None else None
     return BayDrive(
         place=section.name,
@@ -419,7 +419,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
 
 
 def _row(section: TextSection, fields: dict[str, str]) -> bool:
-    """Add what `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` says to `fields`; return whether it is a spare."""
+    """Add the data in `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` to `fields`. Return whether that is a spare."""
     parts = [part.strip() for part in section.row.split(",") if not part.strip().lower().startswith("port ")]
     at = next((index for index, part in enumerate(parts) if read_size(part) is not None), len(parts))
     if at:

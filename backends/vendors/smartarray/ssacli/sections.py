@@ -1,7 +1,8 @@
 """Parser from ssacli's text to sections for controllers, arrays, logical drives and drives. No I/O.
 
-Indentation is the only structure, and it is not always kept. So headings count at any depth, a member below a mirror
-group never ends the logical drive, and a line without a field starts an ignored section of its own.
+Indentation is the only structure of the text, and recordings do not always keep it. So a heading is recognised at any
+depth, a member below a mirror group never ends the logical drive, and a line without a field starts a new, ignored
+section.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ _LOOSE = re.compile(r"(?:unassigned|hba drives|unused drives)\s*", re.ASCII | re
 _SHOUTED = re.compile(r"[A-Z][A-Z /-]{7,60}:", re.ASCII)
 _JOINED = re.compile(r"(?<! ) {3,}+(?=[A-Z][A-Za-z /-]{2,40}: )", re.ASCII)
 _PARAGRAPH = 1000
-"""Longest warning in characters; the rest is dropped."""
+"""Maximum length of a warning in characters; the rest is dropped."""
 _WRAPS = 40
-"""Shortest value that may continue in the next line, in characters."""
+"""Minimum length in characters of a value that may continue in the next line."""
 _ROWS = 12
-"""Most lines of an error."""
+"""Maximum number of lines of an error message."""
 _SENSOR = "sensor id"
 _WITH_CHILDREN = (_SENSOR, "port name")
 _SERIAL = re.compile(r"\(sn: *([A-Za-z0-9]{4,40})\)", re.ASCII)
@@ -49,7 +50,7 @@ class TextSection:
     kind: str
     """`card`, `array`, `volume`, `drive`; "" for ignored sections."""
     name: str = ""
-    """Slot ("" if there is none), letter, number or place; of an ignored section its heading in lower case."""
+    """Slot ("" if there is none), letter, number or place; for an ignored section, its heading in lower case."""
     indent: int = 0
     """Indentation of its heading."""
     fields: dict[str, str] = field(default_factory=dict)
@@ -83,15 +84,15 @@ class CardSections:
     passed: list[str] = field(default_factory=list)
     """Ignored headings and lines, in lower case."""
     ends_in: tuple[TextSection, ...] = ()
-    """Sections open at the end of the text, from the outside in."""
+    """Sections that are still open at the end of the text, outermost first."""
 
     @property
     def open(self) -> list[TextSection]:
-        """Return the sections that would be incomplete if the answer was truncated at its end."""
+        """Return the sections that are incomplete if the output is truncated."""
         headed = [section for section in self.ends_in if section.kind]
         children = [section.name for section in self.ends_in if not section.kind]
         if headed[-1] is self.card and any(not name.startswith(_SENSOR) for name in children):
-            return []  # the part after the controller's own lines has started
+            return []  # the output continues after the controller's own lines, so these are complete
         return headed[-1:]
 
 
@@ -107,7 +108,7 @@ class _SectionReader:
     """Field whose value may continue in the next line, with the fields of its section."""
 
     def continues(self, indent: int, bare: str) -> bool:
-        """Append a line that continues a long value and return True; the tool wraps at the left margin."""
+        """Append a line if it continues a wrapped value, at the left margin; return whether it does."""
         if self.wrapped is None or indent or self.flat or _TITLE.fullmatch(bare):
             return False
         fields, key = self.wrapped
@@ -150,12 +151,12 @@ class _SectionReader:
         self.early, self.stack, self.array, self.loose = [], [card], None, False
 
     def close(self) -> None:
-        """End the text of the last controller."""
+        """Finish the last controller at the end of the text."""
         if self.cards:
             self.cards[-1].ends_in = tuple(self.stack)
 
     def _some_card(self) -> None:
-        if not self.cards:  # an answer about a part of a controller has no title
+        if not self.cards:  # output about a part of a controller has no title
             self._card()
 
     def _drive(self, indent: int, drive: re.Match[str]) -> None:
@@ -166,7 +167,7 @@ class _SectionReader:
             return
         self._some_card()
         top = self.stack[-1]
-        if top.kind == "volume" and not top.row:  # lists name drives next to logical drives
+        if top.kind == "volume" and not top.row:  # in lists, drives are at the same level as logical drives
             top.drives.append(section.name)
         self.cards[-1].sections.append(section)
 
@@ -203,9 +204,9 @@ class _SectionReader:
         fields.setdefault(key, value)
 
 
-@lru_cache(2)  # the completeness check reads an answer before the parser
+@lru_cache(2)  # cached because the completeness check and the parser read the same output
 def read(text: str) -> tuple[CardSections, ...]:
-    """Return the controllers of an answer in order. The result is cached: do not change it."""
+    """Return the controllers in the output in order. The result is cached: do not change it."""
     rows = _dedent(list(texts.lines(text.removeprefix("\ufeff"))))
     reader = _SectionReader(flat=not any(indent for indent, _ in rows))
     paragraph: list[str] | None = None
@@ -234,7 +235,7 @@ def read(text: str) -> tuple[CardSections, ...]:
 
 
 def _dedent(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return a text without its common indentation, such as a pasted recording."""
+    """Return a text without its common indentation, which a pasted recording may have."""
     least = min((indent for indent, bare in rows if bare), default=0)
     if not least or not any(indent == least and _TITLE.fullmatch(bare) for indent, bare in rows):
         return rows
@@ -248,7 +249,7 @@ def _starts_paragraph(indent: int, bare: str) -> bool:
 
 
 def errors(text: str) -> Iterator[str]:
-    """Yield every `Error: ...` of an answer, complete and cleaned."""
+    """Yield every `Error: ...` in the output, complete and cleaned."""
     rows = [bare for _, bare in texts.lines(text)]
     for at, bare in enumerate(rows):
         if bare.lower().startswith("error:"):

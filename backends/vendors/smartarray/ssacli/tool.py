@@ -24,10 +24,10 @@ from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import errors
 
 READ_SECONDS = 120.0
-"""Timeout for one answer: a controller with many drives takes some ten seconds."""
+"""Timeout in seconds for one command that reads. A controller with many drives takes some ten seconds."""
 
 _ENVIRONMENT = {"INFOMGR_BYPASS_NONSA": "1"}
-"""Keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
+"""Environment that keeps the tool from scanning unrelated disks, which takes minutes if there are many."""
 
 _SLOT = re.compile(SLOT, re.ASCII)
 
@@ -38,7 +38,7 @@ def _without_cards(done: Completed) -> bool:
 
 
 class Ssacli:
-    """One program, which runs one command at a time: the tool itself refuses a second call."""
+    """One ssacli program, which runs one command at a time, because a second instance refuses to run."""
 
     lock_name = "smartarray-ssacli"
     """Name of the lock, which is the same for all controllers."""
@@ -81,7 +81,7 @@ class Ssacli:
         return replace(card_text, cut=truncation_message(command, cut_reason) if cut_reason else cut)
 
     async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """Return the values that the controller offers: cache ratios, and strip sizes of a logical drive in bytes."""
+        """Return the legal values that the controller reports: cache ratios, or a logical drive's strip sizes."""
         slot = text.card.number
         if volume is None:
             return (
@@ -93,7 +93,7 @@ class Ssacli:
         return {"strip_size": tuple(str(int(size) * 1024) for size in sizes if size.isdigit() and len(size) < 5)}
 
     async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
-        """Query every word of a controller or a logical drive; return the number of queries."""
+        """Query the legal values of every setting of a controller or a logical drive; return the number of queries."""
         asked = tuple(dict.fromkeys(commands.WORDS.values())) if volume is None else ("ss", "caching")
         for word in asked:
             await self._query_values(text.card.number, word, None if volume is None else volume.number)
@@ -110,7 +110,7 @@ class Ssacli:
         return self._legal[line]
 
     async def _ask(self, args: tuple[str, ...]) -> tuple[Command, Completed]:
-        """Run a read. Raises ToolFailedError in the tool's own words if the answer is only an error."""
+        """Run a command that reads. Raises ToolFailedError, quoting the tool, if the output is only an error."""
         if "modify" in args and not commands.is_query(args):
             raise RefusedError(f"`{' '.join(args)}` is not a read-only command.")
         command = Command(argv=(self.tool, *args), timeout=READ_SECONDS, env=_ENVIRONMENT)
@@ -129,7 +129,7 @@ class Ssacli:
         raise error
 
     async def change(self, argv: tuple[str, ...]) -> Completed:
-        """Run a command that changes something, without a limit of time."""
+        """Run a command that changes something, without a timeout."""
         async with self._lock:
             return await self._host.run(Command(argv=argv, timeout=READ_SECONDS, mutates=True, env=_ENVIRONMENT))
 
@@ -146,7 +146,7 @@ class Ssacli:
         return ((*line, "forced"),)
 
     def set_volume(self, text: CardText, volume: LogicalDrive, key: str, value: str) -> Lines:
-        """Return the commands for a setting; for the acceleration, one accelerator goes off before the other on."""
+        """Return the commands for a setting. For the acceleration, the old accelerator is turned off first."""
         if key == "strip_size":
             return (self._on(text, "ld", str(volume.number), f"ss={int(value) // 1024}"),)
         if key != "acceleration":
@@ -173,7 +173,7 @@ class Ssacli:
         return self._on(text, "ld", str(volume.number), f"{self._caching(volume)}={value}")
 
     def _caching(self, *volumes: LogicalDrive) -> str:
-        """Return the word for the cache of these logical drives, as one of them uses it."""
+        """Return the tool's name for the cache setting of these logical drives: `caching` or `arrayaccelerator`."""
         old = self.tool.endswith("hpacucli") or any(volume.old_words for volume in volumes)
         return "arrayaccelerator" if old else "caching"
 
@@ -181,20 +181,23 @@ class Ssacli:
         return (self.tool, "ctrl", f"slot={text.card.number}", kind, name, "modify", word, "forced")
 
     def set_drive(self, text: CardText, bay: str, key: str, value: str) -> Lines:
-        """Raise InvalidValueError: drives have no settings of their own here."""
+        """Raise InvalidValueError, because ssacli has no settings for a single drive."""
         raise InvalidValueError("ssacli sets the caches of all drives of a controller together.")
 
     def is_free(self, drive: BayDrive) -> bool:
-        """Return whether the drive is `Unassigned Drive` and `OK`, that is, neither erased nor in HBA mode."""
+        """Return whether the drive is `Unassigned Drive` and `OK`, that is, neither being erased nor in HBA mode."""
         free = drive.use_raw.lower() == "unassigned drive" and drive.state_raw.lower() == "ok"
         return free and drive.state is State.UNASSIGNED
 
     async def creation_usage(self) -> str:
-        """Return "": the words are known, or it is hpacucli."""
+        """Return "", because raidbench knows the options of ssacli and creates nothing with hpacucli."""
         return ""
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the cache or none. Smart Path applies to the whole array, which has no name before its creation."""
+        """Return the choices: cache on or off.
+
+        Smart Path is left out because it applies to the whole array, which has no name before it is created.
+        """
         return {"acceleration": tuple(commands.CACHING)}
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
@@ -209,16 +212,16 @@ class Ssacli:
         return ((self.tool, *commands.delete(text.card.number, number)),)
 
     def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
-        """Return whether this is a command of `create` or `delete`, with nothing else."""
+        """Return whether this is a `create` or `delete` command and nothing else."""
         return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
-        """Return the text of `Error: ...`, of an unanswered prompt or of a failed exit status; None on success."""
+        """Return the text of `Error: ...`, an unanswered prompt or a failed exit status; None on success."""
         error_text = next(errors(f"{done.stdout}\n{done.stderr}"), None)
         if error_text is not None:
             return error_text
         if "(y/n)" in done.stdout.lower():
-            return f"it asks a question, which is not answered: {clean(done.stdout, 400)}"
+            return f"it asked a question, which raidbench does not answer: {clean(done.stdout, 400)}"
         return (
             None if done.returncode == 0 else clean(done.stdout or done.stderr, 400) or f"exit status {done.returncode}"
         )
