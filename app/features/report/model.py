@@ -1,4 +1,4 @@
-"""Content of a report, independent of its format: sections made from a session. No I/O."""
+"""Builds the content of a report from a session, independent of the format. No I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _NOTHING = Raw()
 
 
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
-    """Return the report of a session. `raw`: data next to its log, for graphs over time and the job files."""
+    """Return the report of a session.
+
+    `raw`: data from files other than the log, for graphs over time, job files and multi-host runs.
+    """
     return Report(
         title=f"Storage session {clean(session.id)}",
         simulated=session.simulated or any(run.start.simulated for run in session.runs),
@@ -33,7 +36,7 @@ def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
 
 
 def run_ids_to_draw(session: Session) -> tuple[str, ...]:
-    """Return the ids of the runs whose intervals the report draws."""
+    """Return the ids of the runs for which the report has graphs over time."""
     return tuple(run.id for run in runs_with_graphs(session))
 
 
