@@ -242,7 +242,7 @@ class HeatChart(LineChart):
         pieces.append(("legend", "0.01 %", None))
         for level in range(1, LEVELS + 1):
             pieces.append(("joined", signs[level], self.style_of_code(FIRST_LEVEL + level - 1)))
-        pieces.append(("legend", "all I/Os of the moment", None))
+        pieces.append(("legend", "all I/Os of an interval", None))
         if self.frozen:
             pieces.append(("flag", "FROZEN", None))
         return tuple(pieces)

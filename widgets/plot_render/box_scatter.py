@@ -32,7 +32,7 @@ def paint_boxes(data: BoxData, style: PlotStyle) -> list[str]:
     rows = height * len(lots)
     middles = [rows - 1 - at * height - (height - 1) // 2 for at in range(len(lots))]
     y = PlotAxis(low=0.0, high=max(1.0, rows - 1.0), ticks=tuple(zip(map(float, middles), names, strict=True)))
-    label = f"{data.unit.value}{begin_text}, box: middle half and median"
+    label = f"{data.unit.value}{begin_text}, box: quartiles and median"
     pane = PlotPane(style, rows + 3, x, y, label=label, gutter=gutter)
     for index, (lot, row) in enumerate(zip(lots, middles, strict=True)):
         _box(pane, lot.values, row, height, index)

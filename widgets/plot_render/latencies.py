@@ -100,7 +100,7 @@ def paint_histogram(data: HistogramData, style: PlotStyle) -> list[str]:
         y = ratios(filled, height // 3, lambda share: f"{share * 100:.6f}".rstrip("0").rstrip(".") + " %")
     else:
         y = amounts(filled, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
-    both = ", both as ratios" if data.log else ""
+    both = ", both logarithmic" if data.log else ""
     pane = PlotPane(style, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
     _fill(pane, spread[0])
     for index, row in enumerate(spread[1:], 1):

@@ -46,10 +46,10 @@ def unwritten_flash(facts: RunFacts) -> Advice | None:
         subject = f"{facts.name} may never have been written"
     else:
         return None
-    answer = "with zeros by the filesystem" if facts.scratch else "without flash access"
+    answer = "The filesystem returns zeros" if facts.scratch else "The device reads no flash"
     return Advice(
         key="unwritten-flash",
-        message=f"{subject}. Reads of unwritten blocks are answered {answer}, so the results are too fast.",
+        message=f"{subject}. {answer} for reads of unwritten blocks, so the results are too fast.",
         do="Before you measure reads, write the whole area once (sequential write of 128k or 4M blocks without a"
         " time limit).",
     )
@@ -162,7 +162,7 @@ def depth_beyond_device(facts: RunFacts) -> Advice | None:
         key="depth-beyond-device",
         message=f"The job keeps {queue} I/Os in flight, but the device accepts {facts.takes} at a time"
         f" ({facts.takes_why}). The others wait in the kernel, which adds to the latency.",
-        do=f"Reduce queue depth times jobs to {facts.takes}, or raise the queue depth of the device.",
+        do=f"Reduce the queue depth times the number of jobs to {facts.takes}, or raise the queue depth of the device.",
     )
 
 

@@ -162,7 +162,7 @@ def throttled(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="throttled",
-        message=f"Throttled because of temperature during the run: {'; '.join(causes)}.",
+        message=f"During the run, drives or CPUs were throttled because of their temperature: {'; '.join(causes)}.",
         do="Check airflow and fans. Measure again when the temperature is normal.",
     )
 

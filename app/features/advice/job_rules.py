@@ -108,8 +108,8 @@ def same_blocks(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="same-blocks",
-        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart. All but the"
-        " first read blocks that are already cached.",
+        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart. All jobs"
+        " except the first read blocks that are already cached.",
         do="Leave the stream distance empty: each job then gets a part of the area.",
     )
 
@@ -125,8 +125,8 @@ def random_map(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="random-map",
-        message=f"The random map of fio takes {size_words(taken)} of memory, and time to search.",
-        do="Set no random map (norandommap) to yes. On a large area, blocks rarely repeat.",
+        message=f"The random map of fio takes {size_words(taken)} of memory, and searching it takes time.",
+        do="Set norandommap to yes. On a large area, blocks rarely repeat.",
     )
 
 

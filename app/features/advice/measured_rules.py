@@ -155,11 +155,11 @@ def not_steady(facts: RunFacts) -> Advice | None:
     result = judge_rounds(rounds)
     if result.steady or result.range_share is None or result.slope_share is None:
         return None
-    when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
+    when = f"over the {units.duration(done.seconds)} of the run" if done.ended else f"over the last {ENOUGH_S} s"
     return Advice(
         key="not-steady",
-        message=f"Not steady {when}: the rounds differ by {units.fraction(result.range_share)} of their mean (limit:"
-        f" {units.fraction(RANGE_SHARE)}), and the trend is {units.fraction(result.slope_share)} (limit:"
+        message=f"The results are not steady {when}: the rounds differ by {units.fraction(result.range_share)} of their"
+        f" mean (limit: {units.fraction(RANGE_SHARE)}), and the trend is {units.fraction(result.slope_share)} (limit:"
         f" {units.fraction(SLOPE_SHARE)}).",
         do="Lengthen the ramp. On flash, first write the whole area once or twice.",
     )

@@ -57,8 +57,8 @@ def misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
         if unit and start % unit:
             yield Finding(
                 where=name,
-                message=f"The start is at byte {start}, inside a {unit_name} of {exact_text(unit)}. I/Os that fit"
-                " into one touch two.",
+                message=f"The start is at byte {start}, inside a {unit_name} of {exact_text(unit)}. An I/O"
+                f" that would fit into one {unit_name} touches two.",
                 evidence=f"start {start // 512} sectors",
                 do="Re-create the partition at a multiple of 1 MiB and copy the data back. It cannot be moved in"
                 " place.",
@@ -198,8 +198,8 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
         elif 1 << int(text) < max(sectors):
             yield Finding(
                 where=str(array.target),
-                message=f"The pool uses sectors of {1 << int(text)} bytes, its disks {max(sectors)}. Each small"
-                " write costs a read-modify-write.",
+                message=f"The pool uses sectors of {1 << int(text)} bytes, but its disks have sectors of"
+                f" {max(sectors)} bytes. Each small write costs a read-modify-write.",
                 evidence=f"ashift {text}, physical sector {max(sectors)}",
                 do="Re-create the pool with `zpool create -o ashift=12`. The ashift of an existing pool cannot be"
                 " changed.",
@@ -284,7 +284,7 @@ def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
                 message="The journal is write-through and only closes the write hole. Each write waits for the"
                 " journal and the members.",
                 evidence="md/journal_mode: write-through",
-                do="With journal_mode write-back, a write completes in the journal. If the journal device fails,"
+                do="With journal_mode write-back, a write is complete once it is in the journal. If that device fails,"
                 " such writes are lost.",
             )
 

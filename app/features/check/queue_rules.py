@@ -219,7 +219,8 @@ def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=block.name,
                 message="The disks support TRIM, but this device does not pass it down. The disks slow down over time.",
-                evidence=f"/sys/block/{block.name}/queue/discard_max_bytes: 0, of {', '.join(block.below)}: more",
+                evidence=f"/sys/block/{block.name}/queue/discard_max_bytes: 0, but above 0 for"
+                f" {', '.join(block.below)}",
                 do="dm-crypt: set allow_discards. md RAID 4, 5 or 6: if trimmed blocks read zeros, set"
                 " raid456.devices_handle_discard_safely=1.",
             )
@@ -271,7 +272,8 @@ def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
         if share is not None and share >= _DIRTY_SHARE:
             yield Finding(
                 where=str(array.target),
-                message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",
+                message=f"{share:.0%} of the cache is not on the slow device yet. New writes will soon have to wait"
+                " for that device.",
                 evidence=" / ".join(
                     f"{fact.label}: {fact.value}"
                     for fact in array.facts

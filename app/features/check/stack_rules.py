@@ -174,7 +174,8 @@ def lost_pool_data(snapshot: SystemSnapshot) -> RuleOutput:
         if text is None or text.lower().startswith("no known data errors"):
             continue
         if "unavailable" in text:
-            yield UnknownResult(where=str(array.target), why=f"whether it has lost data: {text.rstrip('.')}")
+            why = f"the pool does not report whether it has lost data: {text.rstrip('.')}"
+            yield UnknownResult(where=str(array.target), why=why)
             continue
         yield Finding(
             where=str(array.target),
@@ -280,7 +281,7 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
         wanted = str(min(1280, most))
         yield Finding(
             where=str(target) if target is not None else block.name,
-            message=f"Every I/O is split into requests of {exact_text(size << 10)}. The device accepts"
+            message=f"Larger I/Os are split into requests of {exact_text(size << 10)}. The device accepts"
             f" {exact_text(most << 10)}.",
             evidence=f"queue/max_sectors_kb: {size}, queue/max_hw_sectors_kb: {most}",
             do=f"Set max_sectors_kb to {wanted}.",

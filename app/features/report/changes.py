@@ -133,7 +133,7 @@ def restored_sentences(session: Session) -> Iterator[str]:
             fields.setdefault((str(record.change.target), record.change.label), []).append(record)
     for (target, label), records in fields.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
-        yield f"{label} of {target}: {view.old_text(records[-1].change)} again{times}."
+        yield f"{label} of {target} was restored to {view.old_text(records[-1].change)}{times}."
     for experiment in session.experiments:
         if experiment.end is not None:
             start = experiment.start
@@ -162,7 +162,7 @@ def problems(session: Session) -> Iterator[str]:
                 yield f"{units.moment(event.at)} {event.problem.where}: {event.problem.message}"
             case RulePersisted():
                 kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "none"
-                yield f"{units.moment(event.at)} {event.path} keeps for {event.target}: {kept}"
+                yield f"{units.moment(event.at)} {event.path} keeps settings of {event.target} over a reboot: {kept}"
             case _:
                 pass
 

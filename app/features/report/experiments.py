@@ -79,7 +79,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         title=f"{record.id}: {start.label}, B against A",
         about=f"{start.title} on {start.measured}; {a}, {b}; {count_text(comparison.sides)}, intervals of"
         f" {covers_text(comparison.level)}. The band is +-{comparison.sides.threshold:g} %: differences"
-        " inside it count as none.",
+        " inside it count as no difference.",
         axis=Axis(
             label="B compared with A; for latencies, less is better",
             unit=AxisUnit.PERCENT,

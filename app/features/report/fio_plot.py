@@ -231,7 +231,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
             f"  runs      {', '.join(f'{run.id}: {clean(run.start.title, 200)}' for run in runs)}",
             f"  settings  {clean(settings, 2000) or 'not recorded'}",
             *(
-                f"  no JSON of {run.id}: the totals of fio include the time before it was steady"
+                f"  no JSON for {run.id}: the totals of fio include the time before the results were steady"
                 for run in runs
                 if _has_unsteady_time(run)
             ),

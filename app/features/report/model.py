@@ -73,7 +73,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
         return
     grouped = repeats(session.runs)
     table = runs.results(session.runs) if session.sweep is None else None
-    text = f"{units.plural(len(session.runs), 'run')}, {len(grouped)} different in job or settings."
+    text = f"{units.plural(len(session.runs), 'run')}, {units.plural(len(grouped), 'combination')} of job and settings."
     several = "" if all(len(group) > 1 for group in grouped.values()) else _SINGLE
     yield from section("Results", table, Paragraph(text=f"{text} {several if table is not None else ''}".rstrip()))
     yield from section(
@@ -86,7 +86,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("Caveats", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
     graphs = run_graphs(session, raw)
     drawn = len(runs_with_graphs(session))
-    many = f"The newest {MOST_RUNS} runs outside A/B experiments and sweeps." if drawn == MOST_RUNS else ""
+    many = f"Only the newest {MOST_RUNS} runs outside A/B experiments and sweeps." if drawn == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
     yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 

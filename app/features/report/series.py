@@ -225,7 +225,7 @@ def _by_percentile(run: RunRecord, key: str, title: str, lines: Sequence[GraphLi
     return percentile_graph(
         f"{run.id}-{key}",
         f"{run.id}: {title}",
-        f"{run.start.title} on {run.start.target}: percent of the I/Os by maximum latency, up to the percentile with"
+        f"{run.start.title} on {run.start.target}: percentage of the I/Os up to each latency, up to the percentile with"
         " ten I/Os beyond it.",
         drawn,
         simulated=run.start.simulated,

@@ -71,21 +71,21 @@ def _row(drive: Drive, *cells: str | Cell) -> Row:
 
 
 def plan_text(plan: MemberPlan) -> str:
-    """Return a plan as text: `4 drives in 5 rounds: 40 s of reading, gently.`, and which difference it can detect."""
-    gently = ", gently" if plan.gently else ""
-    length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."
+    """Return a plan as text: `4 drives in 5 rounds: 40 s of reading.`, and which difference it can detect."""
+    limited = " at a limited rate" if plan.gently else ""
+    length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{limited}."
     return f"{length} {power_text(plan)}"
 
 
 def power_text(plan: MemberPlan) -> str:
     """Return sentences about the difference that a plan can detect, and how many rounds a smaller one needs."""
-    shown = f"Finds a member that is {100 * plan.detectable_share:.0f} % slower in at least 8 of 10 cases."
+    shown = f"In at least 8 of 10 cases, this finds a member that is {100 * plan.detectable_share:.0f} % slower."
     if plan.detectable_share <= WORTH_SHOWING:
         return shown
     worth = f"{100 * WORTH_SHOWING:.0f} %"
     if plan.rounds_needed is None:
-        return f"{shown} {worth} cannot be detected with these drives."
-    return f"{shown} {worth} takes {plan.rounds_needed} rounds."
+        return f"{shown} A difference of {worth} cannot be detected with these drives."
+    return f"{shown} Detecting a difference of {worth} takes {plan.rounds_needed} rounds."
 
 
 def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:

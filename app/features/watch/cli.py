@@ -233,7 +233,7 @@ def _print_result(result: _WatchResult, *, as_json: bool) -> None:
     if News.REMINDER in result.compared.news.values():
         say("Weekly reminder of known findings:")
     if result.skipped:
-        say(f"The baseline check was skipped, and this night does not count: {clean(result.skipped, 300)}.")
+        say(f"The baseline was not measured, so there is no result for this night: {clean(result.skipped, 300)}.")
     say(f"{check_view.summary(result.checked)} {plural(len(result.drifts), 'difference')} from the file.")
 
 

@@ -121,7 +121,7 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
     stagger_s, lease_s = bench_options.stagger or 0.0, bench_options.lease or LEASE_S
     if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
         raise InvalidValueError(
-            f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
+            f"Starting {len(hosts)} hosts {stagger_s:g} s apart would take more than {AHEAD_S - 10:.0f} s.",
             hint="Choose a shorter --stagger.",
         )
     command = _command(options, parts, lease_s)

@@ -145,8 +145,8 @@ class RemoteRunControl:
             self._loop.add_reader(self._input, self._read)
         except OSError:
             raise InvalidValueError(
-                "--go-on-stdin reads commands from standard input, which is a file here.",
-                hint="Start it with `bench --hosts` on another host; that uses SSH.",
+                "--go-on-stdin reads commands from standard input, but standard input is a file.",
+                hint="Run `bench --hosts` on another host. It starts this command over SSH.",
             ) from None
         watch = asyncio.create_task(self._watch(), name="lease")
         self.send(
@@ -178,7 +178,7 @@ class RemoteRunControl:
         if ready.destructive:
             raise RefusedError(
                 "A multi-host run cannot write to a device: another host may use the same array.",
-                hint="Measure reads, or use a scratch file in a folder.",
+                hint="Use a job that only reads, or a scratch file in a folder.",
             )
 
     async def wait_for_start(self, ready: RunPlan) -> None:

@@ -96,14 +96,14 @@ class HostAccount:
         self._last = tick.monotonic
         self._seconds += tick.seconds
         if self._seconds > self._last - self._first + SLACK_S:
-            raise ProtocolViolationError("Protocol error: intervals longer than the elapsed time")
+            raise ProtocolViolationError("Protocol error: the intervals are longer than the elapsed time")
         for name, side in tick.sides.items():
             if not tick.measuring:  # fio reports no latencies until the ramp is over
                 continue
             if side.ios:
                 timed = bool(side.histogram.counts)
                 if self._timed.setdefault(name, timed) is not timed:
-                    raise ProtocolViolationError("Protocol error: latencies of only some I/Os")
+                    raise ProtocolViolationError("Protocol error: only some I/Os have latencies")
             self._ios[name] = self._ios.get(name, 0) + side.ios
             self._bytes[name] = self._bytes.get(name, 0) + side.bytes
         self._measured += tick.seconds if tick.measuring else 0.0

@@ -378,7 +378,7 @@ class Coordinator:
                     raise ProtocolViolationError(
                         "Protocol error: two start messages"
                         if peer.started
-                        else "Protocol error: started before the start command"
+                        else "Protocol error: the run started before the start command"
                     )
                 peer.doing, peer.started = "starting", True
             case IntervalMessage():
@@ -407,7 +407,7 @@ class Coordinator:
     def _close(self, peer: HostSession, result: ResultMessage) -> None:
         self._require_own(peer, result.go)
         if result.status == "ok" and peer.planned is None:
-            raise ProtocolViolationError("Protocol error: end before the start")
+            raise ProtocolViolationError("Protocol error: the run ended before its start")
         peer.account.result(result, {} if peer.ready is None else peer.ready.job)
         peer.result = result
 

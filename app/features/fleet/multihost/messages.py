@@ -260,7 +260,7 @@ def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
     side = parse_counts(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
-        raise ProtocolViolationError(f"Protocol error: {side.ios} I/Os, but latencies of {timed}")
+        raise ProtocolViolationError(f"Protocol error: {side.ios} I/Os, but {timed} latencies")
     if side.ios > _IOPS_MOST * max(seconds, 1.0) or side.bytes > _RATE_MOST * max(seconds, 1.0):
         raise ProtocolViolationError(f"Implausible result: {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
     return side

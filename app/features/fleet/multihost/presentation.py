@@ -126,10 +126,10 @@ def joint_sentences(record: JointRecord) -> Iterator[str]:
         )
     for host in record.hosts:
         if not host.counts:
-            yield f"{host.host} is not in the total, {host.state}: {host.reason.rstrip('.')}."
+            yield f"{host.host} is not in the total ({host.state}): {host.reason.rstrip('.')}."
     for host in record.hosts:
         if host.late_s is not None:
-            yield f"{host.host} started {host.late_s:.1f} s later than the first host, as planned."
+            yield f"{host.host} started {host.late_s:.1f} s late, compared with the first host."
     spread = record.figures.spread
     if spread is not None:
         yield (

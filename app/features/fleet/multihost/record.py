@@ -161,7 +161,7 @@ class JointFolder:
 
 
 def _writing(path: Path) -> AbstractContextManager[None]:
-    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="The results until then are there.")
+    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="It contains the results up to now.")
 
 
 _LARGEST = 64 << 20

@@ -136,6 +136,6 @@ def _notes(
     for peer in peers:
         if peer.host in window.hosts and (offset := peer.offset) and offset.error_s > _DOUBTFUL_CLOCK_S:
             yield (
-                f"The clock offset of {peer.host} is only known to {offset.error_s * 1000:.0f} ms because of the"
+                f"The clock offset of {peer.host} may be wrong by up to {offset.error_s * 1000:.0f} ms because of the"
                 " network delay."
             )

@@ -96,8 +96,8 @@ class HostScreen(ListDetailScreen):
     def action_ask(self) -> None:
         """Query the host again. The previous devices stay visible until it answers."""
         if not self._devices.inventory.drives:
-            self._say_empty(f"asking {self._host} ...")
-        self.note(f"asking {self._host} ...")
+            self._say_empty(f"querying {self._host} ...")
+        self.note(f"querying {self._host} ...")
         self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # Textual calls it
 
     def _say_empty(self, text: str) -> None:
@@ -109,7 +109,7 @@ class HostScreen(ListDetailScreen):
                 outcomes = [interpret(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title=f"Cannot query {self._host}")
-            self.note("not asked")
+            self.note("query failed")
             self._say_empty(error.full_text)
             return
         for outcome in outcomes:

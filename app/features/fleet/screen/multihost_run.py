@@ -170,7 +170,7 @@ class JointScreen(WorkbenchScreen):
         """Yield the table of hosts, the chart and the status text."""
         with Pane(self._measuring.title, id="joint-pane"):
             yield KeyedTable(id="joint-hosts", empty="connecting to the hosts ...")
-        yield LineChart(title="IOPS of all", id="joint-iops", ascii=self.workbench_app.ascii)
+        yield LineChart(title="Total IOPS", id="joint-iops", ascii=self.workbench_app.ascii)
         yield TextParagraphs(self._measuring.status_text, id="joint-words")
 
     def on_mount(self) -> None:
@@ -198,7 +198,7 @@ class JointScreen(WorkbenchScreen):
             series=(Series(name="together", points=measuring.points, color="$primary"),),
             y_format=units.iops,
             over=not measuring.running,
-            waiting="no host measures yet" if measuring.running else "no host measured",
+            waiting="no host is measuring yet" if measuring.running else "no host measured",
         )
         self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
 

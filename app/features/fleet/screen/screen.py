@@ -115,7 +115,7 @@ class HostsScreen(WorkbenchScreen):
         if joint is not None and joint.running:
             self._show_joint(joint)
         elif fleet is None:
-            self.say(f"No hosts can measure: {NOBODY}.")
+            self.say(f"There are no hosts to measure on: {NOBODY}.")
         elif not self._marked:
             self.say(
                 "No host is marked. Press Space to mark a host, or * for all that responded; then press b to measure."
@@ -150,7 +150,7 @@ class HostsScreen(WorkbenchScreen):
             return
         text = "A scratch file is created there and deleted afterwards." if is_path(target) else "Nothing is written."
         question = QuestionDialog(
-            f"Measure on {target} of {count} at once?",
+            f"Measure {target} on {count} at once?",
             (
                 KeyedAnswer(key="s", label="Start", value="start"),
                 KeyedAnswer(key="escape", label="Cancel", value="leave"),

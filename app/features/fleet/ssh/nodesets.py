@@ -27,7 +27,7 @@ def _node_sets() -> Any:
         from ClusterShell import NodeSet
     except ImportError as error:
         raise ToolMissingError(
-            "Several hosts need ClusterShell 1.10, which is not installed.",
+            "Commands for several hosts need ClusterShell 1.10, which is not installed.",
             hint="Install it with `pip install 'raidbench[hosts]'`. The standalone binary and the packages include it.",
         ) from error
     return NodeSet
