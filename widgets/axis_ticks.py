@@ -63,7 +63,7 @@ def ruler(span: AxisSpan, rows: int) -> Ruler:
 
 
 def _score(candidate: Ruler, span: AxisSpan) -> float:
-    """Return how good an axis is: the share of the height that it uses, reduced for too few or too many labels."""
+    """Return a score for an axis: the share of the height that it uses, reduced for too few or too many labels."""
     used_dots = candidate.position_of(span.low) - candidate.position_of(span.high)
     # A high logarithmic axis may have labels in a third of the rows, so that 2 and 5 fit between powers of ten.
     maximum = max(6, candidate.rows // 3) if span.log and candidate.rows > _LOW else 6

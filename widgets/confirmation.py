@@ -20,9 +20,9 @@ class PlannedChange:
     setting: str
     """Setting and its target, such as `Read-ahead of ssd`."""
     before: str
-    """Current value."""
+    """Value before the change."""
     after: str
-    """New value."""
+    """Value after the change."""
     effect: str = ""
     """When it takes effect, such as `at once` or `after a reboot`; "" if not known."""
     undo: str = ""

@@ -192,7 +192,7 @@ class LogView(ScrollView, can_focus=True):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available.
 
-        Unfolding is not if it would change nothing; the key is then passed on.
+        Folding or unfolding is not available if it would change nothing. Then the screen gets the key.
         """
         if action != "unfold":
             return True

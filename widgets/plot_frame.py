@@ -250,7 +250,7 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
         ]
     if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_text) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_text)) // 2, frame.shaded_text, LABEL))
-    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no axis line
+    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no space for texts
         notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _visible_marks(frame)]
     free = 0
     for column, note, code in sorted(notes):

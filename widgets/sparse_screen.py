@@ -77,7 +77,7 @@ class SparseCompositor(Compositor):
         pieces: list[Piece] = []
         # Textual renders complete lines of every widget, which causes most of the output. Here, the frontmost widget
         # takes its part of each span, so that nothing is sent twice.
-        for widget, (region, clip) in self.visible_widgets.items():  # from the front to the back
+        for widget, (region, clip) in self.visible_widgets.items():  # sorted from the front to the back
             if not spans:
                 break
             area = region.intersection(clip)
@@ -135,7 +135,7 @@ class BufferedScreen(SafeScreen[Result]):
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        self._layout_required = False  # only requests from now on count
+        self._layout_required = False  # only requests from here on need another layout
         super()._refresh_layout(size, scroll)
 
     def _compositor_refresh(self) -> None:

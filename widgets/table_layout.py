@@ -103,7 +103,7 @@ class TableLayout:
 
     def __init__(self, columns: Sequence[TableColumn] = (), rows: Iterable[TableRow] = ()) -> None:
         self.columns = tuple(columns)
-        """All columns."""
+        """All columns, also those that are left out."""
         self._labels = [width_of(clean(column.label)) for column in self.columns]
         self._plain = [0] * len(self.columns)
         self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())

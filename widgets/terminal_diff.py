@@ -113,7 +113,7 @@ class ShownCells:
 
     def sequence(self, pieces: Iterable[Piece], console: Console) -> str:
         """Return the output that shows these pieces, and record them as shown. The pieces must not overlap."""
-        colors = console._color_system or ColorSystem.TRUECOLOR  # the default of Textual
+        colors = console._color_system or ColorSystem.TRUECOLOR  # which Textual uses by default
         pen = _Pen()
         for y, left, right, strip in sorted(pieces, key=lambda piece: piece[:2]):
             row = self._rows.setdefault(y, [])

@@ -34,7 +34,7 @@ class PlotPane:
         self, style: PlotStyle, height: int, x: PlotAxis, y: PlotAxis, *, label: str = "", gutter: int = GUTTER
     ) -> None:
         """`height`: number of rows including axis, ticks and label; `label`: label of the horizontal axis or ""."""
-        from plotext._figure import _figure_class  # takes 65 ms, and must not load during a run
+        from plotext._figure import _figure_class  # importing plotext takes 65 ms, so it must not happen during a run
 
         self.look, self.x, self.y = style, x, y
         self.columns = max(2, style.width - gutter - 1)

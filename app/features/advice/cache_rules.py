@@ -72,7 +72,7 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
 
 
 def cache_cold(facts: RunFacts) -> Advice | None:
-    """Return advice if a cache served a smaller share of the reads than the share of the area that fits into it."""
+    """Return advice if a cache was cold: it served fewer reads than it could, by its size, once it is warm."""
     front, done, area = facts.front, facts.measured, facts.area_bytes
     if front is None or front.kind not in (ARC, DM_CACHE, BCACHE) or not front.size_bytes or not area:
         return None

@@ -146,7 +146,7 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
 def not_steady(facts: RunFacts) -> Advice | None:
     """Return advice if the results are not steady.
 
-    During the run, the last rounds are judged. After the run, the whole measured time is.
+    During the run, the verdict is on the last rounds. After the run, it is on the whole measured time.
     """
     done = facts.measured
     if done is None:
@@ -192,7 +192,7 @@ def long_steady(facts: RunFacts) -> Advice | None:
 
 
 def steady_after(rounds: Sequence[float]) -> float | None:
-    """Return the seconds from which on every window of rounds was steady; None if the last window is not steady."""
+    """Return the time in seconds after which all windows of rounds were steady; None if the last one is not steady."""
     since: int | None = None
     for end in range(WINDOW, len(rounds) + 1):
         if not judge_rounds(rounds[:end]).steady:

@@ -78,7 +78,7 @@ class Rule:
     what: str
     """What the rule reports, in one line."""
     source: str
-    """Documentation that says why it matters, or where the fact comes from."""
+    """Document or tool on which the rule is based."""
     look: Callable[[SystemSnapshot], RuleOutput] | None = None
     """Function that evaluates a snapshot; None for a rule of the advisor, which needs the results of a run."""
 

@@ -28,9 +28,9 @@ _WHEN_FULL = dict.fromkeys((Level.VDO, Level.VDO_POOL), "at 100 % writes fail, a
 """What happens when a pool is full, by level. For levels that are not listed, it is `_SLOW_WHEN_FULL`."""
 
 FULL_PERCENT = 80.0
-"""Percentage of a pool in use from which it is reported.
+"""A pool is reported if at least this percentage of it is in use.
 
-Above it, ZFS allocates space in a slower way, and thin pools must be extended.
+Above it, ZFS allocates space in a slower way, and thin pools should be extended.
 """
 
 COPYBACK = "copyback"

@@ -296,7 +296,7 @@ def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe, LBA Format, Relative Performance",
 )
 def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe drives whose LBA format is slower than another one, by the drive's own rating."""
+    """Yield NVMe drives that rate another LBA format as faster than the current one."""
     ranks = ("best", "better", "good", "degraded")
     for drive in snapshot.inventory.drives:
         reading = snapshot.readings.get(drive.target, {}).get("lba_format")

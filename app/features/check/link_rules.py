@@ -13,7 +13,10 @@ DISK_RATE = 3.0
 """Link speed in Gb/s that is enough for any hard disk: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
 
 CONTROLLER_LIMIT = 100.0
-"""Temperature in degrees Celsius from which a controller is too hot. Its own alarm is between 105 and 115 °C."""
+"""Temperature in degrees Celsius from which a controller is too hot.
+
+Controllers raise their own alarm at 105 to 115 °C.
+"""
 
 CACHE_MODULE_LIMIT = 85.0
 """Maximum temperature of memory chips in degrees Celsius (JEDEC, DRAM case temperature)."""

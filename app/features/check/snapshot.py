@@ -37,7 +37,7 @@ class BlockDevice:
     """A block device of the kernel. A value is None if the kernel does not report it."""
 
     name: str
-    """Kernel name."""
+    """Kernel name of the device."""
     attributes: Mapping[str, str] = field(default_factory=dict)
     """Contents of files below /sys/block/NAME, by relative path."""
     below: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class DiskLink:
     """The SATA or SAS link of a disk, as the kernel reports it. Speeds are in Gb/s, or None if not reported."""
 
     now: float | None = None
-    """Negotiated speed."""
+    """Speed that drive and port have negotiated."""
     port: float | None = None
     """Highest speed that the port supports."""
     allowed: float | None = None

@@ -91,7 +91,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchNotWhole",
         expr=f"{_BROKEN} unless on (instance, target) "
-        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # the alert of the array is enough
+        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # drives need no alert if their array has one
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $labels.state }}",
@@ -113,7 +113,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSetAndNotInForce",
         expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
-        " unless on (instance, target) " + _targets_below("controller", _LOST),  # an alert about the battery is enough
+        " unless on (instance, target) " + _targets_below("controller", _LOST),  # the lost protection has an alert
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }}: {{ $labels.key }} is configured but not effective",
@@ -142,7 +142,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSilent",
         expr=f"time() - {_LOOK} > 1800 or (last_over_time({_LOOK}[1d]) unless {_LOOK})"
-        f" or absent(last_over_time({_LOOK}[1d]))",  # too old; missing on one host; missing everywhere
+        f" or absent(last_over_time({_LOOK}[1d]))",  # the file is too old, or missing on one host or on all
         lasting="5m",
         severity="warning",
         summary="raidbench reports nothing: its metrics are missing, or older than half an hour",

@@ -30,7 +30,7 @@ class MetricsSnapshot:
     """Result of a scan of the machine, from which all metrics are computed."""
 
     inventory: Inventory = field(default_factory=Inventory)
-    """All devices."""
+    """All devices of the machine."""
     settings: Mapping[Target, tuple[Setting, ...]] = field(default_factory=dict)
     """Settings that each target has."""
     readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)

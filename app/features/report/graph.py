@@ -25,13 +25,13 @@ class AxisUnit(StrEnum):
     LATENCY = "latency"
     """Latencies. The values are in nanoseconds."""
     SECONDS = "s"
-    """Seconds."""
+    """Time in seconds."""
     PERCENT = "%"
     """Percent; 100 is the total."""
     BYTES = "bytes"
-    """Bytes."""
+    """Sizes in bytes."""
     NUMBER = ""
-    """Plain numbers."""
+    """Numbers without a unit."""
 
 
 class Spacing(StrEnum):

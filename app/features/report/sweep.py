@@ -235,7 +235,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
 
 
 def _knee(curve: LoadCurve) -> tuple[float, float] | None:
-    """Return the range of IOPS that contains the knee; None if there is no knee. It ends at the last point at most."""
+    """Return the range of IOPS that contains the knee, up to the last point; None if there is no knee."""
     if curve.knee is None:
         return None
     farthest = max((point.iops.mean for point in curve.points if point.iops is not None), default=curve.knee.high)

@@ -64,7 +64,7 @@ _READ_S_FLASH, _READ_SPREAD_FLASH = 1e-4, 0.3
 """Mean time of a random read from flash in seconds, and its standard deviation as a share of it (estimates)."""
 
 _BETWEEN = 0.01
-"""Standard deviation, as a share, of a drive's mean between readings, beyond what its reads cause (an estimate)."""
+"""Standard deviation, as a share, between readings of a drive that its reads do not explain (an estimate)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

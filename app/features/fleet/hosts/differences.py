@@ -17,7 +17,7 @@ class Role:
     """Hosts with the same hardware: controllers and drives of the same models and numbers, and the same arrays."""
 
     hosts: tuple[str, ...]
-    """Their names."""
+    """Names of the hosts."""
     made_of: Mapping[str, int]
     """Number of devices of each model or level."""
 
@@ -27,7 +27,7 @@ class HostGroup:
     """Hosts that have the same value."""
 
     hosts: tuple[str, ...]
-    """Their names."""
+    """Names of the hosts."""
     value: FactValue
     """The value that these hosts have."""
 

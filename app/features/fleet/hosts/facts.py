@@ -73,7 +73,7 @@ class HostFacts:
     made_of: Mapping[str, int]
     """Number of controllers and drives of each model, and of arrays of each level."""
     values: Mapping[FactKey, FactValue] = field(default_factory=dict)
-    """Its values, by fact."""
+    """Values that the host reported, by fact."""
 
 
 # -- facts of this machine ---------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class MissingHost:
     """A host without an answer."""
 
     host: str
-    """Its name."""
+    """Name of the host."""
     cause: Cause
     """Cause as a code."""
     message: str
@@ -71,7 +71,7 @@ class HostResponse:
     """The answer of a host."""
 
     host: str
-    """Its name."""
+    """Name of the host."""
     status: int
     """Exit status of the command there."""
     document: Mapping[str, Any]

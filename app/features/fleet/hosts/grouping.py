@@ -30,7 +30,7 @@ class HostGroupResponse:
     """Hosts with the same answer."""
 
     hosts: tuple[str, ...]
-    """Their names, in the order of the request."""
+    """Names of the hosts, in the order of the request."""
     status: int
     """Exit status of the command there."""
     document: Mapping[str, Any]

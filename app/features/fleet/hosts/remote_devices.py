@@ -57,7 +57,7 @@ class RemoteDevices:
     """Devices of a host."""
 
     inventory: Inventory
-    """All devices."""
+    """All devices of the host."""
     settings: RemoteSettings
     """Settings of the targets whose settings could be read."""
 
@@ -250,7 +250,7 @@ def _choices(record: Json) -> Iterator[Choice]:
 def _span(value: object) -> Span | None:
     span = table(value)
     least, most, step = span.get("minimum"), span.get("maximum"), whole_number(span.get("step"))
-    if not isinstance(least, int) or not isinstance(most, int):  # the minimum may be -1
+    if not isinstance(least, int) or not isinstance(most, int):  # not `whole_number`, because the minimum may be -1
         return None
     return Span(minimum=least, maximum=most, step=step or 1, unit=word(span.get("unit")) or "")
 

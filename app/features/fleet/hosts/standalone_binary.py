@@ -33,7 +33,7 @@ class StandaloneBinary:
     """The standalone binary: one file that runs on a host without any other installation."""
 
     path: Path
-    """Its local path."""
+    """Path of the binary on this machine."""
     sha256: str
     """Checksum as hexadecimal digits."""
     size: int

@@ -66,11 +66,11 @@ class RawResponse:
     """Output of one host."""
 
     host: str
-    """Its name."""
+    """Name of the host."""
     status: int | None
     """Exit status of ssh, which is that of the remote command or 255; None if it was killed."""
     out: str = ""
-    """Standard output."""
+    """Standard output of the command."""
     err: str = ""
     """End of the error output, of the remote command and of ssh."""
     late: bool = False

@@ -34,12 +34,12 @@ class PingReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockOffset:
-    """Offset of a host's clocks from ours."""
+    """Difference between a host's clocks and our clock, in seconds."""
 
     monotonic: float
-    """The host's monotonic clock minus ours."""
+    """The host's monotonic clock minus our clock."""
     wall: float
-    """The host's wall clock minus our monotonic clock."""
+    """The host's wall clock minus our clock."""
     error_s: float
     """Maximum error: half of the round trip, because the two directions need not take equally long."""
 

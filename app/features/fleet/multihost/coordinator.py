@@ -75,9 +75,9 @@ class HostSession:
     host: str
     """Name that the user gave."""
     hello: HelloMessage | None = None
-    """Its first message; None until it arrives."""
+    """First message of the host; None until it arrives."""
     ready: ReadyMessage | None = None
-    """Its message that it is ready, which describes its run; None until then."""
+    """Message that the host is ready, which describes its run; None until it arrives."""
     doing: str = "connecting"
     """What the host is doing, as a word for display."""
     planned: float | None = None
@@ -85,21 +85,21 @@ class HostSession:
     spans: list[Span] = field(default_factory=list)
     """Times in which the host measured. Intervals without a gap between them form one span."""
     rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Time when its last interval arrived, and the IOPS and bytes per second of that interval."""
+    """Time when the last interval of the host arrived, with its IOPS and bytes per second."""
     started: bool = False
-    """Whether it reported that fio is being started."""
+    """Whether the host reported that it is starting fio."""
     result: ResultMessage | None = None
-    """Its result; None until the run is over."""
+    """Result of the run on the host; None until the run is over."""
     end: EndMessage | None = None
-    """Its last message; None until it arrives."""
+    """Last message of the host; None until it arrives."""
     lost: str = ""
     """Why the host was dropped, as a clause; "" while it is connected and after a proper end."""
     over: bool = False
     """Whether no more messages follow."""
     ping_replies: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
-    """Its latest ping replies."""
+    """Latest answers of the host to pings."""
     line: HostConnection | None = None
-    """Its connection."""
+    """Connection to the host; None if there is none."""
     go: float | None = None
     """Start time by the host's wall clock, as sent with the start command; None until then."""
     account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
@@ -107,7 +107,7 @@ class HostSession:
 
     @property
     def offset(self) -> ClockOffset | None:
-        """Return the offset of its clocks from this machine's clock; None without an answered ping."""
+        """Return the difference between the host's clocks and this machine's clock; None if no ping was answered."""
         return offset_of(self.ping_replies)
 
     @property

@@ -18,9 +18,9 @@ class IoCounts:
     """I/O counts of one direction (read, write or trim) in one or several intervals."""
 
     ios: int
-    """Completed I/Os."""
+    """Number of completed I/Os."""
     bytes: int
-    """Bytes transferred."""
+    """Number of bytes transferred."""
     histogram: Histogram
     """Latencies of the I/Os."""
 

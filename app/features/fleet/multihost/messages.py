@@ -87,7 +87,7 @@ class ReadyMessage:
     fio: str
     """Version of fio."""
     shared: tuple[str, ...] = ()
-    """Ids of its scratch files on shared filesystems: hosts with the same id have the same file."""
+    """Ids of the host's scratch files on shared filesystems. Hosts that report the same id use the same file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class IntervalMessage:
     sides: Mapping[str, IoCounts] = field(default_factory=dict)
     """I/O counts by direction."""
     go: float | None = None
-    """Start time of the run that it belongs to; None if not reported."""
+    """Start time of the run to which the interval belongs; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class ResultMessage:
     monotonic: float | None = None
     """Time of the host's monotonic clock; None if not reported."""
     go: float | None = None
-    """Start time of the run that it belongs to; None if not reported."""
+    """Start time of the run to which the result belongs; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

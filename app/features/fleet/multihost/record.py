@@ -42,9 +42,9 @@ class HostRecord:
     reason: str = ""
     """Why the host is not in the window (the common interval); "" if it is."""
     late_s: float | None = None
-    """Seconds by which it started after the first host; None if it was not late."""
+    """Seconds by which the host started later than the first host, after their planned starts; None if not late."""
     clock_error_s: float | None = None
-    """Uncertainty of its clock offset in seconds; None if it answered no ping."""
+    """Uncertainty of the host's clock offset in seconds; None if it answered no ping."""
     run: str = ""
     """Id of the run on the host."""
     session: str = ""

@@ -53,7 +53,7 @@ class MultiHostRunController(BackgroundWork):
         self.running = False
         """Whether the run is in progress."""
         self.trouble = ""
-        """Why there is no record, as a sentence; "" if there is no such reason."""
+        """Why there is no record although the run has ended, as a sentence; "" otherwise."""
         self._last_sentence = ""
         self._stopping = False
         self._over = asyncio.Event()
