@@ -1,1 +1,1 @@
-"""Reusable Textual widgets without any knowledge of storage."""
+"""Reusable Textual widgets that do not depend on anything about storage."""

@@ -1,4 +1,4 @@
-"""Vertical axes over rows of four dots: every tick is in the middle of a row, so that its label is exact."""
+"""Vertical axes over rows of braille dots. Every tick is in the middle of a row, so that its label is exact."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from widgets.scale import AxisSpan
 from widgets.text_utils.ticks import ALMOST, power_of_ten
 
 DOTS: Final = 4
-"""Dots per row in braille."""
+"""Number of dots per row in braille."""
 
 _MIDDLE: Final = 2
 _LEAST_DOT: Final = 0.26
-"""Tolerance in rows for the middle of a row: one dot and the rounding."""
+"""Maximum distance in rows from the middle of a row at which a value still counts as there: one dot and rounding."""
 _ROUND: Final = (1.0, 2.0, 5.0)
 _FAR: Final = 1e6
 _LOW: Final = 20
-"""Largest number of rows for which six labels are enough."""
+"""Maximum number of rows for which six labels are enough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruler:
-    """Vertical axis over rows. The last row is the lowest."""
+    """A vertical axis over a number of rows. The last row is the lowest."""
 
     rows: int
     """Number of rows."""
     log: bool
-    """True if equal distances are equal ratios."""
+    """Whether the axis is logarithmic."""
     origin: float
-    """Value at `dot`, or its logarithm."""
+    """Value at the position `dot`; on a logarithmic axis, its logarithm to base 10."""
     dot: float
-    """Reference position in dots from the top."""
+    """Position of `origin` in dots from the top."""
     step: float
-    """Distance of two ticks as a difference of values or logarithms."""
+    """Difference of the values of two ticks; on a logarithmic axis, of their logarithms."""
     dots: float
-    """Distance of two ticks in dots."""
+    """Distance between two ticks in dots."""
     ticks: tuple[tuple[int, float], ...]
-    """Rows of the ticks with their values, from the bottom."""
+    """Row and value of each tick, from the bottom."""
 
     def position_of(self, value: float) -> float:
         """Return the position of a value in dots from the top. It may be outside the rows."""
@@ -48,28 +48,31 @@ class Ruler:
         return self.dot - min(max((position - self.origin) / self.step * self.dots, -_FAR), _FAR)
 
     def dot_of(self, value: float) -> int:
-        """Return the dot of a value, limited to the rows."""
+        """Return the position of a value in whole dots from the top, limited to the rows of the axis."""
         return min(max(round(self.position_of(value)), 0), self.rows * DOTS - 1)
 
 
-@lru_cache(maxsize=64)  # the same for every sample while the scale is unchanged
+@lru_cache(maxsize=64)  # the arguments stay the same for every sample while the scale is unchanged
 def ruler(span: AxisSpan, rows: int) -> Ruler:
-    """Return the axis of a span in `rows` rows (at least 1). It uses as much height as round ticks allow."""
+    """Return the best axis for a span of values in `rows` rows (at least 1).
+
+    It uses as much of the height as possible with round ticks.
+    """
     rulers = list(_log_rulers(span, rows) if span.log else _linear_rulers(span, rows)) if rows > 1 else []
     return max(rulers, key=lambda candidate: _score(candidate, span)) if rulers else _edge_ruler(span, rows)
 
 
 def _score(candidate: Ruler, span: AxisSpan) -> float:
-    """Return the share of the height that is used, reduced for too few or too many labels."""
+    """Return a score for an axis: the share of the height that it uses, reduced for too few or too many labels."""
     used_dots = candidate.position_of(span.low) - candidate.position_of(span.high)
-    # A high logarithmic axis may label a third of the rows, so that 2 and 5 fit between powers of ten.
+    # A high logarithmic axis may have labels in a third of the rows, so that 2 and 5 fit between powers of ten.
     maximum = max(6, candidate.rows // 3) if span.log and candidate.rows > _LOW else 6
     labels, target = len(candidate.ticks), min(maximum, max(3, candidate.rows // 3))
     return used_dots / (candidate.rows * DOTS) - 0.08 * abs(labels - target) - 0.2 * max(0, 3 - labels)
 
 
 def _edge_ruler(span: AxisSpan, rows: int) -> Ruler:
-    """Return an axis from edge to edge, for spans without round ticks in rows."""
+    """Return an axis that has the ends of the span at its edges. It is used if no axis with round ticks fits."""
     bottom = rows * DOTS - 1
     low, high = (math.log10(span.low), math.log10(span.high)) if span.log else (span.low, span.high)
     ticks = ((rows - 1, span.low), (0, span.high)) if rows > 1 else ()
@@ -90,9 +93,9 @@ def _linear_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
 def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
     low, high = math.log10(span.low), math.log10(span.high)
     highest = int((rows - 1) / (high - low) + ALMOST)
-    decades = max(1, math.ceil((high - low) / (rows - 1)))  # per row, if there are more decades than rows
+    decades = max(1, math.ceil((high - low) / (rows - 1)))  # more than one per step if there are more decades than rows
     has_candidate = False
-    while not has_candidate and decades <= rows:  # one more decade if the lowest round value leaves too little space
+    while not has_candidate and decades <= rows:  # if no axis fits, try one more decade per step
         for height in range(max(1, highest - 4), max(1, highest) + 1):
             candidate = _lay_out(span, rows, origin=float(math.ceil(low - ALMOST)), step=float(decades), height=height)
             if candidate is not None:
@@ -102,7 +105,10 @@ def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
 
 
 def _lay_out(span: AxisSpan, rows: int, *, origin: float, step: float, height: int) -> Ruler | None:
-    """Return an axis of `height` rows per step, with the origin in the lowest possible row; None if it does not fit."""
+    """Return an axis with `height` rows per step. The origin is in the lowest possible row.
+
+    Return None if the span does not fit.
+    """
     if height < 1:
         return None
     low = math.log10(span.low) if span.log else span.low
@@ -121,7 +127,10 @@ def _tick_rows(axis: Ruler, height: int) -> range:
 
 
 def _log_ticks(axis: Ruler, span: AxisSpan, height: int, decades: int) -> tuple[tuple[int, float], ...]:
-    """Return ticks at powers of ten, and between them where a value is in the middle of a row."""
+    """Return row and value of the ticks.
+
+    They are at powers of ten, and also at 2 and 5 times these if that is in the middle of a row.
+    """
     between = [factor for factor in _ROUND if abs(height * math.log10(factor) % 1.0 - 0.5) >= 0.5 - _LEAST_DOT]
     maximum = max(3, axis.rows // 2)
     ticks = _ticks_on_axis(axis, span, decades, between if decades == 1 and len(between) == len(_ROUND) else [1.0])
@@ -131,7 +140,10 @@ def _log_ticks(axis: Ruler, span: AxisSpan, height: int, decades: int) -> tuple[
 
 
 def _ticks_on_axis(axis: Ruler, span: AxisSpan, decades: int, factors: list[float]) -> list[tuple[int, float]]:
-    """Return rows and values of these factors of every power of ten on the axis."""
+    """Return row and value of each of these multiples of powers of ten that is on the axis.
+
+    Only every power whose exponent differs from the origin by a multiple of `decades` counts.
+    """
     first, last = math.floor(math.log10(span.low)), math.ceil(math.log10(span.high)) + 1
     values = [
         factor * 10.0**exponent

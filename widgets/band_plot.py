@@ -1,4 +1,4 @@
-"""Low graph with one band per series: the height shows how large a value is. No terminal."""
+"""A graph of few rows with one band per series. The height in a band shows the value. Needs no terminal."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from widgets.text_utils.sparkline import ASCII_LEVELS, LEVELS
 from widgets.text_utils.text import clean
 
 LOW: Final = 8
-"""Number of rows below which three lines in one graph cannot be distinguished."""
+"""Minimum number of rows of a graph of lines. With fewer rows, its lines cannot be distinguished."""
 
 _LEAST_RATIO: Final = 8.0
-"""Minimum ratio of the largest to the smallest value of a band, so that small fluctuations stay flat."""
+"""Minimum ratio of the largest to the smallest value on a band's scale, so that small fluctuations look flat."""
 
 
 class BandedPlot(FramedDrawing):
-    """Graph of lines if there are enough rows, otherwise of bands."""
+    """Graph of lines if there are enough rows, otherwise graph of bands."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class BandedPlot(FramedDrawing):
     def draw(
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
     ) -> list[Row]:
-        """Return the rows; see `Plot.draw`."""
+        """Return the rows of the graph. `Plot.draw` describes the parameters."""
         self.has_names = data.bands and log and height < LOW and len(data.series) > 1
         plot = self._bands if self.has_names else self._plot
         rows = plot.draw(data, width, height, log=log, window=window, ascii_only=ascii_only)
@@ -40,7 +40,7 @@ class BandedPlot(FramedDrawing):
 
 
 class Bands(FramedDrawing):
-    """Graph with one band per series: the largest value of each column, each on its own logarithmic scale."""
+    """Graph with one band per series. Each shows the largest value per column on its own logarithmic scale."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Bands(FramedDrawing):
     def draw(
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
     ) -> list[Row]:
-        """Return the rows. Unchanged rows are the same objects."""
+        """Return the rows of the graph. Rows that have not changed are the same objects as before."""
         if width < 1 or height < 1:
             return []
         span = time_span(data, window)
@@ -64,13 +64,13 @@ class Bands(FramedDrawing):
         fresh = [write_notes(frame, at, *row) for at, row in enumerate(fresh)]
         fresh = [_frame_row(frame, row, self._name(data, at, frame.rows)) for at, row in enumerate(fresh)]
         fresh += axis_rows(frame)
-        if len(fresh) == len(self._rows):  # keep equal row objects: only other objects are sent
+        if len(fresh) == len(self._rows):  # reuse equal row objects, because only new objects are sent to the terminal
             fresh = [old if old == new else new for old, new in zip(self._rows, fresh, strict=True)]
         self._rows, self._frame = fresh, frame
         return list(fresh)
 
     def _collect(self, frame: Frame, series: tuple[Series, ...]) -> None:
-        """Update the largest value of each column. Of series that only grew, only new points are read."""
+        """Update the largest value of each column. If the series have only grown, only new points are read."""
         axis = (frame.start, frame.end, frame.columns)
         last_axis, before = self._known
         grows = last_axis == axis and has_only_new_points(series, before)
@@ -87,18 +87,21 @@ class Bands(FramedDrawing):
         self._known = (axis, series)
 
     def _shares(self, series: Sequence[Series], rows: int) -> list[tuple[int, int]]:
-        """Return series indexes with their numbers of rows, from the top: lines in order, then unjoined points.
+        """Return index and number of rows of each series, from the top: first lines, then series of single points.
 
-        If there are too few rows, the first line and the last series remain.
+        If there are too few rows, some series are left out, but not the last one.
         """
         order = sorted(range(len(series)), key=lambda at: not series[at].joined)
-        if rows < len(order):  # drop lines, but not the last series: the tail matters most
+        if rows < len(order):  # keep the last series, because the tail of the latencies matters most
             order = [at for at in order if at != order[-2]][-rows:] if rows > 1 else order[-1:]
         height, remainder = divmod(rows, len(order))
         return [(at, height + (remainder if at == order[-1] else 0)) for at in order]
 
     def _name(self, data: ChartData, row: int, rows: int) -> tuple[str, str, int]:
-        """Return the labels left and right of a row, and the code of both."""
+        """Return the labels to the left and right of a row, and the style code of both.
+
+        Only last rows of bands have any.
+        """
         end_row = 0
         for index, high in self._shares(data.series, rows):
             end_row += high
@@ -108,7 +111,7 @@ class Bands(FramedDrawing):
         return "", "", GRID
 
     def _value(self, index: int, series: Series, data: ChartData) -> str:
-        """Return the last value of a line, or the largest visible value of unjoined points with its time."""
+        """Return the label with the last value of a line, or with the largest value of single points and its time."""
         if series.joined:
             last = next((value for _, value in reversed(series.points[-8:]) if value is not None), None)
             return "" if data.over or last is None or not math.isfinite(last) else data.y_format(last)
@@ -116,7 +119,7 @@ class Bands(FramedDrawing):
         return f"{data.y_format(value)} {units.elapsed(seconds)}" if value else ""
 
     def _band(self, frame: Frame, data: ChartData, index: int, rows: int) -> list[Row]:
-        """Return the rows of one band, the highest first."""
+        """Return the rows of one band, from the top."""
         largest = self._columns[index]
         levels = ASCII_LEVELS if frame.ascii_only else LEVELS
         low = math.log(min(largest.values(), default=1.0))
@@ -135,7 +138,7 @@ class Bands(FramedDrawing):
 
 
 def _frame_row(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:
-    """Return a row with the labels at both sides."""
+    """Return a row with the labels added on both sides."""
     text, codes = row
     left, right, code = name
     if frame.gutter:

@@ -1,4 +1,4 @@
-"""One-line bars: job progress, and a share for a table cell."""
+"""One-line bars: the progress of a job, and a share in a table cell."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten, width_of
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
-"""Blocks that fill zero to seven eighths of a cell."""
+"""Characters that fill zero to seven eighths of a cell."""
 
 
 def share_bar(share: float, width: int = 10, *, ascii: bool = False) -> Text:
     """Return a horizontal bar for a table cell.
 
-    `share`: 0 to 1; other values are limited, and NaN is empty. `width`: cells of the complete bar. `ascii`: no UTF-8.
+    `share`: from 0 to 1; other values are limited to this range, and NaN gives an empty bar. `width`: cells of a full
+    bar. `ascii`: use only ASCII characters.
     """
     share = min(max(share, 0.0), 1.0) if share == share else 0.0
     width = max(0, width)
@@ -38,15 +39,15 @@ class Progress:
     """Progress of a job."""
 
     phase: str
-    """Present activity: `laying out the file`, `ramp`, `measuring`."""
+    """Current activity, such as `laying out the file`, `ramp` or `measuring`."""
     fraction: float | None = None
-    """Completed part, 0 to 1, or None if unknown."""
+    """Completed share, from 0 to 1; None if unknown."""
     elapsed: float | None = None
-    """Seconds since the start."""
+    """Seconds since the start; None if unknown."""
     total: float | None = None
-    """Total seconds, if known."""
+    """Total duration in seconds; None if unknown."""
     eta: float | None = None
-    """Remaining seconds, if known."""
+    """Remaining seconds; None if unknown."""
 
 
 _STYLES = {
@@ -55,11 +56,11 @@ _STYLES = {
     "rest": "color: $border-blurred;",
     "text": "color: $foreground;",
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
 class ProgressLine(StyleCachedWidget):
-    """One line with phase, bar, percentage, elapsed and remaining time."""
+    """One line with the phase, a bar, the percentage, and the elapsed and remaining time."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("progress-line", _STYLES)
 
@@ -71,9 +72,9 @@ class ProgressLine(StyleCachedWidget):
     """
 
     progress: reactive[Progress | None] = reactive(None, repaint=False)
-    """Progress to show. None shows an empty line."""
+    """Progress to show; None for an empty line."""
     ascii: reactive[bool] = reactive(False)
-    """True to draw without UTF-8."""
+    """Whether to use only ASCII characters."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -84,11 +85,11 @@ class ProgressLine(StyleCachedWidget):
         pieces = self._compose_line(self.size.width)
         if pieces != self._pieces:
             before, after = ("".join(text for _, text in line) for line in (self._pieces, pieces))
-            # A cell of the bar may change its style without changing its character.
+            # In ASCII, a cell of the bar may change its style but not its character, so repaint everything.
             self.refresh() if self.ascii else self.refresh_difference(before, after)
 
     def render_line(self, y: int) -> Strip:
-        """Return the line."""
+        """Return the line, or a blank line below it."""
         width = self.size.width
         if y:
             return Strip.blank(width, self.style_of(""))
@@ -97,7 +98,10 @@ class ProgressLine(StyleCachedWidget):
         return Strip(segments).adjust_cell_length(width, self.style_of(""))
 
     def _compose_line(self, width: int) -> tuple[tuple[str, str], ...]:
-        """Return the pieces of the line. The bar uses the width left by the texts, up to 40 cells."""
+        """Return the style name and the text of each piece of the line.
+
+        The bar gets the remaining width, at most 40 cells.
+        """
         progress = self.progress
         if progress is None:
             return ()
@@ -119,7 +123,7 @@ class ProgressLine(StyleCachedWidget):
 
 
 def _progress_text(progress: Progress) -> str:
-    """Return `42 %  0:25 of 1:00  ETA 0:35`, without unknown parts."""
+    """Return a text such as `42 %  0:25 of 1:00  ETA 0:35`. Unknown parts are left out."""
     pieces: list[str] = []
     if progress.fraction is not None and progress.fraction == progress.fraction:
         pieces.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")

@@ -1,4 +1,4 @@
-"""Base of widgets that draw their own lines: messages, selection, and styles cached per theme."""
+"""Base classes of widgets that draw their own lines: messages, text selection, and cached styles."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ TONE_STYLES: Final[Mapping[str, str]] = {
     "bad": "color: $text-error; text-style: bold;",
     "muted": "color: $text-muted;",
 }
-"""CSS rules of text tones, by `widgets.table_layout.Tone`."""
+"""CSS rules for text, by the tone (`widgets.table_layout.Tone`)."""
 
 
 def component_classes(prefix: str, styles: Iterable[str]) -> set[str]:
-    """Return the component classes of a widget for the names of its styles."""
+    """Return the component classes of a widget: one for each name of a style."""
     return {f"{prefix}--{name}" for name in styles}
 
 
 def component_css(prefix: str, styles: Mapping[str, str]) -> str:
-    """Return the CSS rules of component classes, for use inside the widget's rule."""
+    """Return the CSS rules of the component classes, to be nested in the CSS rule of the widget."""
     return "\n".join(f"& > .{prefix}--{name} {{ {rules} }}" for name, rules in styles.items())
 
 
 @dataclass
 class WidgetMessage(Message):
-    """Message of a widget that `on(..., selector)` can select by that widget."""
+    """Base class of messages of widgets. `on(..., selector)` can select them by the sending widget."""
 
     widget: Widget
-    """Sender."""
+    """Widget that sent the message."""
 
     @property
     def control(self) -> Widget:
-        """Sender."""
+        """Widget that sent the message."""
         return self.widget
 
 
 class Selectable(Widget):
-    """Widget of drawn lines whose text can be selected with the mouse and copied.
+    """Widget that draws its own lines, and whose text can be selected with the mouse and copied.
 
-    Without this class Textual would copy the name of the widget's class.
+    Without this class, Textual would copy the name of the widget's class.
     """
 
     def shown_text(self) -> str:
-        """Return the visible lines without trailing blanks, for a copy of the complete widget."""
+        """Return the text of the complete widget, with its lines as shown but without trailing blanks."""
         return "\n".join(self.render_line(y).text.rstrip() for y in range(self.size.height))
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
@@ -62,15 +62,15 @@ class Selectable(Widget):
 
 
 class StyleCachedWidget(Selectable):
-    """Widget that is painted several times a second in styles that rarely change.
+    """Widget that caches its styles. It is painted several times a second, and its styles rarely change.
 
-    Textual computes styles again after every refresh.
+    Textual itself computes styles again after every refresh.
     """
 
     _steady: dict[str, Style] | None = None
 
     def style_of(self, name: str) -> Style:
-        """Return the style of a component class, or of the widget itself for ""."""
+        """Return the style of a component class. For "", return the style of the widget itself."""
         cached = self._steady
         if cached is None:
             cached = self._steady = {}
@@ -82,7 +82,8 @@ class StyleCachedWidget(Selectable):
     def refresh_difference(self, before: str, after: str, y: int = 0) -> None:
         """Repaint the columns of line `y` in which two texts differ.
 
-        It repaints the complete line if the widths differ or only a style changed.
+        If the lengths of the texts differ, or the texts are equal because only a style changed, the complete line is
+        repainted.
         """
         if len(before) != len(after) or before == after or not (before + after).isprintable():
             self.refresh(Region(0, y, self.size.width, 1))
@@ -93,6 +94,6 @@ class StyleCachedWidget(Selectable):
         self.refresh(Region(left, y, right - left, 1))
 
     def notify_style_update(self) -> None:
-        """Forget the styles of the old theme."""
+        """Drop the cached styles, because the theme has changed."""
         super().notify_style_update()
         self._steady = None

@@ -1,4 +1,4 @@
-"""Canvas of braille dots, two by four per cell, with integer line drawing. No terminal."""
+"""Canvas of braille dots, two by four per cell, on which lines can be drawn. Needs no terminal."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ RIGHT: Final = (0x08, 0x10, 0x20, 0x80)
 """Bits of the right column of a braille cell, from the top."""
 
 SOLID: Final = b"\1"
-"""Dash pattern that draws every column of dots."""
+"""Dash pattern of a solid line: every column of dots is drawn."""
 
 ASCII_SIGNS: Final = "*+xo#@%&"
-"""Characters of layers from 3 on in ASCII."""
+"""Characters for the layers from 3 on, if only ASCII is used."""
 
 
 def _run_masks(bits: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """Return the masks of the dots from row `a` to row `b` of one column, as `runs[a][b]`."""
+    """Return a table of bit masks: `runs[a][b]` has the dots of a column from row `a` to row `b`."""
     return tuple(tuple(sum(bits[a : b + 1]) for b in range(4)) for a in range(4))
 
 
@@ -28,14 +28,17 @@ _BRAILLE: Final = (" ", *(chr(0x2800 + dots) for dots in range(1, 256)))
 
 
 def _ascii_shape(dots: int) -> str:
-    """Return the ASCII character nearest to the dots of a cell."""
+    """Return the ASCII character that looks most like the dots of a cell."""
     if dots & _TOP:
         return ":" if dots & ~_TOP else "'"
     return "." if dots else " "
 
 
 def _ascii_cells(layer: int) -> tuple[str, ...]:
-    """Return a layer's ASCII characters by a cell's dots: dashes for the first, shapes for the second, then signs."""
+    """Return the ASCII characters of a layer, indexed by the dots of a cell.
+
+    Layer 1 has dashes, layer 2 has shapes of the dots, and each further layer has its own sign.
+    """
     if layer <= 1:
         return (" ", *("-" for _ in range(255)))
     if layer == 2:
@@ -44,7 +47,7 @@ def _ascii_cells(layer: int) -> tuple[str, ...]:
 
 
 def ascii_sign(layer: int) -> str:
-    """Return the ASCII character of a layer from 3 on."""
+    """Return the ASCII character for a layer, which must be 3 or higher."""
     return ASCII_SIGNS[(layer - 3) % len(ASCII_SIGNS)]
 
 
@@ -54,21 +57,21 @@ _ASCII: Final = tuple(_ascii_cells(layer) for layer in range(3 + len(ASCII_SIGNS
 class Canvas:
     """Dots in a grid of cells. Each cell has the colour of its highest layer.
 
-    Layers are numbers from 1. Drawing adds dots and never erases. As the highest layer wins in any drawing order, a
-    line that grows dot by dot looks like one drawn at once.
+    Layers are numbers from 1. Drawing only adds dots. The highest layer determines the colour in any drawing order, so
+    a line that grows dot by dot looks the same as a line that is drawn at once.
     """
 
     __slots__ = ("dots", "height", "layers", "width")
 
     def __init__(self, width: int, height: int) -> None:
         self.width = max(0, width)
-        """Cells per row; twice as many dots."""
+        """Number of cells per row. A row has twice as many dots."""
         self.height = max(0, height)
-        """Rows of cells; four times as many dots."""
+        """Number of rows of cells. A column has four times as many dots."""
         self.dots = bytearray(self.width * self.height)
-        """Braille bits of each cell, row by row."""
+        """Bits of the braille character of each cell, row by row."""
         self.layers = bytearray(self.width * self.height)
-        """Highest layer of each cell, 0 if it is empty."""
+        """Highest layer of each cell; 0 for an empty cell."""
 
     def dot(self, x: int, y: int, layer: int = 1) -> None:
         """Set one dot, counted from the upper left. Dots outside the canvas are ignored."""
@@ -92,10 +95,10 @@ class Canvas:
             cell += width
 
     def line(self, x0: int, y0: int, x1: int, y1: int, layer: int = 1, dashes: bytes = SOLID) -> None:
-        """Draw a line between two dots without gaps, however steep.
+        """Draw a line between two dots. It has no gaps, even if it is steep.
 
-        Column `x` of a level stretch is drawn if `dashes[x % len(dashes)]` is not zero. Rising and falling stretches
-        are solid: a single column may be the only sign of a stall.
+        `dashes`: in level stretches, column `x` is drawn if `dashes[x % len(dashes)]` is not zero. Rising and falling
+        stretches are solid, because a single column may be the only sign of a stall.
         """
         if x0 > x1:
             x0, y0, x1, y1 = x1, y1, x0, y0
@@ -115,7 +118,7 @@ class Canvas:
                 self.run(x, min(before, after), max(before, after), layer)
 
     def text(self, row: int, *, ascii_only: bool = False) -> str:
-        """Return the characters of one row, with spaces for empty cells."""
+        """Return the characters of a row. Empty cells are spaces."""
         start = row * self.width
         dots = self.dots[start : start + self.width]
         if not ascii_only:

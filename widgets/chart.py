@@ -1,4 +1,4 @@
-"""Live line graph that sends the terminal only changed cells."""
+"""Line graph of live data, which sends only changed cells to the terminal."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ COMPONENTS = {
     NOTE: "note",
     BAND: "band",
 }
-"""Component names of the codes, except those of series."""
+"""Name of the component class of each style code, except for the codes of series."""
 
 _EDGE = 6
-"""Columns of a frame's upper edge outside its title: corners, and a space and a line on both sides."""
+"""Columns of a frame's upper edge that its title cannot use: the corners, and a space and a line on both sides."""
 
 _GAPS = {"legend": " ", "joined": ""}
-"""Separators before pieces of the legend. Others have two spaces."""
+"""Separators before pieces of the legend, by kind. Other pieces have two spaces before them."""
 
 
 PLAIN = -1
-"""Code of text without its own style."""
+"""Style code of text in the style of the widget."""
 
 GROUND = -2
-"""Code of the background of shaded columns."""
+"""Style code of the background of shaded columns."""
 
 
 LegendPiece = tuple[str, str, Style | None]
-"""Component class, text, and the style of a series."""
+"""Name of the component class, text, and style; the style is None except for series."""
 
 
 _STYLES = {
@@ -71,11 +71,11 @@ _STYLES = {
     "grid": "color: $foreground 20%;",
     "reference": "color: $text-muted;",
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
 class LineChart(Selectable):
-    """Lines over time in braille or ASCII. A new sample redraws only changed cells."""
+    """Graph of lines over time, in braille or ASCII. A new sample redraws only changed cells."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("line-chart", _STYLES)
 
@@ -87,17 +87,17 @@ class LineChart(Selectable):
     """
 
     data: reactive[ChartData | None] = reactive(None, repaint=False)
-    """Data to show, or None."""
+    """Data to show; None for an empty graph."""
     title: reactive[str] = reactive("", repaint=False)
     """Title before the legend."""
     log_scale: reactive[bool] = reactive(False, repaint=False)
-    """True for a logarithmic vertical axis, which omits values of zero and less."""
+    """Whether the vertical axis is logarithmic. If so, values of zero or less are not drawn."""
     window: reactive[float] = reactive(0.0, repaint=False)
-    """Seconds to show, up to the newest; 0 for all."""
+    """Number of seconds to show, up to the newest point; 0 for all."""
     frozen: reactive[bool] = reactive(False, repaint=False)
-    """True to keep the present picture while new data arrive."""
+    """Whether to keep the current picture while new data arrives."""
     ascii: reactive[bool] = reactive(False, repaint=False)
-    """True to draw without UTF-8."""
+    """Whether to use only ASCII characters."""
 
     def __init__(
         self,
@@ -124,19 +124,19 @@ class LineChart(Selectable):
         self.set_reactive(LineChart.ascii, ascii)
 
     def watch_data(self) -> None:
-        """Redraw changed cells."""
+        """Redraw the cells that have changed."""
         self._update()
 
     watch_title = watch_log_scale = watch_window = watch_frozen = watch_ascii = watch_data
 
     def notify_style_update(self) -> None:
-        """Forget the colours of the old theme."""
+        """Drop the cached colours, because the theme has changed."""
         super().notify_style_update()
         self._styles_by_code.clear()
         self._drawn = (0, 0)
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of the graph."""
+        """Return one line of the widget: the legend or a row of the graph."""
         width, height = self.size
         if self._drawn != (width, height):
             self._draw(width, height)
@@ -152,15 +152,15 @@ class LineChart(Selectable):
         return BandedPlot()
 
     def has_nothing(self, data: ChartData) -> bool:
-        """Return True if there are no points yet."""
+        """Return whether the data has no points yet."""
         return not any(value is not None and value == value for series in data.series for _, value in series.points)
 
     def _update(self) -> None:
-        """Draw the data and repaint changed cells."""
+        """Draw the data, and repaint the cells that have changed."""
         if not self.is_attached:
             return
         width, height = self.size
-        if self._drawn != (width, height) or not (width and height):  # hidden: it may reappear at the same size
+        if self._drawn != (width, height) or not (width and height):  # a hidden one may reappear at the same size
             self._drawn = (0, 0)
             self.refresh()
             return
@@ -183,7 +183,7 @@ class LineChart(Selectable):
         data = self._shown or ChartData()
         empty = self.has_nothing(data)
         if empty and not data.references:
-            data = replace(data, y_format=_empty_label)  # no tick labels without data: they would mislead
+            data = replace(data, y_format=_empty_label)  # without data, tick labels would be misleading
         header = self._header_rows(height)
         self._rows = self._plot.draw(
             data,
@@ -201,7 +201,7 @@ class LineChart(Selectable):
         self._title_frame(width)
 
     def _write_waiting(self, message: str, width: int) -> None:
-        """Write the message into the middle of the empty graph."""
+        """Write the message into the middle of the empty graph, if it fits."""
         if not message or width < len(message) + 12 or width_of(message) != len(message) or not self._rows:
             return
         row = max(0, (len(self._rows) - 2) // 2)
@@ -214,7 +214,7 @@ class LineChart(Selectable):
         )
 
     def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
-        """Return the pieces of the legend line: component class, text, and the style of a series."""
+        """Return the pieces of the legend, the title first."""
         pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         for index, series in sorted(enumerate(data.series), key=lambda pair: not pair[1].joined):
             code = series_code(index)
@@ -244,7 +244,7 @@ class LineChart(Selectable):
         return tuple(pieces)
 
     def _header_rows(self, height: int) -> int:
-        """Return the number of legend rows: none if the frame's upper edge has the legend."""
+        """Return the number of rows for the legend. It is 0 if the upper edge of the frame shows the legend."""
         return 0 if self._has_frame else int(height >= 4)
 
     @property
@@ -252,7 +252,7 @@ class LineChart(Selectable):
         return bool(self.styles.border_top[0])
 
     def _title_frame(self, width: int) -> None:
-        """Write title and legend into the upper edge of the frame, the legend on the right."""
+        """Write the title to the left and the legend to the right of the frame's upper edge."""
         if not self._has_frame or self._in_edge == (width, self._header):
             return
         self._in_edge = (width, self._header)
@@ -269,7 +269,7 @@ class LineChart(Selectable):
         self.border_title = Content.from_rich_text(title, console=self.app.console)
 
     def _series_style(self, color: str) -> Style:
-        """Return the style of a colour or theme variable, or the text colour if it is invalid."""
+        """Return the style for a colour or theme variable. If it is invalid, return the style of plain text."""
         value = self.app.theme_variables.get(color[1:], "") if color.startswith("$") else color
         try:
             return self.style_of_code(PLAIN) + Style.from_color(Color.parse(value).rich_color)
@@ -289,7 +289,10 @@ class LineChart(Selectable):
     def _legend_segments(
         self, pieces: Iterable[LegendPiece], room: int, *, first: str | None = None
     ) -> tuple[list[Segment], int]:
-        """Return the legend pieces that fit, and the remaining width. `first`: separator before the first piece."""
+        """Return segments for the legend pieces that fit, and the remaining width.
+
+        `first`: separator before the first piece; None for the usual one.
+        """
         segments: list[Segment] = []
         for kind, text, style in pieces:
             gap = first if first is not None and not segments else _GAPS.get(kind, "  ")
@@ -299,7 +302,10 @@ class LineChart(Selectable):
         return segments, room
 
     def _render_row(self, row: Row, width: int) -> Strip:
-        """Return a strip with one segment per style. Empty cells join the previous segment, to send fewer colours."""
+        """Return a strip with one segment per run of equal style.
+
+        Empty cells belong to the segment before them, so that fewer changes of colour are sent.
+        """
         text, codes = row
         runs: list[tuple[int, int]] = []
         for code, group in groupby([PLAIN if char == " " else code for char, code in zip(text, codes, strict=False)]):
@@ -318,7 +324,7 @@ class LineChart(Selectable):
         return Strip(segments).adjust_cell_length(width, self.style_of_code(PLAIN))
 
     def _with_shade(self, strip: Strip, width: int) -> Strip:
-        """Return the line with another background in the shaded columns."""
+        """Return the strip with a different background in the shaded columns."""
         left, right = self._shaded.start, min(self._shaded.stop, width)
         if right <= left:
             return strip
@@ -328,7 +334,7 @@ class LineChart(Selectable):
         return Strip.join([before, shaded, after])
 
     def style_of_code(self, code: int) -> Style:
-        """Return the style of a cell by its code."""
+        """Return the style for a style code."""
         style = self._styles_by_code.get(code)
         if style is None and code == GROUND:
             ground = self.get_component_rich_style("line-chart--shaded").bgcolor
@@ -345,7 +351,7 @@ def _empty_label(_value: float) -> str:
 
 
 def _changed_regions(before: list[Row], after: list[Row], offset: int) -> list[Region]:
-    """Return the changed part of each row as a region."""
+    """Return a region for each part of a row that has changed. `offset`: number of lines above the first row."""
     regions: list[Region] = []
     for y, (old, new) in enumerate(zip(before, after, strict=True)):
         if old is new or old == new:

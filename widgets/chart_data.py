@@ -1,4 +1,4 @@
-"""Data of a graph: series of points, references, marks and formats."""
+"""The data that a graph shows: series of points, reference lines, marks and labels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 Point = tuple[float, float | None]
-"""Seconds since the start and a value. None or NaN interrupts the line."""
+"""Seconds since the start, and a value. A value of None or NaN interrupts the line."""
 
 
 WAITING: Final = "waiting for the first sample"
@@ -16,56 +16,56 @@ WAITING: Final = "waiting for the first sample"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """One line of a graph."""
+    """One line of a graph, or one set of single points."""
 
     name: str
     """Name in the legend."""
     points: tuple[Point, ...] = ()
-    """Points in order of time. Append to this tuple to extend the line cheaply."""
+    """Points in order of time. A tuple that only extends the last one is drawn faster."""
     color: str = ""
     """Textual colour, theme variable such as `$primary`, or "" for the next default colour."""
     joined: bool = True
-    """True to join the points with lines."""
+    """Whether lines join the points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """Dotted horizontal line, such as a baseline mean, with a band for its spread."""
+    """A dotted horizontal line, such as the mean of a baseline, with a band for its spread."""
 
     label: str
     """Name in the legend."""
     value: float
-    """Position on the vertical axis."""
+    """Value at which the line is drawn."""
     half: float = 0.0
-    """Height of the band above and below; 0 for no band."""
+    """Half of the height of the band, as a value; 0 for no band."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeMark:
-    """Event on the time axis."""
+    """An event that is marked on the time axis."""
 
     at: float
     """Seconds since the start."""
     sign: str
-    """One character."""
+    """Character that marks the event on the axis."""
     text: str = ""
-    """Text inside the graph where there is space, or ""."""
+    """Text that is shown inside the graph if there is space; "" for none."""
     bad: bool = True
-    """True if the event affects the results."""
+    """Whether the event affects the results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatInterval:
-    """Counts of values in one interval."""
+    """Histogram of the values in one interval."""
 
     at: float
     """End of the interval in seconds since the start."""
     seconds: float
-    """Length in seconds."""
+    """Length of the interval in seconds."""
     first: int
-    """Lowest bin, as defined in `widgets.text_utils.ticks`."""
+    """Number of the lowest bin. `widgets.text_utils.ticks` defines the bins."""
     counts: tuple[int, ...]
-    """Counts of this bin and those above it."""
+    """Number of values in the lowest bin and in each bin above it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,28 +73,29 @@ class ChartData:
     """Everything that a graph shows at one moment."""
 
     series: tuple[Series, ...] = ()
-    """Lines. Later ones are drawn over earlier ones."""
+    """Lines and sets of points. Later ones are drawn over earlier ones."""
     references: tuple[Reference, ...] = ()
-    """Dotted lines."""
+    """Dotted horizontal lines."""
     heat: tuple[HeatInterval, ...] = ()
-    """Intervals of a heat map, instead of lines. Append to this tuple to extend it cheaply."""
+    """Intervals of a heat map, which is shown instead of lines. A tuple that only extends the last one is drawn faster.
+    """
     marks: tuple[TimeMark, ...] = ()
-    """Events."""
+    """Events on the time axis."""
     shaded_until: float = 0.0
-    """End of the shaded range at the beginning in seconds, such as the ramp."""
+    """Time in seconds up to which the graph is shaded, such as the end of the ramp; 0 for no shading."""
     shaded_text: str = ""
     """Label of the shaded range."""
     x_max: float | None = None
-    """Total seconds of the job, which fix the axis; None if unknown."""
+    """Total duration of the job in seconds, at which the time axis ends; None if unknown."""
     y_format: Callable[[float], str] = "{:g}".format
-    """Function that returns the label of a tick. Pass the same function every time."""
+    """Function that returns the label for a value. Pass the same function object every time."""
     close: bool = False
-    """True if a linear vertical axis need not include zero. The legend says so."""
+    """Whether a linear vertical axis may begin above zero. If so, the legend says so."""
     ends: bool = False
-    """True to name lines at their ends, in a right margin: colour alone may not identify them."""
+    """Whether each line is named at its right end, because colours alone may not identify the lines."""
     over: bool = False
-    """True if the data are complete. Lines then show no last value, as it would be one of many."""
+    """Whether the data is complete. If so, the last value of a line is not shown, because it has no special meaning."""
     bands: bool = False
-    """True to give each series its own row if the graph is low and logarithmic."""
+    """Whether each series has its own band if the graph is logarithmic and has few rows."""
     waiting: str = WAITING
-    """Text in a graph without points, or ""."""
+    """Text in a graph without points; "" for none."""

@@ -1,4 +1,4 @@
-"""Dialog with a list of choices, each with its help and its risk."""
+"""Dialogs with a list of choices, each with a help text and a risk."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from widgets.text_utils.text import clean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChoiceItem:
-    """One choice."""
+    """A choice in a list."""
 
     value: str
-    """Result of the dialog."""
+    """Value that the dialog returns for this choice."""
     label: str
-    """Label."""
+    """Text of the choice in the list."""
     help: str = ""
-    """Sentence that explains it."""
+    """Sentence that explains the choice; "" for none."""
     risk: str = ""
-    """Risk in a word or two, or ""."""
+    """Risk of the choice in a word or two; "" for none."""
 
 
 class ChoiceDialog(GuardedDialog[str | None]):
-    """Dialog that returns the chosen value, or None after escape."""
+    """Dialog that returns the chosen value, or None if the user cancels it."""
 
     DEFAULT_CSS = """
     ChoiceDialog {
@@ -48,7 +48,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     """
 
     KEYS: ClassVar[str] = "enter chooses   esc cancels"
-    """Text of the last line."""
+    """Text of the last line, which explains the keys."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
             yield Static(Content(self.KEYS), classes="dialog-keys")
 
     def on_mount(self) -> None:
-        """Start on the present value."""
+        """Move the cursor to the current value."""
         super().on_mount()
         table = self.query_one(KeyedTable)
         if self._current in self._choices:
@@ -87,7 +87,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
         table.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep a long list on the screen."""
+        """Limit the height of the list, so that a long list fits on the screen."""
         self.query_one(KeyedTable).styles.max_height = max(3, event.size.height - 9)
 
     @on(KeyedTable.RowHighlighted)
@@ -99,7 +99,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
         self.take(event.key)
 
     def take(self, value: str) -> None:
-        """Answer with a value."""
+        """Close the dialog with this value, if it already accepts answers."""
         if self.is_listening:
             self.dismiss(value)
 
@@ -116,7 +116,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
 
 
 class MarkDialog(ChoiceDialog):
-    """Dialog in which space marks several choices. Read `marked` after it has returned."""
+    """Dialog in which the user can mark several choices with space. `marked` has the choices after it has returned."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", "Mark", show=False, id="choice.mark")]
     KEYS: ClassVar[str] = "space marks several   enter chooses   esc cancels"
@@ -131,18 +131,18 @@ class MarkDialog(ChoiceDialog):
         alone: str = "",
         clock: Clock = time.monotonic,
     ) -> None:
-        """`marked`: initial marks. `alone`: value that can only be chosen alone."""
+        """`marked`: values that are marked initially. `alone`: value that cannot be marked together with others."""
         super().__init__(title, choices, current, clock=clock)
         self._marks = set(marked)
         self._alone = alone
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """Marked values in list order."""
+        """Return the marked values in the order of the list."""
         return tuple(value for value in self._choices if value in self._marks)
 
     def action_mark(self) -> None:
-        """Mark or unmark the row under the cursor, then go to the next one."""
+        """Mark or unmark the choice under the cursor, then move to the next row."""
         table = self.query_one(KeyedTable)
         value = table.cursor
         if value is None:

@@ -1,4 +1,4 @@
-"""Panel with the exact commands that will run, and their risks."""
+"""Panel that shows exactly which commands will run, and their risks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from widgets.text_utils.text import break_hard, clean, shorten, width_of, wrap
 
 
 class CommandPreview(TextPanel):
-    """Commands quoted for a shell, in full, below their risks."""
+    """Shows the risks, and below them the complete commands, quoted for a shell."""
 
     commands: reactive[tuple[tuple[str, ...] | str, ...]] = reactive((), repaint=False)
-    """Argument lists in run order. A string is a literal line, such as `echo 1 > /sys/...`."""
+    """Commands in the order in which they run. Each is a list of arguments, or a line such as `echo 1 > /sys/...`."""
     risks: reactive[tuple[str, ...]] = reactive((), repaint=False)
     """One sentence per risk."""
     note: reactive[str] = reactive("", repaint=False)
-    """Note after the heading: the key that copies the commands."""
+    """Note after the heading, such as which key copies the commands."""
 
     def __init__(
         self,
@@ -35,20 +35,20 @@ class CommandPreview(TextPanel):
         self.set_reactive(CommandPreview.note, note)
 
     def watch_commands(self) -> None:
-        """Show the change."""
+        """Lay out the lines again."""
         self.update_lines()
 
     watch_risks = watch_note = watch_commands
 
     def shown_text(self) -> str:
-        """Return the commands as typed, one per line, so that a copy is what runs."""
+        """Return the commands as they would be typed, one per line, so that a copy can be run."""
         return "\n".join(
             clean(command if isinstance(command, str) else " ".join(map(shlex.quote, command)))
             for command in self.commands
         )
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return all commands: a part of one would be a different command."""
+        """Return all commands whatever is selected, because a part of a command would be a different command."""
         return self.shown_text(), "\n"
 
     def lay_out(self, width: int) -> list[Line]:
@@ -72,7 +72,7 @@ def _command_section(commands: Sequence[Sequence[str] | str], width: int, note: 
 def bullet_lines(
     heading: str, sentences: Sequence[str], width: int, *, tone: str = "value", sign: str = "-"
 ) -> list[Line]:
-    """Return sentences under a heading, each with a sign and a hanging indent; nothing if there are none."""
+    """Return the lines of a bullet list under a heading; an empty list if there are no sentences."""
     if not sentences:
         return []
     lines: list[Line] = [(("heading", heading),)]
@@ -82,7 +82,10 @@ def bullet_lines(
 
 
 def command_lines(argv: Sequence[str] | str, width: int) -> list[str]:
-    """Return a command as typed, wrapped between arguments with backslashes. Long arguments are broken hard."""
+    """Return a command as it would be typed, wrapped with backslashes between arguments.
+
+    Arguments that are longer than a line are split.
+    """
     width = max(8, width)
     lines: list[str] = []
     line = "$"

@@ -1,4 +1,4 @@
-"""Dialog that confirms a hardware change: it shows everything that will happen and prevents accidental answers."""
+"""Dialog in which the user confirms a hardware change. It shows all consequences and prevents accidental answers."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ MARKS: Final[dict[Tier, str]] = {
     "destructive": "DESTROYS DATA",
     "refused": "REFUSED",
 }
-"""Word at the start of the title, by tier."""
+"""Text at the start of the title, by tier."""
 _TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "destructive": "bad", "refused": "bad"}
 
 TAKEN: Final = "if the terminal supports it"
-"""Text after a copy to the clipboard. OSC 52 does not report whether the terminal accepted it."""
+"""Text after a copy to the clipboard, because OSC 52 does not report whether the terminal accepted the copy."""
 
 _FEW: Final = 2
-"""Maximum number of devices that are always visible. A longer list scrolls, to leave space for the answers."""
+"""Maximum number of devices that are always visible. More devices are in the part that scrolls."""
 
 
 class _Sentences(TextPanel):
-    """Sentences under a heading."""
+    """A bullet list of sentences under a heading."""
 
     def __init__(self, heading: str, sentences: tuple[str, ...], tone: str) -> None:
         super().__init__()
@@ -47,12 +47,12 @@ class _Sentences(TextPanel):
 
 
 class ConfirmDialog(GuardedDialog[bool]):
-    """Dialog that returns True only if the user confirms a hardware change.
+    """Dialog that returns True only if the user confirms a hardware change. The tier determines how:
 
-    - harmless: Apply has the focus; enter or `y` applies.
-    - risky: Cancel has the focus; only `y` applies.
-    - destructive: the confirmation token of the device must be typed, then Apply chosen.
-    - refused: there is only Close, with the reasons.
+    - harmless: the button Apply has the focus, so enter or `y` applies.
+    - risky: the button Cancel has the focus, so only `y` applies.
+    - destructive: the user must type the confirmation token and then choose Apply.
+    - refused: the dialog shows the reasons and has only the button Close.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,7 +84,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     """
 
     trial_chosen = False
-    """True if the user chose a trial. Read it after the dialog returned True."""
+    """Whether the user chose a trial. It is valid after the dialog has returned True."""
 
     def __init__(self, confirmation: Confirmation, *, clock: Clock = time.monotonic) -> None:
         super().__init__(clock=clock)
@@ -111,23 +111,23 @@ class ConfirmDialog(GuardedDialog[bool]):
             yield ButtonRow(*self._buttons())
 
     def on_mount(self) -> None:
-        """Put the focus on the default button of the tier."""
+        """Focus the default button of the tier."""
         super().on_mount()
         self.query_one("#apply" if self.confirmation.tier == "harmless" else "#cancel", Button).focus()
 
     def on_resize(self) -> None:
-        """Leave space for the buttons on a small terminal."""
+        """Limit the height of the body again, so that the buttons stay visible on a small terminal."""
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
-        """Limit the body to the height that title, field and buttons leave."""
+        """Limit the body to the height that is left by the title, the field and the buttons."""
         body = self.query_one(VerticalScroll)
         others = [child for child in self.query_one(".dialog").children if child is not body]
         used_height = sum(child.outer_size.height + child.styles.margin.height for child in others)
         body.styles.max_height = max(2, self.size.height - 2 - used_height)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only the actions that the tier allows."""
+        """Return whether an action is available: the tier and the contents must allow it."""
         tier = self.confirmation.tier
         if action == "apply":
             return tier in ("harmless", "risky")
@@ -140,13 +140,13 @@ class ConfirmDialog(GuardedDialog[bool]):
         return True
 
     def action_apply(self) -> None:
-        """Answer yes."""
+        """Close the dialog with True, if the tier allows this key."""
         if self.is_listening and self.confirmation.tier in ("harmless", "risky"):
             self.dismiss(True)
 
     @on(Button.Pressed, "#trial")
     def action_trial(self) -> None:
-        """Answer yes for a trial."""
+        """Close the dialog with True, and record that a trial was chosen."""
         if self.is_listening and self.confirmation.trial_label:
             self.trial_chosen = True
             self.dismiss(True)
@@ -164,7 +164,7 @@ class ConfirmDialog(GuardedDialog[bool]):
                 preview.note = f"copied, {TAKEN}"
 
     def action_leave(self) -> None:
-        """Answer no."""
+        """Close the dialog with False."""
         self.dismiss(False)
 
     def action_scroll_body(self, lines: int) -> None:

@@ -1,4 +1,4 @@
-"""Contents of a confirmation dialog, and the table of changes."""
+"""Contents of a confirmation dialog, and its list of changes."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from widgets.text_panel import Line, TextPanel
 from widgets.text_utils.text import clean, wrap
 
 Tier = Literal["harmless", "risky", "destructive", "refused"]
-"""How a change is confirmed: with enter, with the key y, by typing a word, or not at all."""
+"""How a change is confirmed: with enter, with the key y, by typing the confirmation token, or not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedChange:
-    """One requested change."""
+    """A change that the user is asked to confirm."""
 
     setting: str
-    """Setting and its target: `Read-ahead of ssd`."""
+    """Setting and its target, such as `Read-ahead of ssd`."""
     before: str
-    """Present value."""
+    """Value before the change."""
     after: str
-    """New value."""
+    """Value after the change."""
     effect: str = ""
-    """When it takes effect: `at once`, `after a reboot`."""
+    """When it takes effect, such as `at once` or `after a reboot`; "" if not known."""
     undo: str = ""
-    """How to undo it, or why that is impossible."""
+    """How to undo the change, or why that is impossible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,33 +34,33 @@ class Confirmation:
     """Contents of a confirmation dialog."""
 
     title: str
-    """Question: `Apply 2 changes to /c0/v1`."""
+    """Title, such as `Apply 2 changes to /c0/v1`."""
     tier: Tier = "risky"
-    """How it is confirmed."""
+    """How the user confirms."""
     devices: tuple[str, ...] = ()
-    """Affected devices, one sentence each: model, serial number, size. One or two are always visible."""
+    """Sentence about each affected device: model, serial number and size."""
     summary: str = ""
-    """One or two sentences under the title."""
+    """One or two sentences that explain the changes."""
     changes: tuple[PlannedChange, ...] = ()
-    """Changes."""
+    """All changes that are confirmed together."""
     commands: tuple[tuple[str, ...] | str, ...] = ()
-    """Exact argument lists that will run."""
+    """Commands that will run: lists of arguments, or literal lines."""
     risks: tuple[str, ...] = ()
     """One sentence per risk."""
     evidence: tuple[str, ...] = ()
-    """Contents of the device: partitions, filesystems, mounts."""
+    """What the device contains, such as partitions, filesystems and mounts."""
     reasons: tuple[str, ...] = ()
-    """Reasons of a refusal; only for that tier."""
+    """Reasons for the refusal; only for the tier `refused`."""
     required: str = ""
-    """Text that must be typed; only for the destructive tier. An empty text can never be confirmed."""
+    """Confirmation token that must be typed; only for the tier `destructive`. Without it, confirming is impossible."""
     apply_label: str = "Apply"
-    """Label of the button that applies."""
+    """Label of the button that applies the changes."""
     trial_label: str = ""
-    """Label of the button that applies for a limited time, such as `Trial, 5 min`, or ""."""
+    """Label of the button that applies the changes as a trial, such as `Trial, 5 min`; "" for no button."""
 
 
 class ChangeTable(TextPanel):
-    """One block per change: old and new value, and when it takes effect. Unfolded, it also shows the undo."""
+    """Shows for each change the old and new value and when it takes effect. Unfolded, it also shows how to undo it."""
 
     def __init__(self, changes: tuple[PlannedChange, ...] = ()) -> None:
         super().__init__()
@@ -73,12 +73,12 @@ class ChangeTable(TextPanel):
         self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the blocks."""
+        """Return the lines of all changes."""
         return change_lines(self._changes, width, undo=self._unfolded)
 
 
 def change_lines(changes: Sequence[PlannedChange], width: int, *, undo: bool = False) -> list[Line]:
-    """Return the lines of changes at a width. `undo`: include how each is undone."""
+    """Return the lines of all changes for a width. `undo`: also show how to undo each change."""
     lines = [line for change in changes for line in _block(change, width, undo=undo)]
     if lines and not undo and any(change.undo for change in changes):
         lines.append((("muted", "u shows how to undo it"),))

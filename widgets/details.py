@@ -1,4 +1,4 @@
-"""Panel of facts: labels and values in two columns, in groups with headings."""
+"""Panel of facts in groups with headings. Labels and values are in two columns."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from widgets.text_utils.text import clean, pad, shorten, width_of, wrap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Detail:
-    """One fact."""
+    """A fact with its label."""
 
     label: str
-    """Label, or "" for a sentence across the panel."""
+    """Label; "" for a sentence across the whole width."""
     value: str
-    """Value. Line breaks are kept."""
+    """Value. It may have several lines."""
     tone: Tone = ""
     """Tone of the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactGroup:
-    """Related facts."""
+    """Facts under a common heading."""
 
     heading: str = ""
-    """Heading, or ""."""
+    """Heading; "" for none."""
     facts: tuple[Detail, ...] = ()
-    """Facts."""
+    """Facts of the group, in order."""
 
 
 class Details(TextPanel):
-    """Groups of facts with aligned labels. Values wrap under themselves."""
+    """Shows groups of facts. Values are aligned, also if they wrap."""
 
     groups: reactive[tuple[FactGroup, ...]] = reactive((), repaint=False)
     """Groups, from the top."""
@@ -50,11 +50,11 @@ class Details(TextPanel):
         self.set_reactive(Details.groups, groups)
 
     def watch_groups(self) -> None:
-        """Show the new facts."""
+        """Lay out the lines again."""
         self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the lines of the groups. Labels use at most a third of the width."""
+        """Return the lines of all groups. Labels use at most a third of the width."""
         labels = [width_of(clean(fact.label)) for group in self.groups for fact in group.facts]
         column = min(max(labels, default=0), max(4, width // 3))
         lines: list[Line] = []

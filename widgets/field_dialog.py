@@ -1,4 +1,4 @@
-"""Dialogs with one field: a number within limits, or a line of text."""
+"""Dialogs with one field, for a number within limits or for a line of text."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from widgets.text_utils.text import clean
 
 
 def plain_number(value: float) -> str:
-    """Return a number in digits: `65536`, `0.25`."""
+    """Return a number as digits, such as `65536` or `0.25`."""
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumberSpan:
-    """Limits of a number."""
+    """Limits for a number."""
 
     minimum: float | None = None
-    """Minimum, or None."""
+    """Minimum; None for no limit."""
     maximum: float | None = None
-    """Maximum, or None."""
+    """Maximum; None for no limit."""
     step: float | None = None
-    """Number that the value must be a multiple of, or None."""
+    """The number must be a multiple of this one; None for no such limit."""
     unit: str = ""
-    """Unit, shown after numbers."""
+    """Unit that is shown after numbers; "" for none."""
 
     def reason(self, value: float) -> str:
-        """Return why a number is not accepted, or ""."""
+        """Return why a number is not accepted; "" if it is."""
         if value != value or value in (float("inf"), float("-inf")):
             return "not a number"
         if self.minimum is not None and value < self.minimum:
@@ -49,13 +49,13 @@ class NumberSpan:
         return ""
 
     def sentence(self) -> str:
-        """Return the limits as text, or ""."""
+        """Return the limits as text; "" if there are none."""
         phrases: list[str] = []
         if self.minimum is not None:
             phrases.append(f"from {plain_number(self.minimum)}")
         if self.maximum is not None:
             phrases.append(f"to {plain_number(self.maximum)}")
-        if self.step and self.step != 1:  # a step of 1 is obvious
+        if self.step and self.step != 1:  # a step of 1 need not be mentioned
             phrases.append(f"in steps of {plain_number(self.step)}")
         if phrases and self.unit:
             phrases.append(self.unit)
@@ -66,7 +66,7 @@ class NumberSpan:
 
 
 class FieldDialog(GuardedDialog[str | None]):
-    """Dialog with a field. Enter returns the text if it is accepted, escape returns None."""
+    """Dialog with a field. It returns the text if it is accepted, or None if the user cancels."""
 
     DEFAULT_CSS = """
     FieldDialog {
@@ -85,7 +85,7 @@ class FieldDialog(GuardedDialog[str | None]):
         secret: bool = False,
         clock: Clock = time.monotonic,
     ) -> None:
-        """`secret`: show a dot for each character."""
+        """`secret`: show a dot instead of each character."""
         super().__init__(clock=clock)
         self._heading = title
         self._value = value
@@ -104,23 +104,23 @@ class FieldDialog(GuardedDialog[str | None]):
             )
 
     def on_mount(self) -> None:
-        """Put the focus into the field."""
+        """Focus the field."""
         super().on_mount()
         self.query_one("#field", Input).focus()
 
     def reason(self, text: str) -> str:
-        """Return why a text is not accepted, or "". Subclasses override it."""
+        """Return why a text is not accepted; "" if it is. Subclasses override this."""
         del text
         return ""
 
     def accepted(self, text: str) -> str:
-        """Return the result for an accepted text."""
+        """Return the value that the dialog returns for an accepted text."""
         return text.strip()
 
     @on(Input.Submitted, "#field")
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
-        """Close with the text, or show why it is not accepted."""
+        """Close the dialog with the text, or show why the text is not accepted."""
         if not self.is_listening:
             return
         text = self.query_one("#field", Input).value
@@ -139,15 +139,15 @@ class FieldDialog(GuardedDialog[str | None]):
 
 
 class TextDialog(FieldDialog):
-    """Dialog that returns a line of text, such as a note. It does not accept an empty line."""
+    """Dialog that returns a line of text, such as a note. It accepts no empty line."""
 
     def reason(self, text: str) -> str:
-        """Return a reason for an empty line."""
+        """Return why the text is not accepted: it is empty."""
         return "" if text.strip() else "the field is empty"
 
 
 class NumberDialog(FieldDialog):
-    """Dialog that returns a number within limits, as text. Up and down change it by the step."""
+    """Dialog that returns a number within limits, as text. The keys up and down change it by the step."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(1)", "More", show=False, id="number.more"),
@@ -163,24 +163,24 @@ class NumberDialog(FieldDialog):
         help: str = "",
         clock: Clock = time.monotonic,
     ) -> None:
-        """`span`: accepted numbers. `value`: initial text. `help`: sentence that explains the number."""
+        """`span`: limits for the number. `value`: initial text. `help`: sentence that explains the number."""
         limits = span.sentence()
         super().__init__(title, value, help="\n".join(part for part in (help, limits) if part), clock=clock)
         self._span = span
 
     def reason(self, text: str) -> str:
-        """Return the violated limit, or ""."""
+        """Return the limit that the number violates; "" if none."""
         try:
             return self._span.reason(float(text.strip()))
         except ValueError:
             return "not a number"
 
     def accepted(self, text: str) -> str:
-        """Return the number in plain digits."""
+        """Return the number as plain digits."""
         return plain_number(float(text.strip()))
 
     def action_step(self, direction: int) -> None:
-        """Change the number by the step, within the limits."""
+        """Increase or decrease the number by the step, within the limits."""
         field = self.query_one("#field", Input)
         try:
             value = float(field.value.strip())

@@ -1,4 +1,4 @@
-"""Large numbers in columns: present values in bold, with means in faint text next to or below them."""
+"""Numbers in columns: main numbers in bold, with secondary numbers such as means next to or below them."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _WIDEST_GAP = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureColumn:
-    """One column of numbers."""
+    """A column of numbers."""
 
     label: str
-    """Heading."""
+    """Heading of the column."""
     beside: str = ""
-    """Label of the secondary numbers, or ""."""
+    """Heading of the secondary numbers; "" if the column has none."""
     tone: str = ""
-    """Component class of `FigureRows` without its prefix."""
+    """Style of the numbers: a component class of `FigureRows` without its prefix."""
     room: int = 7
-    """Width of a number, so that the columns do not move when it has more digits."""
+    """Width reserved for a number, so that columns do not move when it gets more digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureRow:
-    """One row: its name, and the number and secondary number of each column."""
+    """A row: its name, and the number and the secondary number of each column."""
 
     name: str = ""
     cells: tuple[tuple[str, str], ...] = ()
@@ -50,13 +50,13 @@ _STYLES = {
     "warning": "text-style: bold; color: $text-warning;",
     "bad": "text-style: bold; color: $text-error;",
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
 class FigureRows(StyleCachedWidget):
-    """Heading and a few rows of numbers. Only changed cells are repainted.
+    """A heading and a few rows of numbers. Only changed cells are repainted.
 
-    With a single row, the secondary numbers have their own line below it.
+    If there is only one row, its secondary numbers are in a line of their own below it.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("figure-rows", _STYLES)
@@ -69,20 +69,20 @@ class FigureRows(StyleCachedWidget):
     """
 
     columns: reactive[tuple[FigureColumn, ...]] = reactive((), repaint=False)
-    """Columns. Without enough space, secondary numbers are left out first, then the last columns."""
+    """Columns, in order. If there is too little space, secondary numbers are left out first, then the last columns."""
     rows: reactive[tuple[FigureRow, ...]] = reactive((), repaint=False)
-    """Rows. Without rows the widget takes no space."""
+    """Rows, in order. Without rows, the widget takes no space."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.add_class("-empty")
 
     def watch_columns(self) -> None:
-        """Repaint everything."""
+        """Lay out and repaint everything."""
         self.refresh(layout=True)
 
     def watch_rows(self, before: tuple[FigureRow, ...], rows: tuple[FigureRow, ...]) -> None:
-        """Repaint changed rows."""
+        """Repaint changed cells. If the names of rows changed, lay out everything again."""
         self.set_class(not rows, "-empty")
         if [row.name for row in before] != [row.name for row in rows]:
             self.refresh(layout=True)
@@ -101,11 +101,11 @@ class FigureRows(StyleCachedWidget):
 
     @property
     def _has_second_line(self) -> bool:
-        """True if the secondary numbers have their own line."""
+        """Whether the secondary numbers are in a line of their own."""
         return len(self.rows) == 1 and any(column.beside for column in self.columns)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height of heading and rows."""
+        """Return the height of the heading and all rows."""
         return len(self.rows) + 1 + self._has_second_line if self.rows else 0
 
     def _names_width(self) -> int:
@@ -113,7 +113,7 @@ class FigureRows(StyleCachedWidget):
         return names + 2 if names else 0
 
     def _column_widths(self) -> tuple[bool, list[int]]:
-        """Return whether secondary numbers are on the same line, and the widths of the visible columns."""
+        """Return whether secondary numbers are next to the main numbers, and the widths of the visible columns."""
         available = self.content_size.width - self._names_width()
         beside = not self._has_second_line
         widths = self._natural_widths(beside)
@@ -134,7 +134,7 @@ class FigureRows(StyleCachedWidget):
         return [max(width_of(column.label), width) + _GAP for column, width in zip(self.columns, widths, strict=True)]
 
     def render_line(self, y: int) -> Strip:
-        """Return the heading or a row."""
+        """Return the heading, a row, or the line with secondary numbers."""
         width = self.content_size.width
         if y > len(self.rows) + self._has_second_line:
             return Strip.blank(width, self.style_of(""))

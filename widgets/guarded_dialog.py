@@ -1,4 +1,4 @@
-"""Dialogs that ignore keys typed before they were visible."""
+"""Base classes for dialogs that ignore keys which were typed before the dialog was visible."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from widgets.text_utils.text import clean
 Result = TypeVar("Result")
 
 Clock = Callable[[], float]
-"""Function that returns monotonic seconds."""
+"""Function that returns a monotonic time in seconds."""
 
 GRACE: Final = 0.5
-"""Seconds after opening in which a dialog accepts only escape."""
+"""Seconds after a dialog becomes visible during which it accepts only escape."""
 
 
 class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
-    """Dialog that accepts no answer but escape in the first half second."""
+    """Dialog that accepts only escape in the first half second."""
 
-    # With focus on the first button, a key typed ahead (Enter) would be an answer.
+    # If the first button had the focus, an Enter that was typed too early would be taken as an answer.
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Cancel", id="dialog.leave"),
@@ -64,23 +64,23 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
 
     @property
     def is_listening(self) -> bool:
-        """True if the dialog has been visible long enough to accept an answer."""
+        """Whether the dialog has been visible long enough to accept an answer."""
         return self._opened is not None and self._clock() - self._opened >= GRACE
 
     def on_mount(self) -> None:
-        """Start the grace period when the dialog is visible."""
-        # Not on mount: the half second starts when the dialog is visible, however slow the link.
+        """Start the grace period as soon as the dialog is visible."""
+        # The dialog becomes visible only after the next refresh, which may take long over a slow link.
         self.call_after_refresh(self._open)
 
     def _open(self) -> None:
         self._opened = self._clock()
 
     def action_leave(self) -> None:
-        """Close without an answer."""
+        """Close the dialog without an answer."""
         self.dismiss(None)
 
     def action_back(self) -> None:
-        """Close without an answer, unless the key may have been typed ahead."""
+        """Close the dialog without an answer, unless the key may have been typed too early."""
         if self.is_listening:
             self.action_leave()
 
@@ -90,7 +90,7 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
 
 
 class KeyButton(Button):
-    """One-line button with its key, and the cursor sign while it has the focus."""
+    """One-line button that shows its key, and a cursor sign while it has the focus."""
 
     def __init__(
         self, label: str, key: str, *, id: str, variant: ButtonVariant = "default", disabled: bool = False
@@ -99,23 +99,23 @@ class KeyButton(Button):
         super().__init__(Content(f"  {self._caption} "), variant, id=id, disabled=disabled, compact=True)
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Show or hide the sign."""
+        """Show or hide the cursor sign."""
         super().watch_has_focus(_has_focus)
         self.label = Content(f"{'>' if _has_focus else ' '} {self._caption} ")
 
 
 class ButtonRow(Horizontal):
-    """Buttons at the bottom of a dialog, always visible."""
+    """Row of buttons at the bottom of a dialog."""
 
     def __init__(self, *buttons: Button) -> None:
         super().__init__(*buttons, classes="dialog-buttons")
 
 
 class TypedField(Input):
-    """Field whose text must be typed: a paste is refused."""
+    """Field whose text must be typed. It refuses a paste."""
 
     refused_paste = False
-    """True if a paste was refused since the last key."""
+    """Whether a paste was refused. The dialog resets it after it has shown a message."""
 
     async def _on_key(self, event: events.Key) -> None:
         if isinstance(self.screen, GuardedDialog) and not self.screen.is_listening:
@@ -131,6 +131,6 @@ class TypedField(Input):
         self.post_message(self.Changed(self, self.value))
 
     def action_paste(self) -> None:
-        """Refuse the app's own clipboard, too."""
+        """Refuse a paste from the clipboard of the app, too."""
         self.refused_paste = True
         self.post_message(self.Changed(self, self.value))

@@ -1,4 +1,4 @@
-"""Heat map: bins, shades, rows of characters, and the live widget."""
+"""Heat maps: shades for cells, a heat map as rows of characters, and the widget that shows it live."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from widgets.plot_frame import FARTHEST, Frame, FramedDrawing, Row, axis_rows, d
 from widgets.text_utils.text import clean, shorten
 from widgets.text_utils.ticks import bin_edge
 
-# -- shades of the background for values, and the scale that explains them ---------------------------------------------
+# -- background shades for values, and the line that explains them -----------------------------------------------------
 
 SHADES: Final = 5
 """Number of shades."""
 
 SHADE_CLASSES: Final = frozenset(f"shade--{at}" for at in range(SHADES))
-"""Component classes of the shades, the faintest first."""
+"""Component classes of the shades. `shade--0` is the faintest."""
 
 SHADE_CSS: Final = "\n".join(
     f"& > .shade--{at} {{ background: $primary {6 + 9 * at}%; color: $foreground; }}"
     f"&:ansi > .shade--{at} {{ background: ansi_default; }}"
     for at in range(SHADES)
 )
-"""CSS rules of the shades. A terminal's 16 colours have no shades of each other, so an ANSI theme uses none."""
+"""CSS rules of the shades. In an ANSI theme there are no shades, because the 16 colours cannot be mixed."""
 
 
 def shade_of(level: float) -> str:
-    """Return the component class for a share from 0 to 1. Other values are limited."""
+    """Return the component class of the shade for a share from 0 to 1. Other values are limited to this range."""
     return f"shade--{min(SHADES - 1, max(0, int(level * SHADES)))}"
 
 
 class ShadeScale(StyleCachedWidget):
-    """Line that explains the shades: from zero to `text`."""
+    """Line that explains the shades: it shows them between a zero and `text`."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*SHADE_CLASSES, "shade-scale--text"}
     DEFAULT_CSS = f"""
@@ -53,10 +53,10 @@ class ShadeScale(StyleCachedWidget):
     }}
     """
     text: reactive[str] = reactive("")
-    """Meaning of the strongest shade, and further notes."""
+    """Text after the shades: what the strongest one means, and further notes."""
 
     def render_line(self, y: int) -> Strip:
-        """Return the shades between two labels."""
+        """Return the line."""
         width, style = self.size.width, self.style_of("shade-scale--text")
         segments = [Segment("0 ", style)]
         segments += [Segment("  ", self.style_of(f"shade--{at}")) for at in range(SHADES)]
@@ -65,29 +65,29 @@ class ShadeScale(StyleCachedWidget):
         return Strip(segments).adjust_cell_length(width, style)
 
 
-# -- a heat map of counts over time as rows of characters, without a terminal ------------------------------------------
+# -- a heat map of counts over time as rows of characters; needs no terminal -------------------------------------------
 
 LEVELS: Final = 7
-"""Number of strengths, from one in ten thousand to all."""
+"""Number of levels for the share of an interval's values, from one in ten thousand to all."""
 FIRST_LEVEL: Final = 10
-"""Code of the faintest strength. The others follow."""
+"""Style code of the faintest level. The codes of the other levels follow."""
 SIGNS: Final = " ░░▒▒▓▓█"
-"""Characters of the strengths, so that they differ without colour, too."""
+"""Character of each level, from 0 on, so that levels also differ without colours."""
 ASCII_SIGNS: Final = " .:-=+#@"
-"""ASCII characters of the strengths."""
+"""ASCII character of each level, from 0 on."""
 
 _RAREST: Final = 1e-4
 
 
 def level_of(share: float) -> int:
-    """Return the strength of a share of an interval's values; 0 for none. Equal ratios are equal steps."""
+    """Return the level for a share of an interval's values; 0 for no values. Levels are logarithmic."""
     if share <= 0.0:
         return 0
     return 1 + int((LEVELS - 1) * min(max(1.0 - math.log10(share) / math.log10(_RAREST), 0.0), 1.0) + 1e-9)
 
 
 class HeatPlot(FramedDrawing):
-    """Heat map that is drawn repeatedly. A new interval changes only its columns."""
+    """Heat map that is drawn repeatedly. A new interval changes only the columns that it covers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,9 +107,10 @@ class HeatPlot(FramedDrawing):
         window: float = 0.0,
         ascii_only: bool = False,
     ) -> list[Row]:
-        """Return the rows, each `width` characters. Unchanged rows are the same objects.
+        """Return the rows, each of `width` characters. Rows that have not changed are the same objects as before.
 
-        The axis is always logarithmic, whatever `log` is. A cell's strength is its share of the values in its column.
+        The axis is always logarithmic; `log` is ignored. The level of a cell depends on its share of the values in its
+        column.
         """
         if width < 1 or height < 1:
             return []
@@ -135,7 +136,7 @@ class HeatPlot(FramedDrawing):
         return list(self._rows)
 
     def _add(self, frame: Frame, interval: HeatInterval) -> range:
-        """Count an interval in all columns that it overlaps, and return these columns."""
+        """Add the counts of an interval to all columns that it overlaps, and return these columns."""
         if not frame.start <= interval.at <= frame.end:
             return range(0)
         last = frame.column_of(interval.at)
@@ -147,7 +148,7 @@ class HeatPlot(FramedDrawing):
         return columns
 
     def _fill(self, frame: Frame, columns: set[int]) -> set[int]:
-        """Set the strengths of these columns, and return the rows that changed."""
+        """Compute the levels of the cells in these columns, and return the rows that changed."""
         changed = set()
         for column in columns:
             counts = self._columns[column]
@@ -165,7 +166,7 @@ class HeatPlot(FramedDrawing):
 
 
 def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) -> tuple[int, int] | None:
-    """Return the lowest and highest edge of all bins with a count, or None."""
+    """Return the lowest and the highest edge of all bins with counts; None if there are no counts."""
     edges = list(previous or ())
     for interval in heat:
         filled = [number for number, count in enumerate(interval.counts, interval.first) if count > 0]
@@ -175,7 +176,7 @@ def _extremes(heat: tuple[HeatInterval, ...], previous: tuple[int, int] | None) 
 
 
 def _rows_of(frame: Frame, number: int) -> range:
-    """Return the rows that a bin covers, or the row of its middle if it is smaller than a row."""
+    """Return the rows that a bin covers. If it is smaller than a row, return the row of its middle."""
     below, above = (frame.ruler.position_of(bin_edge(edge)) / DOTS for edge in (number, number + 1))
     first, last = math.floor(above + 0.5), math.floor(below - 0.5)
     if first > last:
@@ -194,23 +195,23 @@ def _compose_row(frame: Frame, row: int, levels: bytearray) -> Row:
 
 
 LEAST_CONTRAST: Final = 2.0
-"""Minimum contrast of the faintest strength to the background, as the tail matters most."""
+"""Minimum contrast of the faintest level to the background, because the tail of the latencies matters most."""
 
 
 def faintest(ground: Color, color: Color) -> Color:
-    """Return the colour nearest to the background that is visible on it."""
+    """Return the colour between the background and `color` that is nearest to the background but still visible."""
     steps = (ground.blend(color, step / 20) for step in range(8, 20))
     return next((step for step in steps if contrast(step, ground) >= LEAST_CONTRAST), color)
 
 
 def contrast(color: Color, other: Color) -> float:
-    """Return the contrast of two colours, 1 to 21, as defined in WCAG 2.2."""
+    """Return the contrast of two colours, from 1 to 21, as defined in WCAG 2.2."""
     high, low = sorted((_luminance(color), _luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
 def _luminance(color: Color) -> float:
-    """Return the relative luminance of a colour, 0..1."""
+    """Return the relative luminance of a colour, from 0 to 1."""
     channels = (
         channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in color.normalized
     )
@@ -221,9 +222,9 @@ def _luminance(color: Color) -> float:
 
 
 class HeatChart(LineChart):
-    """Live heat map: time across, values on a logarithmic axis, and strength by share of an interval.
+    """Live heat map: time is horizontal, values are on a logarithmic vertical axis, and colours show shares.
 
-    It shows what percentiles hide, such as two populations of latencies, or a cliff.
+    It shows what percentiles hide, such as two groups of latencies.
     """
 
     def make_plot(self) -> HeatPlot:
@@ -231,23 +232,23 @@ class HeatChart(LineChart):
         return HeatPlot()
 
     def has_nothing(self, data: ChartData) -> bool:
-        """Return True if nothing was counted yet."""
+        """Return whether the data has no intervals yet."""
         return not data.heat
 
     def legend(self, data: ChartData) -> tuple[LegendPiece, ...]:
-        """Return the legend of the strengths."""
+        """Return the legend, which explains the levels."""
         signs = ASCII_SIGNS if self.ascii else SIGNS
         pieces: list[LegendPiece] = [("title", clean(self.title), None)] if self.title else []
         pieces.append(("legend", "0.01 %", None))
         for level in range(1, LEVELS + 1):
             pieces.append(("joined", signs[level], self.style_of_code(FIRST_LEVEL + level - 1)))
-        pieces.append(("legend", "all I/Os of the moment", None))
+        pieces.append(("legend", "all I/Os of an interval", None))
         if self.frozen:
             pieces.append(("flag", "FROZEN", None))
         return tuple(pieces)
 
     def style_of_code(self, code: int) -> Style:
-        """Return the style of a cell, from near the background over accent and good to the warning colour."""
+        """Return the style for a style code. Levels range from near the background colour to the warning colour."""
         level = code - FIRST_LEVEL + 1
         if not 1 <= level <= LEVELS:
             return super().style_of_code(code)

@@ -1,4 +1,4 @@
-"""Difference with its interval as a bar on an axis across zero, with the values behind it and a threshold."""
+"""Draws a difference with its interval as a bar on an axis that includes zero."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from widgets.scale import AxisSpan
 from widgets.text_panel import Line, Style, TextPanel
 
 _AIR: Final = 0.04
-"""Share of the axis beyond the outermost value, at both ends."""
+"""Margin of the axis beyond the outermost values, as a share of their range."""
 
 _TICK_CELLS: Final = 12
-"""Minimum cells per tick."""
+"""Minimum number of cells per tick."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalMark:
-    """Difference to draw."""
+    """A difference to draw, in percent."""
 
     middle: float
-    """Difference."""
+    """The difference."""
     low: float | None = None
-    """Lower end of its interval, or None."""
+    """Lower end of its interval; None for no interval."""
     high: float | None = None
-    """Upper end of its interval, or None."""
+    """Upper end of its interval; None for no interval."""
     points: tuple[float, ...] = ()
-    """Values that the difference is from."""
+    """Individual values from which the difference was computed."""
     threshold: float = 0.0
-    """Difference, up or down, that is too small to matter; 0 for none."""
+    """Size below which a difference is too small to matter; 0 for none."""
     tone: Style = ""
     """Tone of the bar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Signs:
-    """Characters of a drawing."""
+    """Characters with which the bar is drawn."""
 
     axis: str
     tick: str
@@ -54,16 +54,16 @@ _UNICODE: Final = _Signs(axis="─", tick="┴", zone="░", zero="│", bar="�
 _ASCII: Final = _Signs(axis="-", tick="+", zone=":", zero="|", bar="=", crossing="#", middle="O", point="*")
 
 Cells = list[tuple[str, str]]
-"""Style name and character of every cell."""
+"""Style name and character of each cell of a line."""
 
 
 class IntervalBar(TextPanel):
-    """Bar, points, axis and labels, one line each."""
+    """Shows the bar, the points, the axis and its labels, in one line each."""
 
     mark: reactive[IntervalMark | None] = reactive(None, repaint=False)
-    """Difference to draw. None takes no space."""
+    """Difference to draw. If it is None, the widget takes no space."""
     ascii: reactive[bool] = reactive(False, repaint=False)
-    """True to draw without UTF-8."""
+    """Whether to use only ASCII characters."""
 
     def __init__(self, mark: IntervalMark | None = None, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -71,18 +71,21 @@ class IntervalBar(TextPanel):
         self.set_reactive(IntervalBar.ascii, ascii)
 
     def watch_mark(self) -> None:
-        """Draw the change."""
+        """Lay out the lines again."""
         self.update_lines()
 
     watch_ascii = watch_mark
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return bar, points and axis."""
+        """Return the lines of the drawing."""
         return [] if self.mark is None else draw_interval(self.mark, width, ascii_only=self.ascii)
 
 
 def draw_interval(mark: IntervalMark, width: int, *, ascii_only: bool = False) -> list[Line]:
-    """Return bar, points, axis and labels, each `width` cells. The axis includes zero and the threshold."""
+    """Return the lines with the bar, the points, the axis and its labels, each `width` cells wide.
+
+    The axis includes zero and the threshold in both directions.
+    """
     signs = _ASCII if ascii_only else _UNICODE
     span = _span(mark)
 
@@ -122,7 +125,10 @@ def _span(mark: IntervalMark) -> AxisSpan:
 
 
 def _label_cells(ticks: list[tuple[int, float]], width: int) -> Cells:
-    """Return the labels of ticks that have space, zero first, with the unit at the last one."""
+    """Return the line with the labels of the ticks. Labels without space are left out, but zero has precedence.
+
+    The last label has the unit.
+    """
     text = [" "] * width
     last = ticks[-1][1] if ticks else 0.0
     for column, tick in sorted(ticks, key=lambda pair: (pair[1] != 0, pair[0])):
@@ -135,6 +141,6 @@ def _label_cells(ticks: list[tuple[int, float]], width: int) -> Cells:
 
 
 def _join_cells(cells: Cells) -> Line:
-    """Return the cells as a line, with one piece per run of a style."""
+    """Return the cells as a line, with one piece per run of equal style."""
     groups = ((kind, list(group)) for kind, group in groupby(cells, key=lambda cell: cell[0]))
     return tuple((kind, "".join(char for _, char in group)) for kind, group in groups)

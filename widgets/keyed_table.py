@@ -1,4 +1,4 @@
-"""Table of many live rows: draws only visible lines, and redraws only changed ones."""
+"""Table of many live rows. It draws only visible rows, and redraws only changed ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Align", "KeyedTable", "TableCell", "TableColumn", "TableRow", "Tone"
 
 
 class KeyedTable(TableRenderer, can_focus=True):
-    """Table whose rows have keys and are set as one immutable tuple. The cursor stays with its key when they change."""
+    """Table whose rows have keys and are set as one tuple. When rows change, the cursor stays with its key."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "cursor(-1)", "Row up", show=False, id="table.up"),
@@ -35,13 +35,13 @@ class KeyedTable(TableRenderer, can_focus=True):
     ]
 
     columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
-    """Columns in order."""
+    """Columns, in order."""
     rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
-    """Rows in order, with unique keys."""
+    """Rows, in order. Their keys must be unique."""
     cursor: reactive[str | None] = reactive(None, repaint=False)
-    """Key of the row under the cursor, or None without rows."""
+    """Key of the row under the cursor; None if there are no rows."""
     empty: reactive[str] = reactive("")
-    """Text to show if there are no rows."""
+    """Text that is shown if there are no rows."""
 
     @dataclass
     class RowHighlighted(WidgetMessage):
@@ -77,12 +77,12 @@ class KeyedTable(TableRenderer, can_focus=True):
 
     @property
     def cursor_row(self) -> TableRow | None:
-        """Row under the cursor, or None."""
+        """Row under the cursor; None if there is none."""
         index = self._index.get(self.cursor) if self.cursor is not None else None
         return self.rows[index] if index is not None else None
 
     def on_mount(self) -> None:
-        """Report the position of the cursor."""
+        """Post a message with the position of the cursor."""
         if self.cursor is not None:
             self.post_message(self.RowHighlighted(self, self.cursor))
 
@@ -91,13 +91,13 @@ class KeyedTable(TableRenderer, can_focus=True):
         self.fit()
 
     def fit(self) -> None:
-        """Fit the column widths to the present rows."""
+        """Fit the column widths to the current rows."""
         self._measure_all()
         self.refresh()
 
     def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         """Redraw visible lines that differ, and keep the cursor on its row."""
-        # Identity first: most rows are the same objects, and comparing 10,000 rows by value takes too long.
+        # Compare identities first. Most rows are the same objects, and comparing 10,000 rows by value takes too long.
         pairs = [(old, row) for old, row in zip(before, rows, strict=False) if old is not row and old != row]
         changed = [*(row for _, row in pairs), *rows[len(before) :]]
         old_index = self._index
@@ -107,7 +107,7 @@ class KeyedTable(TableRenderer, can_focus=True):
             self._measure_all()
             grew = True
         else:
-            # Columns only grow while they are shown: a column that jumps is hard to read.
+            # While columns are shown, they only grow, because a column that moves often is hard to read.
             grew, self._measured = self._layout_of_columns.measure(changed), (None, None)
         width_before = self._line_width
         if len(before) != len(rows):
@@ -120,7 +120,7 @@ class KeyedTable(TableRenderer, can_focus=True):
             self.cursor = self._nearest(old_index.get(self.cursor or "", 0))
 
     def watch_cursor(self, before: str | None, key: str | None) -> None:
-        """Redraw both rows, scroll to the new one and report it."""
+        """Redraw the old and the new row, scroll to the new one, and post a message."""
         for row in (before, key):
             if row is not None and row in self._index:
                 self._refresh_row(self._index[row])
@@ -129,7 +129,7 @@ class KeyedTable(TableRenderer, can_focus=True):
             self.post_message(self.RowHighlighted(self, key))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Redraw the cursor in its other colour."""
+        """Redraw the row under the cursor, whose colour depends on the focus."""
         super().watch_has_focus(_has_focus)
         if self.cursor is not None and self.cursor in self._index:
             self._refresh_row(self._index[self.cursor])
@@ -148,7 +148,7 @@ class KeyedTable(TableRenderer, can_focus=True):
 
     @property
     def _line_width(self) -> int:
-        """Width of a line without the scrollbar."""
+        """Width of a line in cells, without the scrollbar."""
         return self.size.width - (self.scrollbar_size_vertical if self.virtual_size.height > self.size.height else 0)
 
     def render_line(self, y: int) -> Strip:
@@ -168,11 +168,11 @@ class KeyedTable(TableRenderer, can_focus=True):
         return Strip.blank(width, self.rich_style)
 
     def action_cursor(self, step: int) -> None:
-        """Move the cursor by rows, skipping headings."""
+        """Move the cursor by `step` rows. Headings are skipped."""
         self._move_to(self._position() + step, 1 if step > 0 else -1)
 
     def action_page(self, step: int) -> None:
-        """Move the cursor by a page."""
+        """Move the cursor by `step` pages."""
         self._move_to(self._position() + step * max(1, self.size.height - 2), 1 if step > 0 else -1)
 
     def action_first(self) -> None:
@@ -184,12 +184,12 @@ class KeyedTable(TableRenderer, can_focus=True):
         self._move_to(len(self.rows) - 1, -1)
 
     def action_select(self) -> None:
-        """Choose the row under the cursor."""
+        """Post a message that the row under the cursor was chosen."""
         if self.cursor is not None:
             self.post_message(self.RowSelected(self, self.cursor))
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the row, or choose the row if the cursor was there."""
+        """Move the cursor to the clicked row. If it is there already, choose the row."""
         index = event.y - 1 + round(self.scroll_y)
         if event.y == 0 or not 0 <= index < len(self.rows) or self.rows[index].separator:
             return
@@ -202,12 +202,18 @@ class KeyedTable(TableRenderer, can_focus=True):
         return self._index.get(self.cursor or "", 0)
 
     def _move_to(self, index: int, direction: int) -> None:
-        """Move the cursor to the row, or to the next one in this direction that is not a heading."""
+        """Move the cursor to the row at `index`.
+
+        If that is a heading, move to the nearest row, first in this direction.
+        """
         if (key := self._nearest(index, direction)) is not None:
             self.cursor = key
 
     def _nearest(self, index: int, direction: int = 1) -> str | None:
-        """Return the key of the nearest row that is no heading, first in this direction; None without one."""
+        """Return the key of the nearest row that is not a heading; None if there is none.
+
+        Rows in this direction come first.
+        """
         rows: tuple[TableRow, ...] = self.rows
         index = min(max(index, 0), max(len(rows) - 1, 0))
         down, up = range(index, len(rows)), range(min(index, len(rows) - 1), -1, -1)
@@ -218,7 +224,7 @@ class KeyedTable(TableRenderer, can_focus=True):
         """Measure all columns, unless columns and rows are unchanged."""
         content = (self.columns, self.rows)
         if all(old is new for old, new in zip(self._measured, content, strict=True)):
-            return  # a new device list is set and fitted in one step
+            return  # the caller has set the same rows and then called `fit`
         self._measured = content
         self._layout_of_columns = TableLayout(self.columns, self.rows)
 

@@ -1,4 +1,4 @@
-"""Lines of a foldable log: the entry of each line, and search."""
+"""Lines of a log whose entries can be folded. Finds the entry of each line, and searches the entries."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from widgets.table_layout import Tone
 from widgets.text_utils.text import clean, shorten, width_of, wrap
 
 SIGNS = 4
-"""Cells for the signs of cursor and fold."""
+"""Number of cells for the cursor sign and the fold sign."""
 
 WIDEST_KIND = 12
-"""Maximum cells of the kind."""
+"""Maximum width of the kind in cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """One log entry."""
+    """An entry of a log."""
 
     key: str
     """Unique key."""
@@ -25,13 +25,13 @@ class LogEntry:
     body: tuple[str, ...] = ()
     """Lines that are shown when the entry is unfolded."""
     kind: str = ""
-    """Kind in a word: `command`, `change`, `note`."""
+    """Kind of the entry in a word, such as `command`, `change` or `note`."""
     tone: Tone = ""
-    """Tone of the result."""
+    """Tone of the head."""
 
 
 class LogLines:
-    """Entries laid out for a width: one line each, and more for unfolded ones."""
+    """Entries laid out for a width. A folded entry has one line, an unfolded one has more."""
 
     def __init__(self, entries: tuple[LogEntry, ...] = ()) -> None:
         self.entries: tuple[LogEntry, ...] = ()
@@ -39,7 +39,7 @@ class LogLines:
         self.width = 0
         """Width of a line in cells."""
         self.kind_width = 0
-        """Width of the kinds in cells."""
+        """Width of the column with the kinds, in cells."""
         self.unfolded: set[str] = set()
         """Keys of unfolded entries."""
         self.matches: list[int] = []
@@ -55,11 +55,11 @@ class LogLines:
 
     @property
     def margin(self) -> int:
-        """Width left of an entry's text in cells."""
+        """Width to the left of an entry's text, in cells."""
         return SIGNS + (self.kind_width + 2 if self.kind_width else 0)
 
     def take(self, entries: tuple[LogEntry, ...]) -> None:
-        """Replace the entries. If they only extend the present ones, only new entries are laid out."""
+        """Replace the entries. If entries were only added at the end, only these are laid out."""
         count = len(self.entries)
         grew = entries[:count] == self.entries
         self.entries = entries
@@ -82,25 +82,25 @@ class LogLines:
         self.lay_out(self.width)
 
     def search(self, text: str) -> None:
-        """Find the entries with this text in head or body, ignoring case."""
+        """Find the entries that have this text in their head or body. Case is ignored."""
         self._search_text = text.casefold()
         self._find(0)
 
     def in_head(self, index: int) -> bool:
-        """Return True if the entry's head matches the search."""
+        """Return whether the head of an entry matches the search."""
         return self._search_text in self.entries[index].head.casefold()
 
     def at(self, line: int) -> tuple[int, int]:
-        """Return the index of a line's entry, and the index of the line in it."""
+        """Return the index of the entry to which a line belongs, and the index of the line within that entry."""
         return self._lines[line]
 
     def span(self, index: int) -> tuple[int, int]:
-        """Return the first line of an entry, and the one after its last."""
+        """Return the number of an entry's first line, and the number after its last line."""
         end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self._lines)
         return self._starts[index], end
 
     def text(self, line: int) -> tuple[str, str]:
-        """Return `head` or `body`, and the text of a line."""
+        """Return to which part a line belongs (`head` or `body`), and its text."""
         index, part = self._lines[line]
         entry = self.entries[index]
         if entry.key in self.unfolded:
@@ -129,7 +129,7 @@ class LogLines:
             ]
 
     def _unfolded_lines(self, index: int) -> list[tuple[str, str]]:
-        """Return the lines of an unfolded entry."""
+        """Return the wrapped lines of an unfolded entry, each with its part (`head` or `body`)."""
         if index not in self._lines_by_entry:
             entry, text_width = self.entries[index], max(8, self.width - self.margin)
             lines = [("head", line) for line in wrap(entry.head, text_width, indent=2)]

@@ -1,4 +1,4 @@
-"""Foldable log: one line per entry, details when unfolded, and search in everything."""
+"""Log whose entries can be folded and searched. A folded entry is one line."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _STYLES = {
     "match": "text-style: reverse;",
     **TONE_STYLES,
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
 class LogView(ScrollView, can_focus=True):
-    """Log entries in order. It follows the newest while the cursor is on it."""
+    """Shows log entries in order. While the cursor is on the newest entry, it moves to each new entry."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "cursor(-1)", "Entry up", show=False, id="log.up"),
@@ -60,13 +60,13 @@ class LogView(ScrollView, can_focus=True):
     """
 
     entries: reactive[tuple[LogEntry, ...]] = reactive((), repaint=False)
-    """All entries, oldest first. Append to this tuple."""
+    """All entries, oldest first. A tuple that only extends the last one is handled faster."""
     search: reactive[str] = reactive("", repaint=False)
-    """Text to find and highlight, ignoring case, or ""."""
+    """Text to find and highlight; "" for no search. Case is ignored."""
     empty: reactive[str] = reactive("")
-    """Text to show if there are no entries."""
+    """Text that is shown if there are no entries."""
     ascii: reactive[bool] = reactive(False)
-    """True to draw without UTF-8."""
+    """Whether to use only ASCII characters."""
 
     @dataclass
     class EntryHighlighted(WidgetMessage):
@@ -77,10 +77,10 @@ class LogView(ScrollView, can_focus=True):
 
     @dataclass
     class Searched(WidgetMessage):
-        """A search ended, or new entries were searched."""
+        """A search has ended, or new entries were searched."""
 
         count: int
-        """Number of matching entries; also 0 without a search."""
+        """Number of matching entries; 0 if there is no search."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class LogView(ScrollView, can_focus=True):
 
     @property
     def cursor_entry(self) -> LogEntry | None:
-        """Entry under the cursor, or None."""
+        """Entry under the cursor; None if there are no entries."""
         return self.entries[self._cursor] if self._cursor < len(self.entries) else None
 
     @property
@@ -107,21 +107,21 @@ class LogView(ScrollView, can_focus=True):
         return tuple(self.entries[index].key for index in self._lines.matches)
 
     def is_unfolded(self, key: str) -> bool:
-        """Return True if the entry's body is shown."""
+        """Return whether the entry with this key is unfolded, so that its body is shown."""
         return key in self._lines.unfolded
 
     def on_mount(self) -> None:
-        """Start at the newest entry."""
+        """Scroll to the newest entry."""
         self.call_after_refresh(self._show_cursor)
 
     def on_resize(self) -> None:
-        """Wrap the lines again."""
+        """Wrap the lines for the new width."""
         if self._lines.width != self.size.width:
             self._lines.lay_out(self.size.width)
             self._update_size()
 
     def watch_entries(self, before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> None:
-        """Add new entries. Follow the newest if the previous one had the cursor and was visible."""
+        """Show the new entries. Move to the newest if the cursor was on the last entry and that was visible."""
         follows = self._cursor >= len(before) - 1 and self.scroll_y >= self.max_scroll_y - 0.5
         key = before[self._cursor].key if self._cursor < len(before) else ""
         if self._cursor >= len(entries) or (key and entries[self._cursor].key != key):
@@ -135,18 +135,18 @@ class LogView(ScrollView, can_focus=True):
 
     @staticmethod
     def _nearest(before: tuple[LogEntry, ...], entries: tuple[LogEntry, ...]) -> int:
-        """Return the new index of the last old entry that still exists, or 0."""
+        """Return the new index of the last old entry that still exists; 0 if none exists."""
         positions = {entry.key: index for index, entry in enumerate(entries)}
         return next((positions[entry.key] for entry in reversed(before) if entry.key in positions), 0)
 
     def watch_search(self) -> None:
-        """Find and highlight the new text."""
+        """Find and highlight the new search text."""
         self._lines.search(self.search)
         self.post_message(self.Searched(self, len(self._lines.matches)))
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return the visible line."""
+        """Return the line that is visible at this position."""
         width = self.size.width
         number = y + round(self.scroll_y)
         if number >= len(self._lines):
@@ -164,11 +164,11 @@ class LogView(ScrollView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, base)
 
     def action_cursor(self, step: int) -> None:
-        """Move the cursor by entries."""
+        """Move the cursor by `step` entries."""
         self._go_to(self._cursor + step)
 
     def action_page(self, step: int) -> None:
-        """Move the cursor by a page."""
+        """Move the cursor by `step` pages."""
         if len(self._lines):
             line = self._lines.span(self._cursor)[0] + step * max(1, self.size.height - 1)
             self._go_to(self._lines.at(min(max(line, 0), len(self._lines) - 1))[0])
@@ -182,7 +182,7 @@ class LogView(ScrollView, can_focus=True):
         self._go_to(len(self.entries) - 1)
 
     def action_fold(self) -> None:
-        """Unfold or fold the entry under the cursor."""
+        """Unfold the entry under the cursor if it is folded, otherwise fold it."""
         entry = self.cursor_entry
         if entry is not None:
             self._lines.fold(entry.key)
@@ -190,20 +190,26 @@ class LogView(ScrollView, can_focus=True):
             self._show_cursor()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Pass the key on if the entry cannot be unfolded or folded."""
+        """Return whether an action is available.
+
+        Folding or unfolding is not available if it would change nothing. Then the screen gets the key.
+        """
         if action != "unfold":
             return True
         entry = self.cursor_entry
         return entry is not None and bool(entry.body) and self.is_unfolded(entry.key) != parameters[0]
 
     def action_unfold(self, open: bool) -> None:
-        """Unfold the entry under the cursor, or fold it."""
+        """Unfold (`open`) or fold the entry under the cursor."""
         entry = self.cursor_entry
         if entry is not None and self.is_unfolded(entry.key) != open:
             self.action_fold()
 
     def action_match(self, step: int) -> None:
-        """Move the cursor to the next or previous match, with wrap-around. Unfold it if the match is in the body."""
+        """Move the cursor to the next or previous match, and wrap around at the end.
+
+        If the match is in the body of an entry, unfold the entry.
+        """
         matches = self._lines.matches
         if not matches:
             return
@@ -217,7 +223,7 @@ class LogView(ScrollView, can_focus=True):
         self._go_to(index)
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the entry, or fold or unfold it if the cursor was there."""
+        """Move the cursor to the clicked entry. If it is there already, fold or unfold the entry."""
         number = event.y + round(self.scroll_y)
         if number < len(self._lines):
             index = self._lines.at(number)[0]
@@ -242,7 +248,7 @@ class LogView(ScrollView, can_focus=True):
         self._show_cursor()
 
     def _show_cursor(self) -> None:
-        """Scroll until the entry under the cursor is visible, first of all its first line."""
+        """Scroll until the entry under the cursor is visible. If it does not fit, show its first lines."""
         if self._cursor >= len(self.entries) or not self.size.height:
             return
         first, end = self._lines.span(self._cursor)
@@ -258,7 +264,7 @@ class LogView(ScrollView, can_focus=True):
                 self.refresh(visible)
 
     def _margin(self, entry: LogEntry, part: int, base: Style, *, current: bool) -> list[Segment]:
-        """Return the signs of cursor and fold, and the kind."""
+        """Return the cursor sign, the fold sign and the kind of an entry; blanks for lines other than its first."""
         if part:
             return [Segment(" " * self._lines.margin, base)]
         fold = OPENED if self.is_unfolded(entry.key) else CLOSED
@@ -270,12 +276,12 @@ class LogView(ScrollView, can_focus=True):
         return segments
 
     def _text_style(self, base: Style, name: str, *, current: bool) -> Style:
-        """Return a component's text style, without its background under the cursor."""
+        """Return the text style of a component class. Under the cursor, it keeps the background of the cursor."""
         style = self.get_component_rich_style(f"log-view--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style
 
     def _highlight(self, text: str, style: Style) -> list[Segment]:
-        """Return the text with every match reversed."""
+        """Return the text with each match highlighted."""
         pattern = self.search.lower()
         low = text.lower()
         if not pattern or len(low) != len(text):

@@ -1,4 +1,4 @@
-"""Matrix that fills up: configurations against workloads, with a number on a shade, a bar and a sign in each cell."""
+"""Matrix of configurations and workloads. Each cell has a number on a shade, a bar and a sign."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ GAP = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixCell:
-    """One cell."""
+    """A cell of the matrix."""
 
     text: str = ""
-    """Number, or a word for the state."""
+    """Number, or a word for the state of the cell."""
     level: float | None = None
-    """Height of the bar and strength of the shade, 0 to 1, or None."""
+    """Height of the bar and strength of the shade, from 0 to 1; None for neither."""
     framed: bool = False
-    """True for the best cell, or several equally good ones."""
+    """Whether the cell has a frame because it is the best one, or not worse than the best."""
     running: bool = False
-    """True while the run is in progress. The cell is then inverse."""
+    """Whether the run of the cell is in progress. If so, its colours are reversed."""
     sign: str = " "
-    """One character for the state."""
+    """Character for the state of the cell."""
     tone: Tone = ""
     """Tone of the sign."""
 
@@ -49,13 +49,13 @@ class MatrixGrid:
     """Contents of a matrix."""
 
     corner: str = ""
-    """Heading of the row headings."""
+    """Text in the upper left corner, above the row headings."""
     columns: tuple[str, ...] = ()
     """Column headings."""
     rows: tuple[str, ...] = ()
     """Row headings."""
     cells: tuple[tuple[MatrixCell, ...], ...] = ()
-    """One tuple per row with one cell per column."""
+    """One tuple per row, with one cell per column."""
 
 
 _STYLES = {
@@ -66,11 +66,11 @@ _STYLES = {
     "running": "text-style: bold reverse;",
     "cursor": "background: $block-cursor-blurred-background; text-style: bold;",
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
 class Matrix(StyleCachedWidget, can_focus=True):
-    """Matrix that is as high as its rows, or shows the part around its cursor if there is less space."""
+    """Shows a matrix. If there is too little space, it shows the part around the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1, 0)", "Row up", show=False, id="matrix.up"),
@@ -91,11 +91,11 @@ class Matrix(StyleCachedWidget, can_focus=True):
     """
 
     grid: reactive[MatrixGrid] = reactive(MatrixGrid(), repaint=False)
-    """Contents."""
+    """Contents of the matrix."""
     cursor: reactive[tuple[int, int]] = reactive((0, 0), repaint=False)
-    """Row and column of the cell that is described elsewhere."""
+    """Row and column of the cell under the cursor."""
     ascii: reactive[bool] = reactive(False)
-    """True to draw without UTF-8, and so without bars."""
+    """Whether to use only ASCII characters. If so, there are no bars."""
 
     @dataclass
     class Moved(WidgetMessage):
@@ -114,7 +114,7 @@ class Matrix(StyleCachedWidget, can_focus=True):
         self.set_reactive(Matrix.ascii, ascii)
 
     def watch_grid(self, before: MatrixGrid, grid: MatrixGrid) -> None:
-        """Repaint changed rows, or everything if headings or widths changed."""
+        """Repaint changed rows. If headings or widths changed, repaint everything."""
         if (before.rows, before.columns, before.corner) != (grid.rows, grid.columns, grid.corner):
             self.cursor = self._clamp(*self.cursor)
             self.refresh(layout=True)
@@ -127,13 +127,13 @@ class Matrix(StyleCachedWidget, can_focus=True):
                 self.refresh(Region(0, 1 + index - self._top, self.size.width, 1))
 
     def watch_cursor(self) -> None:
-        """Scroll to the cell and report it."""
+        """Scroll to the cell under the cursor, and post a message."""
         self._scroll()
         self.refresh()
         self.post_message(self.Moved(self, *self.cursor))
 
     def watch_has_focus(self, _has_focus: bool) -> None:
-        """Repaint the cursor in its other colour."""
+        """Repaint, because the colour of the cursor depends on the focus."""
         super().watch_has_focus(_has_focus)
         self.refresh()
 
@@ -142,15 +142,15 @@ class Matrix(StyleCachedWidget, can_focus=True):
         self._scroll()
 
     def action_move(self, rows: int, columns: int) -> None:
-        """Move to another cell."""
+        """Move the cursor by this number of rows and columns."""
         self.cursor = self._clamp(self.cursor[0] + rows, self.cursor[1] + columns)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height of heading and rows."""
+        """Return the height of the headings and all rows."""
         return len(self.grid.rows) + 1 if self.grid.rows else 0
 
     def render_line(self, y: int) -> Strip:
-        """Return the headings or a row."""
+        """Return the line with the headings, or a row."""
         width = self.size.width
         grid = self.grid
         if not grid.rows or y - 1 + self._top >= len(grid.rows):
@@ -185,7 +185,7 @@ class Matrix(StyleCachedWidget, can_focus=True):
         return Strip([Segment(text, style)]).adjust_cell_length(self.size.width, style)
 
     def _cell(self, cell: MatrixCell, column: int, width: int, *, current: bool) -> list[Segment]:
-        """Return the number, bar and sign, right-aligned with aligned decimal points."""
+        """Return the number, the bar and the sign of a cell. Numbers are right-aligned at their decimal points."""
         base = self.style_of("matrix--cursor" if current else "")
         _, tail = self._number_widths(self.grid, column)
         text = clean(cell.text)
@@ -204,7 +204,7 @@ class Matrix(StyleCachedWidget, can_focus=True):
         ]
 
     def _figure_style(self, cell: MatrixCell, base: Style, colour: Style, *, current: bool) -> Style:
-        """Return the style of a number: inverse while running, the cursor's on it, otherwise on its shade."""
+        """Return the style of a cell's number: reversed for a running cell, else that of the cursor or of the shade."""
         if cell.running:
             return base + self.get_component_rich_style("matrix--running", partial=True)
         if cell.level is None or cell.level != cell.level:
@@ -220,26 +220,26 @@ class Matrix(StyleCachedWidget, can_focus=True):
         return " " + block(cell.level)
 
     def _number_widths(self, grid: MatrixGrid, column: int) -> tuple[int, int]:
-        """Return the widths before and from the decimal points of a column."""
+        """Return the width of a column's numbers before the decimal point, and from the point on."""
         pairs = [split_number(clean(row[column].text)) for row in grid.cells]
         return max((width_of(head) for head, _ in pairs), default=0), max(
             (width_of(tail) for head, tail in pairs if head[-1:].isdigit()), default=0
         )
 
     def _column_widths(self, grid: MatrixGrid) -> list[int]:
-        extra = 4 if self.ascii else 6  # brackets, bar, sign
+        extra = 4 if self.ascii else 6  # for brackets, bar and sign
         return [
             max(sum(self._number_widths(grid, column)) + extra, min(WIDEST, width_of(clean(label))))
             for column, label in enumerate(grid.columns)
         ]
 
     def _side_width(self) -> int:
-        """Return the width of the row headings, at most two fifths of the width."""
+        """Return the width of the row headings: at most two fifths of the width of the matrix."""
         needed = max((width_of(clean(text)) for text in (*self.grid.rows, self.grid.corner)), default=0)
         return min(needed, max(8, self.size.width * 2 // 5))
 
     def _columns_from(self, first: int) -> list[tuple[int, int]]:
-        """Return the index and width of the columns that fit, from `first` on; at least one."""
+        """Return index and width of the columns that fit if `first` is the leftmost. There is at least one."""
         available = self.size.width - self._side_width()
         pairs: list[tuple[int, int]] = []
         for column, width in list(enumerate(self._column_widths(self.grid)))[first:]:
@@ -270,6 +270,6 @@ _NUMBER = re.compile(r"[^\d]*\d[\d,]*")
 
 
 def split_number(text: str) -> tuple[str, str]:
-    """Return a text before and from its decimal point, or before and after its integer part."""
+    """Split a text after the integer part of its first number. Return both parts."""
     match = _NUMBER.match(text)
     return (text[: match.end()], text[match.end() :]) if match else (text, "")

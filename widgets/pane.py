@@ -1,4 +1,4 @@
-"""Framed part of a screen with a title. The frame shows whether it has the focus."""
+"""Part of a screen with a frame and a title. The frame shows whether the part has the focus."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from widgets.text_utils.text import clean
 
 
 class Pane(Vertical):
-    """Widgets in a frame, which is bright with a bold title while one of them, or the pane itself, has the focus.
+    """Widgets in a frame. The frame is bright while the pane or one of its widgets has the focus.
 
-    Put related widgets into one: `with Pane("Devices", id="devices-list"): yield KeyedTable(...)`. Set its width or
-    height by its ID; its content may fill it. A pane without focusable widgets, such as a graph, is `focusable`, so
-    that Tab reaches it. `note` is text in the lower edge, such as a count or position.
+    Put related widgets into one pane: `with Pane("Devices", id="devices-list"): yield KeyedTable(...)`. CSS rules for
+    its ID set its size. A pane without focusable widgets, such as one with a graph, should be `focusable`, so that Tab
+    reaches it. `note` is text in the lower edge, such as a count or a position.
     """
 
     DEFAULT_CSS = """
@@ -36,7 +36,7 @@ class Pane(Vertical):
     title: reactive[str] = reactive("", repaint=False)
     """Title in the upper edge. Markup is not interpreted."""
     note: reactive[str] = reactive("", repaint=False)
-    """Text in the lower edge, or ""."""
+    """Text in the lower edge; "" for none."""
 
     def __init__(
         self,
@@ -61,6 +61,6 @@ class Pane(Vertical):
 
 
 def pane_of(widget: Widget | None) -> Pane | None:
-    """Return the pane that a widget is or is in, or None."""
+    """Return the innermost pane that contains a widget, or the widget itself if it is a pane; None if there is none."""
     widgets = () if widget is None else widget.ancestors_with_self
     return next((ancestor for ancestor in widgets if isinstance(ancestor, Pane)), None)

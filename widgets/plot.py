@@ -1,4 +1,4 @@
-"""Graph of series as rows of characters: axes, dotted references and lines. No terminal."""
+"""Draws a graph of lines as rows of characters, with axes and dotted reference lines. Needs no terminal."""
 
 from __future__ import annotations
 
@@ -24,42 +24,42 @@ from widgets.plot_frame import (
 from widgets.text_utils.text import clean
 
 REFERENCE: Final = 1
-"""Code of the dotted reference lines."""
+"""Style code of the dotted reference lines."""
 FIRST_SERIES: Final = 2
-"""Code of the first series. The others follow."""
+"""Style code of the first series. The codes of the other series follow."""
 
 DASHES: Final = (SOLID, b"\1\0", b"\1\1\1\1\0\0", b"\1\1\1\1\0\1\0\0")
-"""Dash patterns of the first to fourth series."""
+"""Dash patterns of the first four lines. Further lines repeat them."""
 SAMPLES: Final = ("──", "··", "╌╌", "─·")
-"""Legend samples of the dash patterns."""
+"""Samples of the dash patterns for the legend."""
 ASCII_FIRST: Final = ".:"
-"""Legend sample of the first series in ASCII."""
+"""Sample of the first series for the legend, in ASCII."""
 
 NAMES_EVERY: Final = 0.95
-"""Seconds between updates of the values at line ends: faster changes cannot be read, and cost bytes."""
+"""Minimum seconds between updates of the values at line ends. Faster changes could not be read, and cost bytes."""
 
 _REFERENCE_DASHES: Final = b"\1\0\0\0"
 
 
 def series_code(index: int) -> int:
-    """Return the code of a series. The last ones share a code."""
+    """Return the style code of a series. If there are very many series, the last ones share a code."""
     return min(FIRST_SERIES + index, AXIS - 1)
 
 
 def sample(series: tuple[Series, ...], index: int, *, ascii_only: bool) -> str:
-    """Return the legend sample of a series."""
+    """Return the sample of a series for the legend."""
     if ascii_only:
         return ASCII_FIRST if index == 0 else ascii_sign(FIRST_SERIES + index) * 2
     return SAMPLES[_lines_before(series, index) % len(SAMPLES)] if series[index].joined else "⠂"
 
 
 def _lines_before(series: tuple[Series, ...], index: int) -> int:
-    """Return the number of dashed lines before a series. Unjoined points have no dashes."""
+    """Return the number of lines before a series. Series of single points do not count, as they have no dashes."""
     return sum(line.joined for line in series[:index])
 
 
 class Plot(FramedDrawing):
-    """Graph that is drawn repeatedly. Unchanged parts are not drawn again."""
+    """Graph that is drawn repeatedly. Parts that have not changed are not drawn again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,10 +81,10 @@ class Plot(FramedDrawing):
         window: float = 0.0,
         ascii_only: bool = False,
     ) -> list[Row]:
-        """Return the rows, each `width` characters, as a new list. Unchanged rows are the same objects.
+        """Return a new list of rows, each of `width` characters.
 
-        `log`: logarithmic vertical axis. `window`: seconds to show, up to the newest; 0 for all. `ascii_only`: no
-        braille and line characters.
+        Rows that have not changed are the same objects as before. `log`: whether the vertical axis is logarithmic.
+        `window`: seconds to show, up to the newest point; 0 for all. `ascii_only`: use no braille and line characters.
         """
         if width < 1 or height < 1:
             return []
@@ -93,7 +93,7 @@ class Plot(FramedDrawing):
         frame = self._framer.lay_out(
             data, width, height, span=(start, end), values=values, log=log, ascii_only=ascii_only
         )
-        # This makes a live graph cheap: while the frame is unchanged, only new points are drawn.
+        # While the frame is unchanged, only new points are drawn. This makes a live graph cheap.
         grows = frame == self._frame and has_only_new_points(data.series, self._series)
         if not grows:
             self._canvas = Canvas(frame.columns, frame.rows)
@@ -114,7 +114,7 @@ class Plot(FramedDrawing):
         return list(self._rows)
 
     def _extremes(self, series: tuple[Series, ...], start: float, end: float, log: bool) -> tuple[float, ...]:
-        """Return the minimum and maximum visible value. Of lines that only grew, only new points are read."""
+        """Return the minimum and the maximum visible value. If series have only grown, only new points are read."""
         cached, before = self._known if self._known[0][:2] == (start, log) else ((start, log, ()), ())
         grows = bool(before) and has_only_new_points(series, before)
         values = list(cached[2]) if grows else []
@@ -130,7 +130,7 @@ class Plot(FramedDrawing):
         return extremes
 
     def _trace(self, frame: Frame, series: Series, start: int, index: int, line: int) -> None:
-        """Draw the points from `start` on, joined to the previous one."""
+        """Draw the points of a series from index `start` on. A line joins them to the point before."""
         points = series.points
         canvas, layer = self._canvas, series_code(index)
         dashes = DASHES[line % len(DASHES)]
@@ -138,7 +138,7 @@ class Plot(FramedDrawing):
         for point in points[start:]:
             dot = _dot(frame, point)
             if dot is not None:
-                # A gap without measurements stays open: a line across it would suggest data.
+                # Do not draw a line across a gap, because it would suggest that there are measurements.
                 if before is None or not series.joined:
                     canvas.dot(*dot, layer)
                 else:
@@ -146,7 +146,7 @@ class Plot(FramedDrawing):
             before = dot
 
     def _compose(self, frame: Frame) -> None:
-        """Write the rows whose cells changed."""
+        """Compose the rows whose cells have changed."""
         ticks = dict(frame.labels)
         unnamed = (" " * frame.margin, bytes([GRID]) * frame.margin)
         for row in range(frame.rows):
@@ -157,7 +157,7 @@ class Plot(FramedDrawing):
                 bytes(self._canvas.layers[start : start + frame.columns]),
                 name,
             )
-            # Equal cells keep the row object: Textual sends only rows that are new objects.
+            # Keep the row object if its cells are equal, because only new objects are sent to the terminal.
             if cells == self._cells[row]:
                 continue
             self._cells[row] = cells
@@ -173,9 +173,10 @@ _NO_NAME: Final[Row] = ("", b"")
 
 
 def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
-    """Return names and values of lines, by the row in which they end; each in its own row.
+    """Return the labels at the ends of lines: name and last value, by row. Each label has its own row.
 
-    A single line has no name. If there is no space for both, several lines show names, and a single line its value.
+    If there is only one line, its label is only the value. Otherwise, if there is no space for both, the label is only
+    the name.
     """
     lines = [(index, series) for index, series in enumerate(data.series) if series.joined]
     ends = []
@@ -188,7 +189,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
             ends.append((frame.ruler.dot_of(value) // 4, -index, text, series_code(index)))
     names: dict[int, Row] = {}
     lowest = frame.rows
-    for row, _, text, code in sorted(ends, reverse=True):  # from the lowest up: a label without space moves up
+    for row, _, text, code in sorted(ends, reverse=True):  # from the lowest row up; a label whose row is taken moves up
         lowest = min(row, lowest - 1)
         if lowest < 0:
             break
@@ -198,7 +199,7 @@ def end_names(frame: Frame, data: ChartData) -> dict[int, Row]:
 
 
 def has_only_new_points(series: tuple[Series, ...], before: tuple[Series, ...]) -> bool:
-    """Return True if each series only has points added at the end."""
+    """Return whether the series differ from `before` only by points that were added at their ends."""
     return len(series) == len(before) and all(
         new.points[: len(old.points)] == old.points for new, old in zip(series, before, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Frame of a graph: axes, ticks, marks, and the positions of times and values. No terminal."""
+"""The frame of a graph: its axes, ticks and marks, and the positions of times and values. Needs no terminal."""
 
 from __future__ import annotations
 
@@ -12,80 +12,83 @@ from widgets.scale import AxisSpan, fit, time_ceiling, time_label, time_ticks
 from widgets.text_utils.text import clean, width_of
 
 Row = tuple[str, bytes]
-"""Characters of a row, and the style code of each."""
+"""Characters of a row, and the style code of each character."""
 
 GRID: Final = 0
-"""Code of empty cells and of the grid."""
+"""Style code of empty cells and of the grid."""
 AXIS: Final = 250
-"""Code of the axes."""
+"""Style code of the axes."""
 LABEL: Final = 251
-"""Code of tick labels."""
+"""Style code of tick labels."""
 MARK: Final = 252
-"""Code of marks on the time axis for events that affect the results."""
+"""Style code of marks for events that affect the results."""
 NOTE: Final = 253
-"""Code of other marks on the time axis."""
+"""Style code of marks for other events."""
 BAND: Final = 254
-"""Code of the band around a dotted line."""
+"""Style code of the bands of references."""
 
 _LEAST_NOTED: Final = 4
-"""Number of rows above which a graph has space for text."""
+"""A graph with more than this number of rows has space for texts."""
 FARTHEST: Final = 1e12
-"""Largest valid time in seconds."""
+"""Largest valid time in seconds. Points beyond it are not drawn."""
 SHORTEST: Final = 0.001
-"""Minimum span of a time axis in seconds, which avoids division by zero."""
+"""Minimum span of a time axis in seconds. It avoids a division by zero."""
 _MARGIN: Final = 8
-"""Columns right of a graph, with space for `1.16 ms`."""
+"""Columns to the right of a graph, with space for a value such as `1.16 ms`."""
 _WIDE_MARGIN: Final = 14
-"""Columns right of a wide graph, with space for a name as well: `p99.9 1.16 ms`."""
+"""Columns to the right of a wide graph, with space for name and value, such as `p99.9 1.16 ms`."""
 _NARROW: Final = 60
 _WIDE: Final = 100
 _LEAST_GUTTER: Final = 10
-"""Columns left of every graph: space for `99.9 ms`, so that graphs above each other have aligned time axes."""
+"""Minimum number of columns to the left of a graph, with space for `99.9 ms`.
+
+It is the same for all graphs, so that the time axes of graphs above each other are aligned.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Layout of a graph. While it stays equal, a new sample only adds to the drawing."""
+    """Layout of a graph. As long as two layouts are equal, new points can be added to the existing drawing."""
 
     width: int
-    """Total columns."""
+    """Total number of columns."""
     height: int
-    """Total rows."""
+    """Total number of rows."""
     gutter: int
-    """Columns left of the graph."""
+    """Number of columns to the left of the graph, for the labels of the vertical axis."""
     axis_rows: int
-    """Rows below the graph."""
+    """Number of rows below the graph, for the time axis."""
     start: float
-    """First visible second."""
+    """Time in seconds at the left edge."""
     end: float
-    """Last visible second."""
+    """Time in seconds at the right edge."""
     ruler: Ruler
     """Vertical axis."""
     labels: tuple[tuple[int, str], ...]
-    """Rows and labels of the vertical axis' ticks."""
+    """Row and label of each tick on the vertical axis."""
     ascii_only: bool
-    """True to draw without UTF-8."""
+    """Whether to use only ASCII characters."""
     references: tuple[float, ...]
-    """Values of the dotted lines."""
+    """Values at which dotted lines are drawn."""
     bands: tuple[tuple[float, float], ...]
-    """Lower and upper ends of the bands."""
+    """Lower and upper end of each band."""
     shaded: float
-    """End of the shaded range at the beginning in seconds."""
+    """Time in seconds up to which the graph is shaded; 0 for no shading."""
     shaded_text: str
     """Label of the shaded range."""
     marks: tuple[TimeMark, ...]
-    """Events."""
+    """Events on the time axis."""
     margin: int = 0
-    """Columns right of the graph, for names of lines."""
+    """Number of columns to the right of the graph, for the names of lines."""
 
     @property
     def columns(self) -> int:
-        """Columns of the graph itself."""
+        """Number of columns of the graph itself."""
         return self.width - self.gutter - self.margin
 
     @property
     def rows(self) -> int:
-        """Rows of the graph itself."""
+        """Number of rows of the graph itself."""
         return self.height - self.axis_rows
 
     @property
@@ -94,16 +97,16 @@ class Frame:
         return self.column_of(min(self.shaded, self.end)) + 1 if self.shaded > self.start else 0
 
     def dot_x(self, seconds: float) -> int:
-        """Return the dot of a time, from the left of the graph."""
+        """Return the position of a time, in dots from the left of the graph."""
         return round((seconds - self.start) / (self.end - self.start) * (self.columns * 2 - 1))
 
     def column_of(self, seconds: float) -> int:
-        """Return the column of a time, limited to the graph."""
+        """Return the column of a time, limited to the columns of the graph."""
         return min(max(self.dot_x(seconds) // 2, 0), self.columns - 1)
 
 
 class PlotLayout:
-    """Layout of one graph after another, which changes as rarely as possible."""
+    """Computes the layout for each drawing of a graph. The layout changes as rarely as possible."""
 
     def __init__(self) -> None:
         self._scale: AxisSpan | None = None
@@ -121,9 +124,12 @@ class PlotLayout:
         log: bool,
         ascii_only: bool,
     ) -> Frame:
-        """Return the layout. `span`: visible seconds. `values`: minimum and maximum."""
+        """Return the layout. `span`: first and last visible second.
+
+        `values`: minimum and maximum of the visible values.
+        """
         references = tuple(reference.value for reference in data.references if math.isfinite(reference.value))
-        # The previous scale goes in, so that the scale changes rarely: every change redraws everything.
+        # The scale depends on the previous one, so that it changes rarely. Each change redraws everything.
         bands = tuple(
             (reference.value - reference.half, reference.value + reference.half)
             for reference in data.references
@@ -132,7 +138,7 @@ class PlotLayout:
         bands = tuple(band for band in bands if all(map(math.isfinite, band)) and not (log and band[0] <= 0.0))
         edges = tuple(edge for band in bands for edge in band)
         self._scale = fit((*values, *references, *edges), log=log, close=data.close, previous=self._scale)
-        # In fewer than seven rows the axis would take a third of the graph.
+        # With fewer than seven rows, an axis of two rows would take a third of the graph.
         below = 2 if height >= 7 else 1 if height >= 4 else 0
         rows = height - below
         axis = ruler(self._scale, max(1, rows))
@@ -142,7 +148,7 @@ class PlotLayout:
             widest = max((width_of(label) for _, label in labels), default=0)
             if self._width != width:
                 self._gutter = 0
-            # It only grows: a gutter that follows the labels would shift the graph with every new digit.
+            # The gutter only grows. If it followed the labels, the graph would shift with every new digit.
             self._gutter = max(self._gutter, min(widest, width // 3) + 2, _LEAST_GUTTER)
             gutter = self._gutter
         self._width = width
@@ -166,18 +172,18 @@ class PlotLayout:
 
 
 def margin_of(width: int) -> int:
-    """Return the columns for names at line ends; on a wide graph with values.
+    """Return the number of columns for the labels at line ends. A wide graph has space for names and values.
 
-    It depends only on the width, so that graphs above each other have aligned time axes.
+    The number depends only on the width, so that the time axes of graphs above each other are aligned.
     """
     return _WIDE_MARGIN if width >= _WIDE else _MARGIN if width >= _NARROW else 0
 
 
 class FramedDrawing:
-    """Base of the graphs that draw within a frame, and keep the last frame."""
+    """Base class of graphs that draw within a frame. It keeps the last frame."""
 
     has_names = False
-    """True if the last drawing itself shows the names of the series."""
+    """Whether the last drawing shows the names of the series, so that the legend need not."""
 
     def __init__(self) -> None:
         self._framer = PlotLayout()
@@ -185,29 +191,29 @@ class FramedDrawing:
 
     @property
     def shaded(self) -> range:
-        """Shaded columns of the last drawing."""
+        """Columns that are shaded in the last drawing."""
         frame = self._frame
         return range(0) if frame is None else range(frame.gutter, frame.gutter + frame.shaded_columns)
 
     @property
     def rows(self) -> int:
-        """Rows above the axis in the last drawing."""
+        """Number of rows above the axis in the last drawing."""
         return 0 if self._frame is None else self._frame.rows
 
     def draw(
         self, data: ChartData, width: int, height: int, *, log: bool, window: float, ascii_only: bool
     ) -> list[Row]:
-        """Return the rows, each `width` characters. Unchanged rows are the same objects."""
+        """Return the rows, each of `width` characters. Rows that have not changed are the same objects as before."""
         raise NotImplementedError
 
 
 def _is_line(reference: Reference, log: bool) -> bool:
-    """Return True if a reference is drawn as a line. One with a band is not."""
+    """Return whether a reference is drawn as a dotted line. A reference with a band is not."""
     return math.isfinite(reference.value) and not reference.half and (reference.value > 0.0 or not log)
 
 
 def time_span(data: ChartData, window: float) -> tuple[float, float]:
-    """Return the first and last visible second. A window moves by a quarter of its length, so that it rarely moves."""
+    """Return the first and the last visible second."""
     ends = [seconds for series in data.series for seconds, _ in series.points[-1:]]
     ends += [interval.at for interval in data.heat[-1:]]
     newest = max((seconds for seconds in ends if 0.0 <= seconds <= FARTHEST), default=0.0)
@@ -216,13 +222,13 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     if not SHORTEST <= window < end:
         return 0.0, end
     step = window / 4.0
-    # The window jumps by a quarter: a scrolling graph would be sent completely four times a second.
+    # The window moves by a quarter of its length. If it scrolled, the whole graph would be sent four times a second.
     start = max(0.0, math.ceil((newest - window) / step) * step)
     return start, start + window
 
 
 def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """Return a row with bands filled faintly in its empty cells."""
+    """Return a row in which the empty cells within bands are filled."""
     for low, high in frame.bands:
         if frame.ruler.dot_of(high) // DOTS <= row <= frame.ruler.dot_of(low) // DOTS:
             codes = bytes(BAND if char == " " else code for char, code in zip(text, codes, strict=True))
@@ -231,10 +237,10 @@ def fill_bands(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 
 def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
-    """Return a row with its texts.
+    """Return a row with texts written into it.
 
-    The first row has the events, from their time on. The last row has the label of the shaded range. If there is no
-    space for text and no axis line, the last row has the signs of the events.
+    The texts of events are in the first row, each beginning at its time. The label of the shaded range is in the last
+    row. If there is no space for texts and no axis line, the signs of events are in the last row.
     """
     notes: list[tuple[int, str, int]] = []
     if row == 0:
@@ -244,7 +250,7 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
         ]
     if row == frame.rows - 1 and frame.rows > _LEAST_NOTED and len(frame.shaded_text) + 2 <= frame.shaded_columns:
         notes.append(((frame.shaded_columns - len(frame.shaded_text)) // 2, frame.shaded_text, LABEL))
-    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no space for text, no axis line
+    if row == frame.rows - 1 and frame.axis_rows < 2 and frame.rows <= _LEAST_NOTED:  # no space for texts
         notes += [(frame.column_of(mark.at), mark.sign, MARK if mark.bad else NOTE) for mark in _visible_marks(frame)]
     free = 0
     for column, note, code in sorted(notes):
@@ -257,12 +263,12 @@ def write_notes(frame: Frame, row: int, text: str, codes: bytes) -> Row:
 
 
 def _visible_marks(frame: Frame) -> list[TimeMark]:
-    """Return the visible events that have a text."""
+    """Return the events that have a text and are within the visible time."""
     return [mark for mark in frame.marks if mark.text and frame.start <= mark.at <= frame.end]
 
 
 def gutter_of(frame: Frame, label: str | None) -> Row:
-    """Return the text left of a row: the label of its tick, and the axis."""
+    """Return the text to the left of a row: the label of its tick (None for no tick) and the axis."""
     if not frame.gutter:
         return "", b""
     label_width = frame.gutter - 2
@@ -274,14 +280,14 @@ def gutter_of(frame: Frame, label: str | None) -> Row:
 
 
 def draw_grid(text: str, ascii_only: bool) -> str:
-    """Return the row of a tick with faint dots in its empty cells."""
+    """Return the row of a tick with the dots of the grid in its empty cells."""
     point = "." if ascii_only else "·"
     step = 6 if ascii_only else 4
     return "".join(point if cell == " " and column % step == step - 1 else cell for column, cell in enumerate(text))
 
 
 def axis_rows(frame: Frame) -> list[Row]:
-    """Return the horizontal axis and its labels, as far as there is space."""
+    """Return the rows with the horizontal axis and its labels. If there is too little space, some are left out."""
     if not frame.axis_rows:
         return []
     times = time_ticks(frame.start, frame.end, max(1, frame.columns // 14) + 1)

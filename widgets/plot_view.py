@@ -1,4 +1,4 @@
-"""Static plot, painted at the size of its widget."""
+"""Widget that shows a static plot at its own size."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ from widgets.plot_render.style import LEAST_BESIDE, PALETTE, PlotStyle, too_smal
 from widgets.text_utils.text import wrap
 
 PAUSE = 0.08
-"""Seconds without another resize before painting: dragging a window causes dozens of resizes."""
+"""Seconds to wait for another resize before painting. Dragging a window causes dozens of resizes."""
 
 
 class StaticPlotView(Static):
-    """Widget that paints a plot in a thread, once per plot and size, or shows a sentence if there is none."""
+    """Widget that paints a plot, or shows a sentence if there is none. Painting runs in a thread."""
 
     DEFAULT_CSS = "StaticPlotView { height: 1fr; min-height: 3; }"
 
     def __init__(self, *, ascii: bool = False, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
         self.ascii = ascii
-        """True to draw in ASCII only."""
+        """Whether to use only ASCII characters."""
         self.picture: StaticPlot | None = None
-        """Present plot, or None."""
+        """Plot that is shown; None for none."""
         self._last_key: object = None
 
     def show(self, picture: StaticPlot | None) -> None:
-        """Paint another plot, or nothing for None."""
+        """Show another plot; None shows nothing."""
         if picture == self.picture and picture is not None:
             return
         self.picture = picture
         self._begin()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Paint it again."""
+        """Paint the plot again at the new size."""
         self._begin()
 
     def _begin(self) -> None:
         if self.size.width and self.size.height:
-            # Not a coroutine: one that is replaced before it starts would never be awaited.
+            # Pass the function and not a coroutine: if it is replaced before it starts, a coroutine would never be
+            # awaited.
             self.run_worker(self._paint, exclusive=True, group="picture")  # type: ignore[arg-type]
 
     async def _paint(self) -> None:

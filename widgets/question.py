@@ -1,4 +1,4 @@
-"""Small dialog: a question and its answers, each with its own key."""
+"""Small dialog with a question and answers. Each answer has its own key."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from widgets.text_panel import TextParagraphs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedAnswer:
-    """One answer."""
+    """An answer to a question."""
 
     key: str
-    """Key of the answer; `escape` for the one that changes nothing."""
+    """Key that gives the answer. `escape` is for the answer that changes nothing."""
     label: str
-    """Label."""
+    """Text of the answer."""
     value: str
-    """Result of the dialog."""
+    """Value that the dialog returns for this answer."""
 
 
 class QuestionDialog(GuardedDialog[str]):
-    """Dialog that returns the value of the chosen answer. Escape returns the answer with that key, or ""."""
+    """Dialog that returns the value of the chosen answer. Escape returns the answer with that key; "" if none has."""
 
     DEFAULT_CSS = """
     QuestionDialog {
@@ -60,14 +60,14 @@ class QuestionDialog(GuardedDialog[str]):
             )
 
     def on_mount(self) -> None:
-        """Put the focus on the answer that changes nothing."""
+        """Focus the answer that changes nothing."""
         super().on_mount()
         safe = next((number for number, answer in enumerate(self._answers) if answer.key == "escape"), None)
         if self._answers:
             self.query_one(f"#answer-{safe if safe is not None else len(self._answers) - 1}", Button).focus()
 
     def on_key(self, event: events.Key) -> None:
-        """Close with the answer of the key."""
+        """Close the dialog with the answer that has this key."""
         for answer in self._answers:
             if answer.key != "escape" and answer.key in (event.key, event.character):
                 event.stop()
@@ -75,7 +75,7 @@ class QuestionDialog(GuardedDialog[str]):
                     self.dismiss(answer.value)
 
     def action_leave(self) -> None:
-        """Close with the answer of escape."""
+        """Close the dialog with the answer that has the key escape."""
         self.dismiss(next((answer.value for answer in self._answers if answer.key == "escape"), ""))
 
     @on(Button.Pressed)

@@ -1,4 +1,4 @@
-"""Round numbers for the axes of a graph: stable spans and readable ticks."""
+"""Spans of axes that rarely change, and ticks at round numbers."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from widgets.text_utils import units
 from widgets.text_utils.ticks import LARGEST, SMALLEST, multiples, one_two_five, power_of_ten
 
 CEILINGS: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
-"""Possible ends of a linear axis, times a power of ten."""
+"""Possible ends of a linear axis, to be multiplied by a power of ten."""
 
 STEPS: Final = (1.0, 2.0, 5.0)
-"""Possible distances of ticks, times a power of ten."""
+"""Possible distances of ticks, to be multiplied by a power of ten."""
 
 TIME_STEPS: Final = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400)
-"""Possible distances of time ticks in seconds."""
+"""Possible distances of ticks on a time axis in seconds."""
 
 LEAST_SHARE: Final = 0.02
-"""Minimum span of a scale without zero, as a share of the largest value."""
+"""Minimum span of a linear axis that does not include zero, as a share of the largest value."""
 
 SHRINK: Final = 0.5
-"""Share of the scale below which the values make it shrink."""
+"""The span of an axis shrinks only if the values need less than this share of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AxisSpan:
-    """Span of values on an axis."""
+    """The span of values that an axis covers."""
 
     low: float
-    """Value at the lower end; above zero if `log`."""
+    """Value at the lower end. On a logarithmic axis it is above zero."""
     high: float
-    """Value at the upper end, greater than `low`."""
+    """Value at the upper end, which is greater than `low`."""
     log: bool = False
-    """True if equal distances are equal ratios."""
+    """Whether the axis is logarithmic."""
 
     @property
     def span(self) -> float:
-        """Length of the scale: a difference, or the logarithm of a ratio."""
+        """Length of the span: the difference of the ends, or of their logarithms to base 10."""
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
 
     def ticks(self, most: int) -> tuple[float, ...]:
-        """Return at most `most` round values in a linear span, ascending."""
+        """Return at most `most` round values within a linear span, in ascending order."""
         maximum = max(2, most)
         power = power_of_ten(max(self.span / maximum, SMALLEST))
-        # The finest step without too many ticks. A power of ten may be two steps too fine.
+        # Use the finest step that does not give too many ticks. It may be larger than ten times the power.
         for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
             step = factor * power
             counts = multiples(step, self.low, self.high)
@@ -58,15 +58,15 @@ class AxisSpan:
 def fit(
     values: Sequence[float], *, log: bool = False, close: bool = False, previous: AxisSpan | None = None
 ) -> AxisSpan:
-    """Return the scale for these values. It grows at once, and shrinks only if they need clearly less.
+    """Return the span of an axis for these values. It grows at once, but shrinks only if they need much less.
 
-    `values`: finite numbers; a logarithmic scale ignores those of zero and less. `close`: a linear scale need not
-    include zero. `previous`: the scale shown so far.
+    `values`: finite numbers; a logarithmic axis ignores those of zero or less. `close`: a linear axis need not include
+    zero. `previous`: the span that was used so far.
     """
     needed = _log_span(values) if log else _close_span(values) if close else _linear_span(values)
     if previous is None or previous.log != log:
         return needed
-    # Grow at once, since a line beyond the edge is invisible. Shrink only at half, to keep the graph steady.
+    # Grow at once, because a line beyond the edge is invisible. Shrink rarely, to keep the graph steady.
     both = AxisSpan(low=min(needed.low, previous.low), high=max(needed.high, previous.high), log=log)
     return both if needed.span >= SHRINK * both.span else needed
 
@@ -80,7 +80,10 @@ def _linear_span(values: Sequence[float]) -> AxisSpan:
 
 
 def _close_span(values: Sequence[float]) -> AxisSpan:
-    """Return the span between the round numbers next to minimum and maximum, but not so small that noise fills it."""
+    """Return the span from a round number below the minimum to one above the maximum.
+
+    It has a minimum length, so that noise does not fill the graph.
+    """
     if not values:
         return AxisSpan(low=0.0, high=1.0)
     least, greatest = max(min(values), -LARGEST), min(max(values), LARGEST)
@@ -103,10 +106,10 @@ def _log_span(values: Sequence[float]) -> AxisSpan:
 
 
 def _ceiling(value: float) -> float:
-    """Return the first round number slightly above a value, or 0 for zero."""
+    """Return the next round number that is slightly above a value; 0 for zero."""
     if value < SMALLEST:
         return 0.0
-    # A small margin: a line on the frame cannot be distinguished from the frame.
+    # Leave a small margin, because a line on the frame cannot be distinguished from the frame.
     value = min(value, LARGEST) * 1.02
     power = power_of_ten(value)
     return next((step * power for step in CEILINGS if step * power >= value), 10.0 * power)
@@ -121,7 +124,7 @@ def time_ceiling(seconds: float) -> float:
 
 
 def time_end(seconds: float) -> float:
-    """Return a round time slightly longer than `seconds`, for the time axis of a growing job."""
+    """Return a round time that is slightly longer than `seconds`, for the time axis of a job that continues."""
     step = next((step for step in reversed(TIME_STEPS) if step <= seconds / 8.0), TIME_STEPS[0])
     return max(1.0, math.ceil(seconds / step) * float(step))
 
@@ -137,7 +140,7 @@ def time_ticks(start: float, end: float, most: int) -> tuple[float, ...]:
 
 
 def time_label(seconds: float, span: float) -> str:
-    """Return a time as a label of an axis over `span` seconds: `15 s`, `1:30`, `2:00:00`."""
+    """Return the label of a time on an axis of `span` seconds, such as `15 s`, `1:30` or `2:00:00`."""
     if span < 120:
         return f"{seconds:.1f} s" if seconds != int(seconds) else f"{int(seconds)} s"
     return units.elapsed(seconds)

@@ -1,4 +1,4 @@
-"""Screen that closes once, and is not used after its widgets are removed."""
+"""Base class of screens that close only once and stop their workers before their widgets are removed."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ Result = TypeVar("Result")
 
 
 class SafeScreen(Screen[Result]):
-    """Screen that background tasks may outlive.
+    """Screen that can be closed while its background tasks are running.
 
-    Textual 8.2 closes another screen for the second of two answers to a dialog. It ends a screen's workers only after
-    its widgets are removed, and runs callbacks after a refresh for removed widgets.
+    It works around three faults of Textual 8.2. A second answer to a dialog closes another screen. The workers of a
+    screen end only after its widgets are removed. Callbacks after a refresh run even if the widget is removed.
     """
 
     _left = False
 
     @property
     def has_widgets(self) -> bool:
-        """True while all widgets are mounted, and until the first one is removed."""
+        """Whether all widgets are mounted, and none has been removed yet."""
         return self.is_mounted and not self._pruning
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Close with an answer. It does nothing if the screen is not in front."""
+        """Close the screen with an answer. Do nothing if the screen is not in front."""
         if not self.is_active:
             return AwaitComplete()
         self._left = True
         return super().dismiss(result)
 
     async def _on_message(self, message: Message) -> None:
-        if not (self._left and message.control is not None):  # drop key presses that arrive after dismiss()
+        if not (self._left and message.control is not None):  # ignore key presses that arrive after `dismiss`
             await super()._on_message(message)
 
     async def on_prune(self, event: Prune) -> None:
-        """Cancel the screen's workers before its widgets are removed."""
+        """Cancel the workers of the screen before its widgets are removed."""
         for worker in self.workers:
             if self in worker.node.ancestors_with_self:
                 worker.cancel()

@@ -1,4 +1,4 @@
-"""Screen that sends only changed cells. Textual sends lines from the widget's left edge."""
+"""Screen that sends only changed cells to the terminal. Textual itself sends longer parts of lines."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from widgets.terminal_diff import Piece, ShownCells
 Result = TypeVar("Result")
 
 Spans = dict[int, list[tuple[int, int]]]
-"""Spans to fill, by row."""
+"""Spans of columns (begin and end) that have to be drawn, by row."""
 
 
 class SparseUpdate(CompositorUpdate):
-    """Update of changed spans. Only cells that differ from the terminal's are sent."""
+    """Update of changed spans. It sends only cells that differ from those on the terminal."""
 
     def __init__(self, pieces: list[Piece], shown: ShownCells) -> None:
-        """`pieces` do not overlap."""
+        """`pieces`: parts of lines to show, which must not overlap. `shown`: the cells on the terminal."""
         self._pieces = pieces
         self._shown = shown
 
     def render_segments(self, console: Console) -> str:
-        """Return escape sequences and text for the changed cells."""
+        """Return the escape sequences and texts that show the changed cells."""
         return self._shown.sequence(self._pieces, console)
 
 
 class WholeUpdate(LayoutUpdate):
-    """Update of the complete screen, whatever the terminal shows."""
+    """Update that sends the complete screen, also cells that the terminal already shows."""
 
     def __init__(self, strips: list[Iterable[Strip]], region: Region, shown: ShownCells) -> None:
         super().__init__(strips, region)
         self._shown = shown
 
     def render_segments(self, console: Console) -> str:
-        """Return escape sequences and text for every cell."""
+        """Return the escape sequences and texts that show all cells."""
         pieces: list[Piece] = []
         for y, line in enumerate(self.strips, self.region.y):
             x = self.region.x
@@ -53,19 +53,19 @@ class WholeUpdate(LayoutUpdate):
 
 
 class SparseCompositor(Compositor):
-    """Textual compositor with sparse updates: only widgets in changed spans render, and only the changed lines."""
+    """Compositor that renders only widgets within changed spans, and of these only the changed lines."""
 
     def __init__(self) -> None:
         super().__init__()
         self._shown = ShownCells()
 
     def render_full_update(self, simplify: bool = False) -> LayoutUpdate:
-        """Return the update of the complete screen. `simplify`: the output is no terminal."""
+        """Return the update of the complete screen. `simplify`: whether the output is not a terminal."""
         update = super().render_full_update(simplify)
         return update if simplify else WholeUpdate(update.strips, update.region, self._shown)
 
     def render_partial_update(self) -> SparseUpdate | None:  # type: ignore[override]
-        """Return the update of the dirty regions, or None if there are none."""
+        """Return the update of the changed regions; None if there are none."""
         screen = self.size.region
         regions = [changed for region in self._dirty_regions if (changed := region.intersection(screen))]
         self._dirty_regions.clear()
@@ -75,9 +75,9 @@ class SparseCompositor(Compositor):
         for y, left, right in self._regions_to_spans(regions):
             spans.setdefault(y, []).append((left, right))
         pieces: list[Piece] = []
-        # Textual asks every widget for complete lines, which is most of the bytes. Here the front widget removes its
-        # part of a span, so that nothing is sent twice.
-        for widget, (region, clip) in self.visible_widgets.items():  # from the front to the back
+        # Textual renders complete lines of every widget, which causes most of the output. Here, the frontmost widget
+        # takes its part of each span, so that nothing is sent twice.
+        for widget, (region, clip) in self.visible_widgets.items():  # sorted from the front to the back
             if not spans:
                 break
             area = region.intersection(clip)
@@ -101,7 +101,7 @@ class SparseCompositor(Compositor):
 def _fill(
     spans: list[tuple[int, int]], area: Region, y: int, strip: Strip, pieces: list[Piece]
 ) -> list[tuple[int, int]]:
-    """Add the parts of the spans that `strip` covers to `pieces`, and return the rest."""
+    """Add the parts of the spans that `strip` covers to `pieces`, and return the spans that are left."""
     rest: list[tuple[int, int]] = []
     for left, right in spans:
         a, b = max(left, area.x), min(right, area.right)
@@ -114,17 +114,17 @@ def _fill(
 
 
 class BufferedScreen(SafeScreen[Result]):
-    """Screen that is laid out and drawn once when complete; Textual 8.2 does so at every step.
+    """Screen that is laid out and drawn only once, when it is complete.
 
-    Textual draws a screen that comes to the front with its present contents, draws again after widgets react to their
-    size, and repeats the layout when it receives the same size.
+    Textual 8.2 does more work. It draws a screen that comes to the front with its old contents, and draws it again
+    after widgets have reacted to their size. It also repeats the layout if the size has not changed.
     """
 
     _to_be_drawn = False
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
-        # Textual calls its own handler after this one.
-        self._to_be_drawn = True  # drawn by the timer that Textual's handler starts
+        # Textual calls its own handler after this method.
+        self._to_be_drawn = True  # the timer that Textual's handler starts draws it
 
     def _on_timer_update(self) -> None:
         self._to_be_drawn = False
@@ -135,7 +135,7 @@ class BufferedScreen(SafeScreen[Result]):
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        self._layout_required = False  # requests from now on count
+        self._layout_required = False  # only requests from here on need another layout
         super()._refresh_layout(size, scroll)
 
     def _compositor_refresh(self) -> None:
@@ -148,7 +148,7 @@ class BufferedScreen(SafeScreen[Result]):
 
 
 class SparseScreen(BufferedScreen[Result]):
-    """Screen for live widgets: a new sample sends only the bytes of its own cells."""
+    """Screen for live widgets. For a new sample, only the cells that it changes are sent."""
 
     def __init__(self) -> None:
         super().__init__()

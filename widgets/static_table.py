@@ -1,4 +1,4 @@
-"""Table without a cursor, as high as its rows, which repaints only changed rows."""
+"""Table without a cursor. It is as high as its rows, and repaints only changed rows."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["StaticTable", "TableCell", "TableColumn", "TableRow", "plain"]
 
 
 class StaticTable(TableRenderer, can_focus=False):
-    """Table of a few live rows. Columns without space are left out by priority."""
+    """Table of a few live rows. If there is too little space, columns are left out by priority."""
 
     DEFAULT_CSS = "StaticTable { height: auto; overflow: hidden hidden; &.-empty { display: none; } }"
 
     columns: reactive[tuple[TableColumn, ...]] = reactive((), repaint=False)
-    """Columns in order."""
+    """Columns, in order."""
     rows: reactive[tuple[TableRow, ...]] = reactive((), repaint=False)
-    """Rows in order. Without rows the table takes no space."""
+    """Rows, in order. Without rows, the table takes no space."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class StaticTable(TableRenderer, can_focus=False):
         self.refresh(layout=True)
 
     def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
-        """Repaint changed rows, or everything if a column grew or the number of rows changed."""
+        """Repaint changed rows. If a column grew or the number of rows changed, repaint everything."""
         self.set_class(not rows, "-empty")
         if not before or not rows:
             self.watch_columns()
@@ -57,7 +57,7 @@ class StaticTable(TableRenderer, can_focus=False):
                 self.refresh(Region(0, at + 1, self.size.width, 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height of header and rows."""
+        """Return the height of the header and all rows."""
         return len(self.rows) + 1 if self.rows else 0
 
     def render_line(self, y: int) -> Strip:
@@ -66,6 +66,6 @@ class StaticTable(TableRenderer, can_focus=False):
         if not self.rows or y > len(self.rows):
             return Strip.blank(width, self.rich_style)
         placed = self._layout_of_columns.place(width - GUTTER)
-        if y == 0:  # hidden columns are not counted: the table cannot scroll to them
+        if y == 0:  # the header does not count hidden columns, because the table cannot show them
             return self.header_strip([column.column for column in placed], placed, width)
         return self.row_strip(self.rows[y - 1], placed, width, current=False)

@@ -1,4 +1,4 @@
-"""Column layout of a table: widths, and columns that a narrow terminal leaves out."""
+"""Column layout of a table: the widths, and which columns are left out on a narrow terminal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from rich.text import Text
 from widgets.text_utils.text import clean, pad, shorten, width_of
 
 Align = Literal["left", "right"]
-"""Alignment of a column: numbers on the right, with their units."""
+"""Alignment of a column. Numbers with their units are on the right."""
 
 Tone = Literal["", "accent", "good", "warning", "bad", "muted"]
-"""Tone of a text, for its colour. The text itself has the meaning, too."""
+"""Tone of a text, which determines its colour. The text must be clear without the colour."""
 
 GAP: Final = 2
-"""Spaces between two columns; one if the remaining columns have no space otherwise."""
+"""Number of spaces between two columns. If space is scarce, it is only one."""
 
 LEAST: Final = 6
 """Minimum width of a column in cells."""
@@ -25,70 +25,72 @@ LEAST: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableColumn:
-    """One column."""
+    """A column of a table."""
 
     key: str
     """Unique key."""
     label: str
-    """Heading."""
+    """Heading of the column."""
     width: int | None = None
-    """Width in cells, or None for the width of its cells."""
+    """Width in cells; None to fit its contents."""
     align: Align = "left"
-    """Alignment."""
+    """Alignment of the contents."""
     priority: int = 0
-    """In a narrow terminal, columns with the highest number are left out first; 0 stays."""
+    """If the terminal is narrow, columns with the highest number are left out first; those with 0 are never left out.
+    """
     least: int | None = None
-    """Width in cells to which it may be cut before another column is left out; None for no cut."""
+    """Width in cells to which the column may be cut so that no other column is left out; None for no cut."""
     most: int | None = None
-    """Maximum width in cells if more would leave another column out; None for its full width."""
+    """Width in cells to which the column is limited if another column would be left out otherwise; None for no limit.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCell:
-    """Cell with a tone."""
+    """A text with a tone, as a cell of a table."""
 
     text: str
-    """Text."""
+    """Text of the cell."""
     tone: Tone = ""
     """Tone of the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """One row."""
+    """A row of a table."""
 
     key: str
-    """Unique key. The cursor stays with it."""
+    """Unique key. The cursor stays on the row with its key."""
     cells: tuple[str | TableCell | Text, ...] = ()
-    """One per column; missing ones are empty. A `Text` keeps its own colours, such as a share bar."""
+    """One cell per column; missing cells are empty. A `Text`, such as a share bar, keeps its own colours."""
     dim: bool = False
-    """True to show it as not available."""
+    """Whether the row is shown as not available."""
     marked: bool = False
-    """True if it has a mark."""
+    """Whether the row is marked."""
     separator: bool = False
-    """True for a group heading: the first cell with a line, which the cursor skips."""
+    """Whether the row is a group heading. Only its first cell is shown, and the cursor skips it."""
     tone: Tone = ""
-    """Tone of the complete row."""
+    """Tone of the whole row."""
     banner: tuple[str | TableCell, ...] = ()
-    """Texts across all columns instead of cells."""
+    """Texts that are shown across all columns instead of the cells; empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedColumn:
-    """A visible column."""
+    """A column that is visible."""
 
     index: int
-    """Index among all columns."""
+    """Index of the column among all columns."""
     column: TableColumn
-    """Column."""
+    """The column itself."""
     width: int
-    """Present width in cells."""
+    """Current width in cells."""
     gap: int = 0
-    """Spaces before it."""
+    """Number of spaces before the column."""
 
 
 def plain(cell: str | TableCell | Text) -> str:
-    """Return the cleaned text of a cell."""
+    """Return the text of a cell, cleaned and without style."""
     return clean(_cell_text(cell))
 
 
@@ -97,21 +99,21 @@ def _cell_text(cell: str | TableCell | Text) -> str:
 
 
 class TableLayout:
-    """Measured column widths. Columns only grow, so that a live table stays steady."""
+    """Measures and computes the widths of columns. Measured widths only grow, so that a live table stays steady."""
 
     def __init__(self, columns: Sequence[TableColumn] = (), rows: Iterable[TableRow] = ()) -> None:
         self.columns = tuple(columns)
-        """All columns."""
+        """All columns, also those that are left out."""
         self._labels = [width_of(clean(column.label)) for column in self.columns]
         self._plain = [0] * len(self.columns)
         self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
         self.measure(rows)
 
     def measure(self, rows: Iterable[TableRow]) -> bool:
-        """Measure more rows. Return True if a column grew."""
+        """Measure additional rows. Return whether a column grew."""
         before = self._plain.copy()
         cells = [row.cells for row in rows if not (row.separator or row.banner)]
-        # Column by column, each text once: most of ten thousand rows have the same texts.
+        # Measure each distinct text of a column only once, because most of ten thousand rows have the same texts.
         for index, width in enumerate(before):
             names = {_cell_text(row[index]) for row in cells if index < len(row)}
             self._plain[index] = max(width, max((width_of(clean(text)) for text in names), default=0))
@@ -121,11 +123,10 @@ class TableLayout:
         return grew
 
     def place(self, width: int) -> tuple[PlacedColumn, ...]:
-        """Return the columns that fit into `width` cells. The widest are squeezed if even the most important do not
-        fit.
+        """Return the columns that fit into `width` cells. If even the most important do not fit, the widest are cut.
 
-        Remaining space goes to columns that were cut, first to those that need least. So a name of 300 characters does
-        not take the space of other columns.
+        Remaining space goes to columns that were cut. Those that need least get it first, so that a name of 300
+        characters does not take the space of other columns.
         """
         if self._placed[0] != width:
             self._placed = (width, self._place(width))
@@ -154,7 +155,7 @@ class TableLayout:
         )
 
     def _squeeze(self, widths: list[int], kept: Sequence[int], available: int) -> None:
-        """Cut columns until they fit: first those with limits, then the widest."""
+        """Cut columns until all fit: first columns with `least` or `most`, then the widest."""
         bounded = [column.least is not None or column.most is not None for column in self.columns]
         while sum(widths[index] for index in kept) > available:
             wide = [index for index in kept if widths[index] > LEAST]
@@ -176,7 +177,7 @@ def _total_width(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> 
 
 
 def align(text: str, placed: PlacedColumn) -> str:
-    """Return a text in exactly its column's width."""
+    """Return a text in exactly the width of its column, aligned as the column is."""
     if placed.column.align == "left":
         return pad(text, placed.width)
     text = shorten(text, placed.width)
@@ -184,5 +185,5 @@ def align(text: str, placed: PlacedColumn) -> str:
 
 
 def heading(placed: PlacedColumn) -> str:
-    """Return the label of a column, with the gap before it."""
+    """Return the heading of a column, with the gap before it."""
     return " " * placed.gap + align(clean(placed.column.label), placed)

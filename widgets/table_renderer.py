@@ -1,4 +1,4 @@
-"""Appearance of a table: header, rows, signs and colours."""
+"""Draws tables: the header, rows, signs and colours."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from widgets.table_layout import PlacedColumn, TableCell, TableColumn, TableRow,
 from widgets.text_utils.text import pad, shorten, width_of
 
 GUTTER = 2
-"""Cells for the signs of cursor and mark."""
+"""Number of cells for the cursor sign and the mark."""
 
 
 _STYLES = {
@@ -31,11 +31,11 @@ _STYLES = {
     "bar": "color: $primary;",
     **TONE_STYLES,
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
-class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles of the first base only
-    """Base of tables that draws lines as strips. Subclasses decide the position of rows."""
+class TableRenderer(ScrollView, Selectable):  # Textual uses the bindings and styles of the first base only
+    """Base class of tables. It draws the header and rows, and subclasses determine their positions."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("keyed-table", _STYLES)
 
@@ -50,10 +50,10 @@ class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles
     """
 
     sought: tuple[str, ...] = ()
-    """Lower-case words to highlight in rows."""
+    """Words to highlight in rows, in lower case."""
 
     def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[PlacedColumn], width: int) -> Strip:
-        """Return the labels of the columns, and the number of hidden ones."""
+        """Return the header: the headings of the visible columns, and the number of hidden columns."""
         text = " " * GUTTER + "".join(map(heading, placed))
         style = self.get_component_rich_style("keyed-table--header")
         if hidden := len(columns) - len(placed):
@@ -63,7 +63,7 @@ class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles
         return Strip([Segment(pad(text, width), style)], width)
 
     def row_strip(self, row: TableRow, placed: Sequence[PlacedColumn], width: int, *, current: bool) -> Strip:
-        """Return a row with the signs of cursor and mark, or a group heading."""
+        """Return a row with the cursor sign and the mark, or a group heading. `current`: the cursor is on the row."""
         if row.separator:
             title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
             style = self.get_component_rich_style("keyed-table--separator")
@@ -95,7 +95,7 @@ class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles
         return self._highlight(align(plain(cell), column), style)
 
     def _highlight(self, text: str, style: Style) -> list[Segment]:
-        """Return the text with highlighted search words."""
+        """Return the text with the words in `sought` highlighted."""
         words_in_text = tuple(word for word in self.sought if word in text.lower())
         if not words_in_text or len(text.lower()) != len(text):
             return [Segment(text, style)]
@@ -104,7 +104,10 @@ class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles
         return [Segment(part, match if number % 2 else style) for number, part in enumerate(parts) if part]
 
     def _banner(self, pieces: Sequence[str | TableCell], available: int, base: Style, current: bool) -> list[Segment]:
-        """Return the texts with dots between them, except after the first: a name and its description."""
+        """Return the texts of a banner.
+
+        Dots separate them, except for the first two, which are a name and its description.
+        """
         segments: list[Segment] = []
         for number, piece in enumerate(pieces):
             style = self._text_style(base, piece.tone, current) if isinstance(piece, TableCell) and piece.tone else base
@@ -120,6 +123,6 @@ class TableRenderer(ScrollView, Selectable):  # Textual uses bindings and styles
         return self._text_style(style, "dim", current) if row.dim else style
 
     def _text_style(self, base: Style, name: str, current: bool) -> Style:
-        """Return a component's text style, without its background under the cursor."""
+        """Return the text style of a component class. Under the cursor, it keeps the background of the cursor."""
         style = self.get_component_rich_style(f"keyed-table--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style

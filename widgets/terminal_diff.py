@@ -1,4 +1,4 @@
-"""Terminal output by difference: only changed cells are sent, and each style change once."""
+"""Terminal output that contains only changed cells, and repeats no style."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from rich.style import Style
 from textual.strip import Strip
 
 Piece = tuple[int, int, int, Strip]
-"""Row, first column, column after the last, and the strip to show."""
+"""Part of a line to show: row, first column, column after the last, and the strip."""
 
 APART: Final = 8
-"""Largest gap of unchanged cells that is sent anyway: skipping it would take as many bytes."""
+"""Up to this number of unchanged cells between changed ones are sent too, because skipping them takes as many bytes."""
 
 _UNSEEN: Final = frozenset("123")
-"""Attributes without effect on a blank cell: bold, faint and italic."""
+"""Attributes (SGR parameters) that have no effect on a blank cell: bold, faint and italic."""
 
 
 class Rendition(NamedTuple):
-    """Appearance of cells as SGR parameters (ECMA-48)."""
+    """Appearance of a cell, as SGR parameters (ECMA-48)."""
 
     attributes: str = ""
-    """Parameters except colours."""
+    """Parameters other than colours."""
     ink: str = ""
     """Foreground colour."""
     ground: str = ""
@@ -34,19 +34,22 @@ class Rendition(NamedTuple):
 
     @property
     def is_bare(self) -> bool:
-        """True if a blank cell shows only the background."""
+        """Whether a blank cell with this appearance shows only the background."""
         return _UNSEEN.issuperset(self.attributes.split(";")) if self.attributes else True
 
 
 PLAIN: Final = Rendition()
 
 Cell = tuple[str, Rendition]
-"""Character of one cell, and its appearance."""
+"""Character of a cell, and its appearance."""
 
 
 @lru_cache(maxsize=4096)
 def _renditions(parameters: str) -> tuple[Rendition, Rendition]:
-    """Return the appearance of a character and of a blank, from Rich's parameters of a style."""
+    """Return the appearance of a character and that of a blank.
+
+    `parameters`: SGR parameters that Rich makes of a style.
+    """
     codes = parameters.split(";") if parameters else []
     attributes: list[str] = []
     ink = ground = ""
@@ -67,7 +70,7 @@ def _renditions(parameters: str) -> tuple[Rendition, Rendition]:
 
 @lru_cache(maxsize=4096)
 def _transition(before: Rendition, after: Rendition) -> str:
-    """Return the sequence that changes the appearance. It repeats nothing that stays the same."""
+    """Return the escape sequence that changes the appearance. It leaves out parameters that stay the same."""
     if before == after:
         return ""
     old_attributes, new_attributes = before.attributes, after.attributes
@@ -82,7 +85,7 @@ def _transition(before: Rendition, after: Rendition) -> str:
 
 
 def cells_of(strip: Strip, colors: ColorSystem) -> list[Cell] | None:
-    """Return the cells of a strip, or None if a character is not one cell wide or has a link."""
+    """Return the cells of a strip; None if a character is not exactly one cell wide or a text has a link."""
     cells: list[Cell] = []
     for text, style, _ in strip:
         if (style is not None and style._link) or not (text.isascii() or cell_len(text) == len(text)):
@@ -99,18 +102,18 @@ def _parameters(style: Style | None, colors: ColorSystem) -> str:
 
 
 class ShownCells:
-    """Cells of a terminal as last sent. After any other output, call `forget`."""
+    """The cells that a terminal shows, as far as they were sent with `sequence`. After other output, call `forget`."""
 
     def __init__(self) -> None:
         self._rows: dict[int, list[Cell | None]] = {}
 
     def forget(self) -> None:
-        """Forget the contents of the terminal."""
+        """Assume that the contents of the terminal are unknown."""
         self._rows.clear()
 
     def sequence(self, pieces: Iterable[Piece], console: Console) -> str:
-        """Return the output that shows these non-overlapping pieces, and remember them as shown."""
-        colors = console._color_system or ColorSystem.TRUECOLOR  # Textual's default
+        """Return the output that shows these pieces, and record them as shown. The pieces must not overlap."""
+        colors = console._color_system or ColorSystem.TRUECOLOR  # which Textual uses by default
         pen = _Pen()
         for y, left, right, strip in sorted(pieces, key=lambda piece: piece[:2]):
             row = self._rows.setdefault(y, [])
@@ -127,7 +130,7 @@ class ShownCells:
 
 
 def differing_spans(old: Sequence[object], new: Sequence[object]) -> list[tuple[int, int]]:
-    """Return the spans of cells that differ. Close spans are joined."""
+    """Return the spans (begin and end) of cells that differ. Spans that are close to each other are joined."""
     if old == new:
         return []
     pairs: list[tuple[int, int]] = []
@@ -141,7 +144,7 @@ def differing_spans(old: Sequence[object], new: Sequence[object]) -> list[tuple[
 
 
 class _Pen:
-    """Writer of cells that knows its position and style."""
+    """Writes cells, and keeps track of the terminal's cursor position and style."""
 
     def __init__(self) -> None:
         self._out: list[str] = []
@@ -149,30 +152,30 @@ class _Pen:
         self._look = PLAIN
 
     def write(self, y: int, x: int, cells: Sequence[Cell]) -> None:
-        """Write cells from a position to the right."""
+        """Write cells, beginning at a position."""
         self._move(y, x, x + len(cells))
         for character, rendition in cells:
             actual = rendition
             if character == " " and actual.ground == self._look.ground and actual.is_bare and self._look.is_bare:
-                actual = self._look  # a blank looks the same in any foreground colour
+                actual = self._look  # a blank looks the same with any foreground colour
             if actual is not self._look:
                 self._out.append(_transition(self._look, actual))
                 self._look = actual
             self._out.append(character)
 
     def paste(self, y: int, x: int, end: int, sequence: str) -> None:
-        """Write a sequence that has its own styles."""
+        """Write a sequence that sets its own styles and ends in column `end`."""
         self._out.append(_transition(self._look, PLAIN))
         self._look = PLAIN
         self._move(y, x, end)
         self._out.append(sequence)
 
     def _move(self, y: int, x: int, end: int) -> None:
-        """Move the cursor, unless it is already there: that saves the bytes of a move."""
+        """Move the cursor to a position, unless it is already there. `end`: its column after the next output."""
         if self._here != (y, x):
             self._out.append(f"\x1b[{y + 1};{x + 1}H")
         self._here = (y, end)
 
     def end(self) -> str:
-        """Return the output, ending in the plain style."""
+        """Return all output so far. It ends with a change to the plain style."""
         return "".join(self._out) + _transition(self._look, PLAIN)

@@ -1,4 +1,4 @@
-"""One-line field that handles keys in the order of typing."""
+"""One-line field that handles keys in the order in which they were typed."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from textual.binding import NoBinding
 from textual.widgets import Input
 
 _EDITS = ("cursor_", "delete_", "home", "end")
-"""Actions of an `Input` on its text and cursor. Other actions also exist on the screen, and wait their turn."""
+"""Prefixes of the actions with which an `Input` changes its text or cursor. Only these are run at once."""
 
 
 class TextField(Input):
-    """Input in which no letter overtakes an earlier key.
+    """Input that never handles a letter before a key that was typed earlier.
 
-    Textual looks for a key's binding after the key has bubbled up to the app, but inserts a letter at once. If keys
-    arrive together, pasted or over a slow link, a letter after a backspace was inserted first and then deleted.
+    Textual inserts a letter at once, but runs the binding of another key only after the key has bubbled up to the app.
+    So if keys arrive together, as from a paste or over a slow link, a letter after a backspace would be inserted first
+    and then deleted.
     """
 
     leave: Callable[[], None] | None = None
-    """Called on enter to move the focus at once, so that the next key goes to the new widget."""
+    """Function that is called on enter and moves the focus at once, so that the next key goes to the new widget."""
 
     async def _on_key(self, event: events.Key) -> None:
         if self.leave is not None and (event.key == "enter" or self.screen.focused is not self):
@@ -29,7 +30,7 @@ class TextField(Input):
             event.prevent_default()
             if self.screen.focused is self:
                 self.leave()
-            else:  # it arrived together with the enter before it
+            else:  # the key arrived together with an enter before it
                 self.app.post_message(events.Key(event.key, event.character))
             return
         if not event.is_printable:

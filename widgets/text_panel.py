@@ -1,4 +1,4 @@
-"""Base of static panels: lines of styled pieces, laid out once per width."""
+"""Base class of panels of text. Lines consist of styled pieces and are laid out once per width."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from widgets.cached_styles import TONE_STYLES, StyleCachedWidget, component_clas
 from widgets.text_utils.text import width_of, wrap
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
-"""Style of a sentence, or ""."""
+"""Name of the style of a sentence; "" for the default."""
 
 Line = tuple[tuple[str, str], ...]
-"""Pieces of a line: style name (component class of `TextPanel` without prefix) and cleaned text."""
+"""Pieces of a line. Each has a style name (a component class of `TextPanel` without its prefix) and cleaned text."""
 
 
 _STYLES = {
@@ -25,11 +25,11 @@ _STYLES = {
     "value": "color: $foreground;",
     **TONE_STYLES,
 }
-"""CSS rules of the component classes."""
+"""CSS rules of the component classes, by name."""
 
 
 class TextPanel(StyleCachedWidget):
-    """Panel as high as its lines, which a subclass lays out. Markup is never interpreted."""
+    """Panel that is as high as its lines. Subclasses lay out the lines. Markup is never interpreted."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("lines", _STYLES)
 
@@ -50,11 +50,11 @@ class TextPanel(StyleCachedWidget):
         self._laid: tuple[int, list[Line]] = (-1, [])
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the lines at a width of at least 1. Subclasses override it."""
+        """Return the lines for a width of at least 1. Subclasses override this."""
         raise NotImplementedError
 
     def update_lines(self) -> None:
-        """Lay out again after a change of the content. Only lines that differ are repainted."""
+        """Lay out the lines again after the content has changed. Only lines that differ are repainted."""
         width, before = self._laid
         if width != self.size.width or width < 1:
             self._laid = (-1, [])
@@ -71,7 +71,7 @@ class TextPanel(StyleCachedWidget):
                 self.refresh(Region(left, y, max(1, min(right, width) - left), 1))
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the number of lines at this width."""
+        """Return the number of lines for this width."""
         return len(self._lines(width))
 
     def get_content_width(self, container: Size, viewport: Size) -> int:
@@ -79,7 +79,7 @@ class TextPanel(StyleCachedWidget):
         return container.width
 
     def render_line(self, y: int) -> Strip:
-        """Return one line of the panel."""
+        """Return a line of the panel."""
         width = self.size.width
         lines = self._lines(width)
         if y >= len(lines):
@@ -94,7 +94,7 @@ class TextPanel(StyleCachedWidget):
 
 
 def _difference(old: Line, new: Line) -> tuple[int, int]:
-    """Return the columns from the first piece that differs to the end of the longer line."""
+    """Return the column of the first piece that differs, and the column at the end of the longer line."""
     left = 0
     for (kind, text), (new_kind, new_text) in zip(old, new, strict=False):
         if (kind, text) != (new_kind, new_text):
@@ -104,7 +104,7 @@ def _difference(old: Line, new: Line) -> tuple[int, int]:
 
 
 class TextParagraphs(TextPanel):
-    """Wrapped sentences."""
+    """Shows a text, wrapped to the width."""
 
     def __init__(
         self,
@@ -120,15 +120,15 @@ class TextParagraphs(TextPanel):
 
     @property
     def text(self) -> str:
-        """Present text."""
+        """The text that is shown."""
         return self._text
 
     def say(self, text: str, tone: Style = "") -> None:
-        """Change the text."""
+        """Show another text."""
         if (text, tone) != (self._text, self._tone):
             self._text, self._tone = text, tone
             self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the wrapped sentences, or no line without text."""
+        """Return the wrapped text; no lines if there is no text."""
         return [((self._tone or "value", line),) for line in wrap(self._text, width)] if self._text else []

@@ -159,7 +159,7 @@ async def a_job_that_runs(pilot: Pilot[int], table: Table, way: Way) -> None:
     await press(pilot, "z")
     way["z"] = station(pilot, next(chart.data.x_max for chart in charts(pilot) if chart.data is not None))
     await pilot.press("v")
-    await until(pilot, lambda: "all I/Os of the moment" in text_of(pilot))
+    await until(pilot, lambda: "all I/Os of an interval" in text_of(pilot))
     way["v"] = station(pilot)
     await pilot.press("v")
     await until(pilot, lambda: "all I/Os" not in text_of(pilot))
@@ -223,7 +223,7 @@ def test_z_fits_the_time_axis_to_what_was_measured(watched: Way) -> None:
 
 
 def test_v_shows_the_latency_as_a_heat_map_and_back(watched: Way) -> None:
-    assert ("all I/Os of the moment" in watched["v"].text, "p99.9" in watched["v again"].text) == (True, True)
+    assert ("all I/Os of an interval" in watched["v"].text, "p99.9" in watched["v again"].text) == (True, True)
 
 
 def test_while_a_job_runs_the_screen_names_that_job(watched: Way) -> None:

@@ -1,1 +1,1 @@
-"""Static plots: their data, and their painting by plotext as rows of text."""
+"""Static plots: their data, and functions that paint them as rows of text with plotext."""

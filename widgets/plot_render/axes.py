@@ -1,4 +1,4 @@
-"""Axes of a static plot: positions of values, and round ticks."""
+"""Axes of static plots: the positions of values, and ticks at round values."""
 
 from __future__ import annotations
 
@@ -11,47 +11,50 @@ from dataclasses import dataclass
 from widgets.text_utils.ticks import one_two_five, outer_multiples, power_of_ten
 
 Tick = tuple[float, str]
-"""Value and label of a tick."""
+"""Value of a tick, and its label."""
 
 _AIR = 1.05
-"""Margin factor, as a point on the frame is not visible."""
+"""Factor by which a logarithmic axis extends beyond the values, because a point on the frame is not visible."""
 
 _LEAST_RATIO = 1.5
-"""Minimum ratio of the ends of a logarithmic axis."""
+"""Minimum ratio between the ends of a logarithmic axis."""
 
 _STEPS = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
-"""Ticks in a decade, the most first."""
+"""Possible ticks in a decade. The densest come first."""
 
 _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
-"""Ticks in an axis of less than a decade."""
+"""Ticks of an axis that covers at most a decade."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotAxis:
-    """Axis from `low` to `high`, with `low` below `high`."""
+    """An axis from `low` to `high`, which must be higher than `low`."""
 
     low: float
     high: float
     ticks: tuple[Tick, ...] = ()
     log: bool = False
-    """True if equal distances are equal ratios. Both ends are then above 0."""
+    """Whether the axis is logarithmic. If so, both ends must be above 0."""
 
     def share(self, value: float) -> float:
-        """Return the position of a value, 0 at the low end and 1 at the high end, limited to the axis."""
+        """Return the position of a value: 0 at the low end and 1 at the high end.
+
+        Other values are limited to this range.
+        """
         value = min(max(value, self.low), self.high)
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def value(self, share: float) -> float:
-        """Return the value at a position."""
+        """Return the value at a position from 0 (low end) to 1 (high end)."""
         if self.log:
             return float(self.low * (self.high / self.low) ** share)
         return self.low + (self.high - self.low) * share
 
 
 def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> PlotAxis:
-    """Return a logarithmic axis over the values above 0, with about `most` ticks at most."""
+    """Return a logarithmic axis that covers the values above 0. `most`: approximate maximum number of ticks."""
     positive = [value for value in values if value > 0] or [1.0]
     low, high = min(positive) / _AIR, max(positive) * _AIR
     if high / low < _LEAST_RATIO:
@@ -69,7 +72,10 @@ def ratios(values: Iterable[float], most: int, tick: Callable[[float], str]) -> 
 
 
 def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *, zero: bool = True) -> PlotAxis:
-    """Return a linear axis that begins and ends on a tick, with about `most` ticks at most. `zero`: it includes 0."""
+    """Return a linear axis that covers the values, and begins and ends at a tick.
+
+    `most`: approximate maximum number of ticks; `zero`: whether the axis includes 0.
+    """
     numbers = list(values) or [1.0]
     low, high = min(numbers), max(numbers)
     if zero:
@@ -82,7 +88,7 @@ def amounts(values: Iterable[float], most: int, tick: Callable[[float], str], *,
 
 
 def _round_step(rough: float) -> float:
-    """Return the smallest of 1, 2, 2.5, 5 times a power of ten that is not below `rough`."""
+    """Return the smallest number of at least `rough` that is 1, 2, 2.5 or 5 times a power of ten."""
     step, quarter = one_two_five(rough, up=True), 2.5 * power_of_ten(rough)
     return quarter if rough <= quarter < step else step
 
@@ -92,7 +98,7 @@ def round_figure(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-# -- local times ------------------------------------------------------------------------------------------------------
+# -- axes of dates, in local time -------------------------------------------------------------------------------------
 
 _DAY = 86_400.0
 _MONTH = 2_629_800.0
@@ -102,7 +108,10 @@ _MONTHS = (1, 3, 6, 12, 24, 60, 120)
 
 
 def dates(times: Sequence[float], most: int) -> PlotAxis:
-    """Return an axis over seconds since the epoch, with ticks at local minutes, midnights, Mondays or months."""
+    """Return an axis of dates that covers these times (seconds since 1970).
+
+    Ticks are at round times of day, midnights, Mondays or beginnings of months, in local time.
+    """
     span = max(times) - min(times)
     margin = max(span * 0.03, 1.0)
     low, high = min(times) - margin, max(times) + margin
@@ -116,7 +125,10 @@ def dates(times: Sequence[float], most: int) -> PlotAxis:
 
 
 def _calendar_steps(span: float) -> Iterable[tuple[float, str, tuple[int, int, int]]]:
-    """Yield calendar steps from the shortest on: seconds, tick format, and (months, days, seconds)."""
+    """Yield possible distances of ticks, the shortest first.
+
+    Each has its length in seconds, the format of the labels, and the distance as months, days and seconds.
+    """
     day = "" if span < _DAY else "%d %b "
     yield from ((float(count), f"{day}{'%H:%M:%S' if count < 60 else '%H:%M'}", (0, 0, count)) for count in _SECONDS)
     yield from ((_DAY * count, "%d %b", (0, count, 0)) for count in _DAYS)
@@ -124,7 +136,10 @@ def _calendar_steps(span: float) -> Iterable[tuple[float, str, tuple[int, int, i
 
 
 def _calendar_times(low: float, high: float, months: int, days: int, seconds: int) -> list[float]:
-    """Return the times of a calendar step. mktime normalises months and days, including summer time."""
+    """Return the times of the ticks from `low` to `high` at this distance.
+
+    mktime normalises months and days that are out of range, and handles summer time.
+    """
     begin = time.localtime(low)
     month = 1 if months > 1 else begin.tm_mon
     day = 1 if months else begin.tm_mday - (begin.tm_wday if days > 2 else 0)

@@ -1,4 +1,4 @@
-"""Comparison of configurations: a box of runs for each, or throughput against latency of every run."""
+"""Plots that compare configurations: box plots of their runs, or throughput against latency of each run."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from widgets.plot_render.style import PlotStyle, legend
 from widgets.text_utils.ticks import si_label, time_label
 
 _WIDE = 4.0
-"""Ratio of maximum to minimum from which an axis is logarithmic."""
+"""If the maximum is more than this many times the minimum, the axis of a box plot is logarithmic."""
 
 _FAR = 20.0
-"""Ratio of maximum to minimum from which an axis is logarithmic instead of starting at 0."""
+"""If the maximum is more than this many times the minimum, the throughput axis of a scatter plot is logarithmic."""
 
 
 def paint_boxes(data: BoxData, style: PlotStyle) -> list[str]:
-    """Return horizontal boxes from quartile to quartile with median and whiskers, and every run as a sign below."""
+    """Return horizontal box plots with quartiles, median and whiskers. A sign for each run is below its box."""
     values = [value for lot in data.lots for value in lot.values]
     names = _names(data, style.width * 2 // 5)
     gutter = max(map(len, names))
@@ -32,7 +32,7 @@ def paint_boxes(data: BoxData, style: PlotStyle) -> list[str]:
     rows = height * len(lots)
     middles = [rows - 1 - at * height - (height - 1) // 2 for at in range(len(lots))]
     y = PlotAxis(low=0.0, high=max(1.0, rows - 1.0), ticks=tuple(zip(map(float, middles), names, strict=True)))
-    label = f"{data.unit.value}{begin_text}, box: middle half and median"
+    label = f"{data.unit.value}{begin_text}, box: quartiles and median"
     pane = PlotPane(style, rows + 3, x, y, label=label, gutter=gutter)
     for index, (lot, row) in enumerate(zip(lots, middles, strict=True)):
         _box(pane, lot.values, row, height, index)
@@ -40,7 +40,7 @@ def paint_boxes(data: BoxData, style: PlotStyle) -> list[str]:
 
 
 def _names(data: BoxData, width: int) -> list[str]:
-    """Return name and median of each sample in aligned columns."""
+    """Return the row headings: name and median of each sample, in aligned columns."""
     medians = [data.unit.text(statistics.median(lot.values)) for lot in data.lots]
     median_width = max(map(len, medians))
     names = [single_cells(lot.name, width - median_width - 2) for lot in data.lots]
@@ -61,7 +61,7 @@ def _box(pane: PlotPane, values: Sequence[float], row: int, height: int, series:
 
 
 def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return minimum, quartiles and maximum of one value or more."""
+    """Return the minimum, the three quartiles and the maximum. There must be at least one value."""
     if len(values) == 1:
         return (values[0],) * 5
     first, middle, third = statistics.quantiles(values, n=4, method="inclusive")
@@ -69,7 +69,7 @@ def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, f
 
 
 def paint_scatter(data: ScatterData, style: PlotStyle) -> list[str]:
-    """Return a plot of throughput across and p99 up, with a sign and colour per configuration."""
+    """Return a scatter plot with horizontal throughput and vertical p99. Each configuration has its sign and colour."""
     head = legend(style, [(cloud.name, "") for cloud in data.clouds], joined=False)
     height = style.height - len(head)
     points = [point for cloud in data.clouds for point in cloud.points]

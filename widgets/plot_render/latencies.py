@@ -1,4 +1,4 @@
-"""Latency plots: by percentile, and as a histogram."""
+"""Plots of latencies: percentile curves and histograms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from widgets.text_utils import units
 from widgets.text_utils.ticks import time_label
 
 BEYOND = 10
-"""Minimum number of I/Os beyond a percentile that is drawn."""
+"""A percentile is drawn only if at least this number of I/Os is beyond it."""
 
 _PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99"), (0.99999, "p99.999"))
 _IN_LEGEND = (0.5, 0.99, 0.999)
 
 _EDGE = 0.0005
-"""Share of I/Os at either end that a linear histogram leaves out."""
+"""Share of the I/Os at each end that a histogram with linear shares leaves out."""
 
 
 def total_of(bins: Bins) -> int:
@@ -28,7 +28,7 @@ def total_of(bins: Bins) -> int:
 
 
 def quantile(bins: Bins, share: float) -> float:
-    """Return the latency that a share of the I/Os does not exceed. The histogram must not be empty."""
+    """Return the latency that this share of the I/Os does not exceed. The histogram must not be empty."""
     target, count_so_far = share * total_of(bins), 0
     for value, count in bins:
         count_so_far += count
@@ -38,9 +38,9 @@ def quantile(bins: Bins, share: float) -> float:
 
 
 def percentile_points(bins: Bins) -> Iterator[tuple[int, float]]:
-    """Yield the points of a percentile curve: I/Os up to a latency, and that latency.
+    """Yield the points of a percentile curve: the number of I/Os up to a latency, and that latency.
 
-    The fastest percent is left out: it would take half the height.
+    The fastest percent of the I/Os is left out, because it would take half of the height.
     """
     total, passed = total_of(bins), 0
     for value, count in bins:
@@ -52,7 +52,7 @@ def percentile_points(bins: Bins) -> Iterator[tuple[int, float]]:
 
 
 def paint_percentiles(data: PercentileData, style: PlotStyle) -> list[str]:
-    """Return percentile curves. Each further nine has the same width, and latencies are logarithmic."""
+    """Return a plot of percentile curves. Each additional nine has the same width, and latencies are logarithmic."""
     curves = [_nines_curve(latencies.bins) for latencies in data.series]
     end = max(1.0, *(curve[-1][0] for curve in curves))
     ticks = [(0.0, "p0"), *((nines(share), name) for share, name in _PERCENTILES if nines(share) <= end)]
@@ -69,7 +69,7 @@ def paint_percentiles(data: PercentileData, style: PlotStyle) -> list[str]:
 
 
 def _percentiles_text(latencies: Latencies) -> str:
-    """Return the usual percentiles that have at least ten I/Os beyond them."""
+    """Return p50, p99 and p99.9 as text. Percentiles with fewer than ten I/Os beyond them are left out."""
     names, total = dict(_PERCENTILES), total_of(latencies.bins)
     percentile_points = [share for share in _IN_LEGEND if total * (1 - share) >= BEYOND]
     return "  ".join(
@@ -78,13 +78,13 @@ def _percentiles_text(latencies: Latencies) -> str:
 
 
 def _nines_curve(bins: Bins) -> list[tuple[float, float]]:
-    """Return (nines, latency) points as far as ten I/Os are beyond them."""
+    """Return the points of a percentile curve as nines and latency. It ends where fewer than ten I/Os are beyond."""
     total = total_of(bins)
     return [(nines(passed / total), value) for passed, value in percentile_points(bins)] or [(0.0, float(bins[0][0]))]
 
 
 def paint_histogram(data: HistogramData, style: PlotStyle) -> list[str]:
-    """Return the share of I/Os per column: the first filled, the others as lines."""
+    """Return a plot of histograms: the share of the I/Os per column. The first is filled, the others are lines."""
     labels = [_counts_text(latencies) for latencies in data.series]
     head = legend(
         style, [(latencies.name, text) for latencies, text in zip(data.series, labels, strict=True)], joined=True
@@ -100,7 +100,7 @@ def paint_histogram(data: HistogramData, style: PlotStyle) -> list[str]:
         y = ratios(filled, height // 3, lambda share: f"{share * 100:.6f}".rstrip("0").rstrip(".") + " %")
     else:
         y = amounts(filled, max(3, height // 4), lambda share: f"{share * 100:.3g} %")
-    both = ", both as ratios" if data.log else ""
+    both = ", both logarithmic" if data.log else ""
     pane = PlotPane(style, height, x, y, label=f"share of the I/Os in each column, by latency{both}")
     _fill(pane, spread[0])
     for index, row in enumerate(spread[1:], 1):
@@ -114,12 +114,12 @@ def _counts_text(latencies: Latencies) -> str:
 
 
 def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
-    """Draw bars with a resolution of an eighth of a cell."""
+    """Draw a bar in each column, with a resolution of an eighth of a cell."""
     steps = " #" if pane.look.ascii else " ▁▂▃▄▅▆▇█"
     cells = []
     for column, share in enumerate(spread):
         if share > 0:
-            # A value is in the middle of its row, so a bar reaches half a row further.
+            # The position of a value is the middle of its row, so the bar is half a row higher.
             height = pane.y.share(share) * (pane.rows - 1)
             full, part = divmod(height + 0.5 if height > 0.06 else height, 1.0)
             cells += [(column, row, steps[-1]) for row in range(int(full))]
@@ -129,7 +129,7 @@ def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
 
 
 def shares(bins: Bins, x: PlotAxis, columns: int) -> list[float]:
-    """Return the share of I/Os per column of a logarithmic axis. A bin is spread over its width.
+    """Return the share of the I/Os in each column of a logarithmic axis. The I/Os of a bin are spread over its width.
 
     fio divides each power of two of nanoseconds into 64 bins (`FIO_IO_U_PLAT_BITS` 6 in fio's stat.h).
     """
@@ -144,5 +144,5 @@ def shares(bins: Bins, x: PlotAxis, columns: int) -> list[float]:
 
 
 def _place(value: float, x: PlotAxis, columns: int) -> float:
-    """Return the position of a latency in columns; it may be outside the axis."""
+    """Return the position of a latency in columns. It may be outside of the axis."""
     return math.log(value / x.low) / math.log(x.high / x.low) * (columns - 1) + 0.5

@@ -1,4 +1,4 @@
-"""Painter of all static plots as rows of text."""
+"""Paints static plots as rows of text."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from widgets.plot_render.time_series import paint_curve, paint_history, paint_ti
 from widgets.text_utils.text import wrap
 
 SIMULATED = "SIMULATED  "
-"""Prefix of the title of simulated results."""
+"""Text before the title if the results are simulated."""
 
 
 def paint(picture: StaticPlot, style: PlotStyle) -> list[str]:
-    """Return the rows of a plot within its size, or a sentence if it cannot be drawn."""
+    """Return the rows of a plot, or a sentence that says why it cannot be drawn."""
     if picture.data is None or (reason := too_small(style)):
         return wrap(picture.why if picture.data is None else reason, style.width)[: max(1, style.height)]
     title = fit_line(f"{SIMULATED if picture.simulated else ''}{picture.title}", style.width)

@@ -1,4 +1,4 @@
-"""Data of static plots: names and numbers in the units of their axes."""
+"""Data of static plots. Numbers are in the units of the axes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from widgets.text_utils import units
 from widgets.text_utils.ticks import si_label, time_label
 
 Bins = Sequence[tuple[int, int]]
-"""Histogram as fio reports it: (latency in ns, I/Os), ascending."""
+"""A latency histogram: pairs of latency in ns and number of I/Os, sorted by latency."""
 
 
 MOST_CURVES = 4
-"""Maximum number of curves in one plot that can be distinguished."""
+"""Maximum number of curves in one plot. More could not be distinguished."""
 
 
 class StaticPlotKind(StrEnum):
@@ -30,25 +30,25 @@ class StaticPlotKind(StrEnum):
 
 
 class Unit(StrEnum):
-    """Metric of an axis."""
+    """Metric that an axis shows."""
 
     IOPS = "IOPS"
     """I/Os per second."""
     RATE = "MiB/s"
     """MiB per second."""
     LATENCY = "p99"
-    """Nanoseconds."""
+    """p99 of the latency in nanoseconds."""
 
     @property
     def text(self) -> Callable[[float], str]:
-        """Function that returns a value in three digits with its unit."""
+        """Function that returns the text for a value, with three significant digits."""
         if self is Unit.RATE:
             return units.three
         return units.latency if self is Unit.LATENCY else units.iops
 
     @property
     def tick(self) -> Callable[[float], str]:
-        """Function that returns a round value as a label."""
+        """Function that returns the label for a round value."""
         return time_label if self is Unit.LATENCY else si_label
 
 
@@ -63,53 +63,53 @@ class Latencies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PercentileData:
-    """Latency by percentile, one curve per configuration."""
+    """Data of a plot of latency by percentile, with one curve per configuration."""
 
     series: tuple[Latencies, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistogramData:
-    """Latency histograms: the first filled, the others as lines."""
+    """Data of a plot of latency histograms. The first is filled, the others are lines."""
 
     series: tuple[Latencies, ...]
     log: bool = False
-    """True for logarithmic shares, which also show one I/O in a million."""
+    """Whether the axis of the shares is logarithmic, so that even one I/O in a million is visible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxSample:
-    """One value per run of a configuration."""
+    """The results of a configuration: one value per run."""
 
     name: str
     values: tuple[float, ...]
-    """Values in run order, at least one."""
+    """Values in the order of the runs. There is at least one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoxData:
-    """Spread of the runs of each configuration."""
+    """Data of box plots, which show how the runs of each configuration vary."""
 
     lots: tuple[BoxSample, ...]
     unit: Unit
     zero: bool = False
-    """True if the axis begins at 0."""
+    """Whether the axis begins at 0."""
     log: bool = False
-    """True if equal distances are equal ratios."""
+    """Whether the axis is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScatterSample:
-    """One point per run of a configuration."""
+    """The results of a configuration: one point per run."""
 
     name: str
     points: tuple[tuple[float, float], ...]
-    """(IOPS or MiB/s, p99 in ns)."""
+    """Throughput (IOPS or MiB/s) and p99 in ns of each run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScatterData:
-    """Throughput against latency of every run."""
+    """Data of a scatter plot: throughput against latency of each run."""
 
     clouds: tuple[ScatterSample, ...]
     unit: Unit
@@ -118,23 +118,23 @@ class ScatterData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CourseInterval:
-    """Metrics of one interval of a run."""
+    """Results of one interval of a run. Latencies are in ns, or None if there are none."""
 
     at: float
-    """Seconds since the start of the measured phase. The ramp is before 0."""
+    """Seconds since measuring began. Times in the ramp are negative."""
     rate: float
-    """Throughput in the unit of the timeline."""
+    """Throughput, in the unit of the timeline."""
     p50: float | None = None
     p99: float | None = None
     p99_9: float | None = None
     worst: float | None = None
     stalled: bool = False
-    """True if no request completed in it."""
+    """Whether no request completed in the interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCourse:
-    """Intervals of one run."""
+    """The intervals of one run."""
 
     name: str
     intervals: tuple[CourseInterval, ...]
@@ -142,29 +142,29 @@ class RunCourse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineData:
-    """Throughput and latency over time: all percentiles of one run, or p99 of several."""
+    """Data of a plot over time: throughput, and all percentiles of one run or the p99 of several runs."""
 
     courses: tuple[RunCourse, ...]
     unit: Unit
-    """Metric of the upper axis."""
+    """Metric of the throughput, which is the upper part of the plot."""
     log: bool = True
-    """True for logarithmic latencies."""
+    """Whether the axis of the latencies is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPoint:
-    """Point with its interval."""
+    """A point with the interval of its value."""
 
     x: float
     mean: float
     low: float
-    """Lower end, or the mean itself without an interval."""
+    """Lower end of the interval. Without an interval, both ends equal the mean."""
     high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveLine:
-    """Results along an axis."""
+    """One line of a curve plot: results along the horizontal axis."""
 
     name: str
     rates: tuple[MeasuredPoint, ...] = ()
@@ -173,7 +173,7 @@ class CurveLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveData:
-    """Results of a sweep along an axis: throughput above, latency below."""
+    """Data of a plot of a sweep along an axis, with throughput above latency."""
 
     lines: tuple[CurveLine, ...]
     across: str
@@ -181,34 +181,34 @@ class CurveData:
     unit: Unit
     """Metric of the throughput."""
     steps: tuple[float, ...] = ()
-    """Measured values, each with a tick; () for round ticks."""
+    """Values on the horizontal axis that were measured. Each has a tick. If empty, ticks are at round values."""
     knee: tuple[float, float, float] | None = None
-    """Knee of the curve: the middle and both ends of its interval."""
+    """Knee of the curve, and the lower and upper end of its interval; None for no knee."""
     log: bool = True
-    """True for logarithmic latencies."""
+    """Whether the axis of the latencies is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEpoch:
-    """All sessions with the same settings."""
+    """The results of all sessions that had the same settings."""
 
     name: str
     points: tuple[MeasuredPoint, ...]
-    """Points; x is in seconds since the epoch."""
+    """One point per session. x is in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryData:
-    """The same job on the same target over all sessions."""
+    """Data of a plot over all sessions: results of the same job on the same target."""
 
     stages: tuple[HistoryEpoch, ...]
     unit: Unit
     band: tuple[float, float] | None = None
-    """Spread of the baseline."""
+    """Lower and upper end of the baseline's spread; None for no baseline."""
     marks: tuple[tuple[float, str], ...] = ()
-    """Times and descriptions of changes."""
+    """Time and description of each change."""
     zero: bool = False
-    """True if the axis begins at 0."""
+    """Whether the axis begins at 0."""
 
 
 Data = PercentileData | HistogramData | BoxData | ScatterData | TimelineData | CurveData | HistoryData
@@ -216,15 +216,15 @@ Data = PercentileData | HistogramData | BoxData | ScatterData | TimelineData | C
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticPlot:
-    """One plot, or the reason why there is none."""
+    """A plot, or the reason why there is none."""
 
     title: str
     """Title in one line."""
     data: Data | None = None
-    """Data, or None if there is nothing to show."""
+    """Data of the plot; None if there is nothing to show."""
     why: str = ""
-    """Reason why there is nothing to show; otherwise a remark on the data."""
+    """Why there is nothing to show. If there is data, a remark on it."""
     keys: str = ""
-    """Keys on the screen that would produce data."""
+    """Sentence about the keys with which the user can produce data."""
     simulated: bool = False
-    """True for simulated results."""
+    """Whether the results are simulated."""

@@ -1,4 +1,4 @@
-"""Style of a static plot: size, colours, and signs that distinguish series without colour."""
+"""Style of a static plot: its size and colours, and signs that distinguish series without colours."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from dataclasses import dataclass
 from widgets.text_utils.text import clean, pad, shorten, width_of
 
 Hue = int | tuple[int, int, int]
-"""One of a terminal's 256 colours, or red, green and blue."""
+"""A colour: the number of one of a terminal's 256 colours, or its red, green and blue."""
 
 PALETTE: tuple[Hue, ...] = (33, 166, 138, 60, 93, 104)
-"""Series colours.
+"""Colours of series.
 
 Their contrast is at least 3.1:1 on black and on white. For normal, protan, deutan and tritan vision, the first four
-differ by 30 (CIE Lab), all six by 19.
+differ by at least 30 from each other (CIE Lab), and all six by at least 19.
 """
 
 FAINT = 242
-"""Colour of parts behind all series: ramp, baseline, changes."""
+"""Colour of parts behind all series, such as the ramp, the baseline and changes."""
 
 LEAST = (60, 15)
-"""Minimum columns and rows of a readable plot."""
+"""Minimum number of columns and rows of a readable plot."""
 
 LEAST_BESIDE = (44, 9)
-"""Minimum columns and rows next to other widgets with the numbers: a small plot is better than a sentence."""
+"""Minimum number of columns and rows if other widgets show the numbers, so that a small plot is enough."""
 
 _SIGNS, _ASCII_SIGNS = "●▲■◆▼✚", "ox+*#%"
 _ASCII = str.maketrans("│┃─├┤┬┴┼┌┐└┘·░▒█▁▂▃▄▅▆▇µ", "|#-||+++++++.:=#_______u")
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 BEHIND = -1
-"""Series index of parts behind all series."""
+"""Index that stands for parts behind all series, instead of a series."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotStyle:
-    """Size in cells, and capabilities of the terminal."""
+    """Size of a plot in cells, and capabilities of the terminal."""
 
     width: int = 80
     height: int = 20
     palette: Sequence[Hue] = PALETTE
-    """Colours of the series in order; empty for no colours."""
+    """Colours of the series, in order; empty for no colours."""
     ascii: bool = False
     least: tuple[int, int] = LEAST
-    """Columns and rows below which it is not drawn."""
+    """Minimum number of columns and rows. A smaller plot is not drawn."""
 
     def sign(self, series: int) -> str:
-        """Return the sign of a series."""
+        """Return the sign that marks the points of a series."""
         signs = _ASCII_SIGNS if self.ascii else _SIGNS
         return signs[series % len(signs)]
 
     def hue(self, series: int) -> Hue:
-        """Return the colour of a series; a negative index is for parts behind all series."""
+        """Return the colour of a series. A negative index means parts behind all series."""
         return FAINT if series < 0 or not self.palette else self.palette[series % len(self.palette)]
 
     def colored(self, text: str, series: int) -> str:
@@ -64,7 +64,7 @@ class PlotStyle:
         return f"\x1b[38;{code}m{text}\x1b[0m"
 
     def terminal_rows(self, rows: Iterable[str]) -> list[str]:
-        """Return rows as the terminal can show them, without trailing blanks."""
+        """Return rows as the terminal can show them (without colours, in ASCII), without trailing blanks."""
         colored = (row if self.palette else _ESCAPES.sub("", row) for row in rows)
         return [(_to_ascii(row) if self.ascii else row).rstrip() for row in colored]
 
@@ -74,12 +74,12 @@ def _to_ascii(row: str) -> str:
 
 
 def fit_line(text: str, width: int) -> str:
-    """Return one safe line of at most `width` cells."""
+    """Return the text as one safe line of at most `width` cells."""
     return shorten(clean(text), width)
 
 
 def too_small(style: PlotStyle) -> str:
-    """Return a sentence if the size is too small, or ""."""
+    """Return a sentence if the size is too small for a plot; "" otherwise."""
     if style.width >= style.least[0] and style.height >= style.least[1]:
         return ""
     needed = f"{style.least[0]}x{style.least[1]}"
@@ -87,9 +87,9 @@ def too_small(style: PlotStyle) -> str:
 
 
 def legend(style: PlotStyle, names: Sequence[tuple[str, str]], *, joined: bool) -> list[str]:
-    """Return the legend: one row per series with its numbers if there is enough height, otherwise all in a line.
+    """Return the rows of the legend. If the plot is high enough, each series has a row with its numbers.
 
-    `names`: name and numbers of each series. `joined`: they are drawn as lines.
+    `names`: name and numbers of each series. `joined`: whether the series are drawn as lines.
     """
     stroke = "──" if joined else ""
     samples = [style.colored(f"{stroke}{style.sign(index)}{stroke}", index) for index in range(len(names))]

@@ -1,4 +1,4 @@
-"""Plots along an axis: a run over time, a sweep over its values, a job over all sessions."""
+"""Plots along an axis: a run over time, a sweep over its values, and a job over all sessions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from widgets.text_utils.ticks import si_label, time_label
 _Points = list[tuple[float, float]]
 
 _MINUTES_FROM = 300.0
-"""Seconds from which an axis uses minutes."""
+"""A time axis of at least this number of seconds is labelled in minutes."""
 
 
-# -- a run over its time ----------------------------------------------------------------------------------------------
+# -- a run over time --------------------------------------------------------------------------------------------------
 
 
 def paint_timeline(data: TimelineData, style: PlotStyle) -> list[str]:
-    """Return throughput above and latency below, with the ramp left of 0 shaded."""
+    """Return a plot over time, with throughput above latency. The ramp, which is left of 0, is shaded."""
     intervals = [interval for course in data.courses for interval in course.intervals]
     start, end = min(0.0, *(interval.at for interval in intervals)), max(1.0, *(interval.at for interval in intervals))
     seconds = amounts([end], style.width // 12, _time_format(end))
@@ -68,7 +68,10 @@ def _time_format(end: float) -> Callable[[float], str]:
 
 
 def _latencies(data: TimelineData) -> tuple[list[tuple[str, _Points]], _Points]:
-    """Return lines by name, and single points: all percentiles of one run, or p99 of several."""
+    """Return the lines of the latencies by name, and single points.
+
+    These are the percentiles and the worst latencies of one run, or the p99 of several runs.
+    """
     if len(data.courses) > 1:
         return [
             (course.name, _points_of(course.intervals, lambda interval: interval.p99)) for course in data.courses
@@ -87,12 +90,12 @@ def _points_of(intervals: Sequence[CourseInterval], read: Callable[[CourseInterv
 
 
 def _heading_text(text: str) -> str:
-    """Return the heading of a pane."""
+    """Return the line with the heading of a pane."""
     return " " * GUTTER + f" {text}"
 
 
 def _latency_axis(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
-    """Return an axis of latencies."""
+    """Return an axis for latencies."""
     return ratios(values, most, time_label) if log else amounts(values, most, time_label)
 
 
@@ -100,7 +103,10 @@ def _latency_axis(values: Sequence[float], most: int, *, log: bool) -> PlotAxis:
 
 
 def paint_curve(data: CurveData, style: PlotStyle) -> list[str]:
-    """Return throughput above and latency below, on one horizontal axis. Metrics without data are left out."""
+    """Return a plot of a sweep, with throughput above latency on the same horizontal axis.
+
+    A metric without data is left out.
+    """
     head = legend(style, [(line.name, "") for line in data.lines], joined=True)
     metrics = [metric for metric in ("rates", "latencies") if any(getattr(line, metric) for line in data.lines)]
     x = _step_axis(data, style)
@@ -127,7 +133,7 @@ def _knee_text(data: CurveData) -> str:
 
 
 def _step_axis(data: CurveData, style: PlotStyle) -> PlotAxis:
-    """Return the horizontal axis: a tick per measured value, logarithmic if they double; otherwise linear."""
+    """Return the horizontal axis, with a tick at each measured value. For a wide range, it is logarithmic."""
     values = [point.x for line in data.lines for point in (*line.rates, *line.latencies)]
     if not data.steps:
         return amounts(values, style.width // 12, si_label)
@@ -140,7 +146,7 @@ def _step_axis(data: CurveData, style: PlotStyle) -> PlotAxis:
 
 
 def _step_text(step: float) -> str:
-    """Return a value of the sweep as text: sizes as powers of two."""
+    """Return a value of the sweep as text. Multiples of 1024 have a binary prefix, such as `64ki`."""
     for size, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
         if step > size and step % size == 0:
             return f"{step / size:g}{name}i"
@@ -168,11 +174,14 @@ def _draw(pane: PlotPane, data: CurveData, series: Sequence[Sequence[MeasuredPoi
 # -- one job over all sessions ----------------------------------------------------------------------------------------
 
 _LEVELS = 3
-"""Number of rows that texts of changes alternate between."""
+"""Number of rows over which the texts of changes are distributed, so that they do not overlap."""
 
 
 def paint_history(data: HistoryData, style: PlotStyle) -> list[str]:
-    """Return results by local date, with a sign per settings. No line crosses a change: nothing was measured there."""
+    """Return a plot of results by date. Each combination of settings has its sign.
+
+    A line joins only results with the same settings.
+    """
     head = legend(style, [(stage.name, "") for stage in data.stages], joined=False)
     height = style.height - len(head)
     points = [(point, index) for index, stage in enumerate(data.stages) for point in stage.points]

@@ -1,1 +1,1 @@
-"""Helpers for text and numbers. This package imports nothing, so everything may use it."""
+"""Helpers for text and numbers. This package imports no other package of raidbench, so all of them may use it."""

@@ -1,4 +1,4 @@
-"""Graph of values over time in one line of text."""
+"""Sparklines: graphs of values over time in one line of text."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from math import isfinite
 from typing import Final
 
 LEVELS: Final = "▁▂▃▄▅▆▇█"
-"""Blocks that fill one to eight eighths of a line."""
+"""Characters that fill one to eight eighths of a line."""
 
 ASCII_LEVELS: Final = "_.,-~=+#"
-"""ASCII characters of the levels."""
+"""ASCII characters for the same levels."""
 
 
 def block(share: float, levels: str = LEVELS) -> str:
-    """Return the block for a share from 0 to 1. Other values are limited."""
+    """Return the character for a share from 0 to 1. Other values are limited to this range."""
     return levels[min(len(levels) - 1, max(0, round(share * (len(levels) - 1))))]
 
 
 def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = False) -> str:
-    """Return at most `width` blocks, scaled from zero to the largest value.
+    """Return a sparkline of at most `width` characters, scaled from zero to the largest value.
 
-    Each block is the mean of its part, or a blank if nothing is known. No block fills its line, so that sparklines
-    below each other do not merge.
+    Each character shows the mean of its part of the values, or is a blank if all are unknown. None fills its line
+    completely, so that sparklines below each other do not merge.
     """
     levels = (ASCII_LEVELS if ascii_only else LEVELS)[:-1]
     means = [_mean(part) for part in _split_evenly(values, width)]
@@ -34,7 +34,7 @@ def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = Fals
 
 
 def _split_evenly(values: Sequence[float | None], width: int) -> list[Sequence[float | None]]:
-    """Return parts of about equal length, at most one per value."""
+    """Split the values into at most `width` parts of about equal length."""
     count = min(width, len(values))
     edges = [at * len(values) // count for at in range(count + 1)] if count > 0 else [0]
     return [values[left:right] for left, right in pairwise(edges)]

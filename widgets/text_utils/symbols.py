@@ -1,4 +1,4 @@
-"""Symbols with one meaning each, in Unicode and ASCII."""
+"""Characters that the interface uses as signs. Each has one meaning, and a Unicode and an ASCII form."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """Character with a meaning."""
+    """A character that the interface uses as a sign, with the text that explains it."""
 
     char: str
-    """Unicode character."""
+    """Unicode form."""
     ascii: str
-    """ASCII character."""
+    """ASCII form."""
     meaning: str
-    """Description in the legend."""
+    """Text that explains the sign in the legend."""
 
     def shown(self, *, ascii: bool) -> str:
-        """Return the character that the terminal can show."""
+        """Return the form that the terminal can show."""
         return self.ascii if ascii else self.char
 
 
@@ -35,8 +35,8 @@ CURSOR: Final = Symbol(">", ">", "the row under the cursor")
 MARKED: Final = Symbol("*", "*", "marked")
 CHANGED: Final = Symbol("◆", "#", "a setting was changed here")
 STEADY: Final = Symbol("≈", "[", "the measurement starts here")
-MORE: Final = Symbol("↑", "^", "significantly higher: faster, or a higher latency")
-LESS: Final = Symbol("↓", "_", "significantly lower: slower, or a lower latency")
+MORE: Final = Symbol("↑", "^", "significantly higher (better for IOPS and throughput, worse for latency)")
+LESS: Final = Symbol("↓", "_", "significantly lower (worse for IOPS and throughput, better for latency)")
 SAME: Final = Symbol("=", "=", "no difference that matters")
 KNEE: Final = Symbol("△", "A", "result of a sweep: knee of a curve, lowest depth that is enough")
 BASELINE: Final = Symbol("◎", "@", "the baseline, with which others are compared")
@@ -45,4 +45,4 @@ SIGNS: Final = (
     *(WELL, BUSY, ATTENTION, FAILED, UNUSED, SPARE, UNKNOWN, CLOSED, OPENED, CURSOR, MARKED),
     *(CHANGED, STEADY, MORE, LESS, SAME, KNEE, BASELINE),
 )
-"""All symbols in the order of the legend."""
+"""All symbols, in the order of the legend."""

@@ -1,7 +1,7 @@
-"""Text in a terminal: cleaned, measured in cells, cut, padded and wrapped.
+"""Functions that clean, measure, cut, pad and wrap text for a terminal.
 
-`clean` is the last line of defence: no widget sends a character that could control the terminal. It keeps the length.
-Backends clean and limit the output of devices and tools on input.
+Widgets pass all text through `clean`, so that no character can control the terminal. It does not change the length.
+Backends also clean and limit the output of devices and tools when they read it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ import unicodedata
 from functools import lru_cache
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-"""Replaces a control, format, surrogate, private or unassigned character."""
+"""Character that replaces control, format, surrogate, private and unassigned characters."""
 
 ELLIPSIS = "…"
-"""End of a shortened text."""
+"""Last character of a text that was shortened."""
 
 
 def clean(text: str) -> str:
-    """Return a line that is safe to draw: Cc, Cf, Cs, Co and Cn become U+FFFD, other separators a space."""
+    """Return a line that is safe to draw.
+
+    Characters of the Unicode categories Cc, Cf, Cs, Co and Cn become U+FFFD. Separators become a space.
+    """
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _substitute(character) for character in text)
@@ -32,21 +35,24 @@ def width_of(text: str) -> int:
     return len(text) if text.isascii() else _measure(text)
 
 
-@lru_cache(4096)  # live tables measure the same few texts repeatedly
+@lru_cache(4096)  # live tables measure the same texts repeatedly
 def _measure(text: str) -> int:
     return sum(map(_cell_count, text))
 
 
 @lru_cache(1024)
 def _cell_count(character: str) -> int:
-    """Return the width of a character. Marks, and vowels and finals of a Hangul syllable, have none (Unicode TR 11)."""
+    """Return the width of a character in cells (Unicode TR 11).
+
+    It is 0 for marks, and for vowels and final consonants of Hangul syllables.
+    """
     if unicodedata.category(character)[0] == "M" or "\u1160" <= character <= "\u11ff":
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def shorten(text: str, width: int, end: str = ELLIPSIS) -> str:
-    """Return the text in at most `width` cells, with an ellipsis if it was cut."""
+    """Return the text in at most `width` cells. If it is cut, it ends with `end`."""
     if width_of(text) <= width:
         return text
     available = width - width_of(end)
@@ -60,10 +66,10 @@ def pad(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """Return a text wrapped at spaces. Words wider than a line are broken hard, and nothing is left out.
+    """Return a text wrapped at spaces. Words that are wider than a line are split, and nothing is left out.
 
-    Line ends of the text are kept. `width`: cells of a line, at least 1. `indent`: spaces before every line but the
-    first.
+    Line breaks in the text are kept. `width`: number of cells of a line, at least 1. `indent`: number of spaces before
+    each line except the first.
     """
     width = max(1, width)
     indent = indent if indent < width else 0
@@ -94,7 +100,7 @@ def _wrap_line(text: str, width: int, indent: int, lines: list[str]) -> None:
 
 
 def _head(word: str, width: int) -> str:
-    """Return the leading characters that fit into `width` cells, at least one after the spaces."""
+    """Return the leading characters that fit into `width` cells, but at least one after leading spaces."""
     if word.isascii():
         return word[:width]
     least = len(word) - len(word.lstrip(" ")) + 1
@@ -112,7 +118,7 @@ def _leading_part(text: str, width: int) -> str:
 
 
 def break_hard(word: str, width: int) -> list[str]:
-    """Return a word in pieces of at most `width` cells."""
+    """Split a word into pieces of at most `width` cells."""
     pieces: list[str] = []
     while width_of(word) > width and len(word) > 1:
         head = _head(word, width)

@@ -1,4 +1,4 @@
-"""Advice on conditions that distort the results of a run."""
+"""Advice: reports conditions that distort the results of a run."""
 
 from app.doors import FeatureDoor
 

@@ -13,19 +13,19 @@ from backends.sizes import exact_text, size_words
 from widgets.text_utils import units
 
 CACHE_FACTOR = 4
-"""Area size as a multiple of the cache size from which cache hits matter little."""
+"""If the area is at least this many times as large as the cache, cache hits matter little."""
 
 TURNED_OVER = 2
-"""Multiple of the cache size that the ramp has to write before the cache is full."""
+"""The cache counts as full when the ramp has written this multiple of its size."""
 
 PARTIAL_SHARE = 0.01
-"""Share of the bytes that go into partial stripes from which advice is given."""
+"""Advice is given if at least this share of the bytes goes into partial stripes."""
 
 SLOWER = 3.0
-"""Ratio of the slowest member's I/O time to the fastest member's from which advice is given."""
+"""Advice is given if an I/O on the slowest member takes at least this many times as long as on the fastest."""
 
 MOSTLY_READS = 0.05
-"""Share of the reads that a write-mostly member may serve without advice."""
+"""Advice is given if a write-mostly member serves more than this share of the reads."""
 
 _MIRRORED = (Level.RAID1, Level.RAID10)
 _LOOK = "Compare the results of the members. The busiest member limits the array."
@@ -35,8 +35,8 @@ _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual dis
 
 
 def unwritten_flash(facts: RunFacts) -> Advice | None:
-    """Return advice if the run reads blocks that were never written: the flash is not read for them."""
-    upstream = facts.upstream_cache  # a flash cache says nothing about the device behind it
+    """Return advice if the run reads, or may read, blocks that were never written. No flash is accessed for them."""
+    upstream = facts.upstream_cache  # a flash cache in front does not tell what the device behind it is
     if not facts.job.reads or facts.written is True:
         return None
     if facts.written is False:
@@ -48,10 +48,10 @@ def unwritten_flash(facts: RunFacts) -> Advice | None:
         subject = f"{facts.name} may never have been written"
     else:
         return None
-    answer = "with zeros by the filesystem" if facts.scratch else "without flash access"
+    answer = "The filesystem returns zeros" if facts.scratch else "The device reads no flash"
     return Advice(
         key="unwritten-flash",
-        message=f"{subject}. Reads of unwritten blocks are answered {answer}, so the results are too fast.",
+        message=f"{subject}. {answer} for reads of unwritten blocks, so the results are too fast.",
         do="Before you measure reads, write the whole area once (sequential write of 128k or 4M blocks without a"
         " time limit).",
     )
@@ -80,17 +80,17 @@ def cache_larger_than_area(facts: RunFacts) -> Advice | None:
 
 
 def _is_cached(facts: RunFacts) -> bool:
-    """Return whether the controller caches this job's I/O, as far as its settings are known."""
+    """Return whether the controller caches the I/O of this job, judging by the settings that were read."""
     now = {key: policy.in_force for key, policy in facts.before.policies.items()}
     if "write_cache" not in now and "read_ahead" not in now:
-        return bool(now)  # the settings were read and have no cache policy; without a reading no advice is given
+        return bool(now)  # settings without a cache policy count as cached; without any settings, no advice is given
     reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
     writes = now.get("write_cache") in _WRITES_BACK
     return (facts.job.reads and reads) or (facts.job.writes_data and writes)
 
 
 def cache_not_full(facts: RunFacts) -> Advice | None:
-    """Return advice if a write-back cache absorbed the first measured writes at its own speed."""
+    """Return advice if the ramp was too short to fill a write-back cache, so that it absorbed measured writes."""
     cache, done = facts.cache_bytes, facts.measured
     policy = facts.before.policies.get("write_cache")
     if not cache or done is None or not done.ended or policy is None or not facts.job.writes_data:
@@ -107,7 +107,7 @@ def cache_not_full(facts: RunFacts) -> Advice | None:
 
 
 def stripe_read_modify_write(facts: RunFacts) -> Advice | None:
-    """Return advice if writes to a parity array are not multiples of its full stripe."""
+    """Return advice if writes to a parity array do not fill whole stripes."""
     job, array = facts.job, facts.array
     if not job.writes_data or not job.direct or array is None or not array.parity:
         return None
@@ -135,7 +135,7 @@ def stripe_read_modify_write(facts: RunFacts) -> Advice | None:
 
 
 def _one_size_text(cost: StripeCost, size: int) -> str:
-    """Return the cost of writes that all have the same size."""
+    """Return a sentence with the cost of writes that all have the same size."""
     block = format_size(size)
     if not cost.full_stripes:
         return f"every write of {block} is a partial stripe and costs at least {cost.member_ios:.0f} member I/Os."
@@ -164,12 +164,12 @@ def depth_beyond_device(facts: RunFacts) -> Advice | None:
         key="depth-beyond-device",
         message=f"The job keeps {queue} I/Os in flight, but the device accepts {facts.queue_limit} at a time"
         f" ({facts.queue_limit_source}). The others wait in the kernel, which adds to the latency.",
-        do=f"Reduce queue depth times jobs to {facts.queue_limit}, or raise the queue depth of the device.",
+        do=f"Reduce the queue depth times the number of jobs to {facts.takes}, or raise the queue depth of the device.",
     )
 
 
 def member_imbalance(facts: RunFacts) -> Advice | None:
-    """Return advice if the members have uneven load, or if one of them slows down the others."""
+    """Return advice if the load on the members is uneven, or if one of them is much slower than the others."""
     members = [m for m in facts.measured.members if m.depth == 0] if facts.measured is not None else []
     if sum(_iops(member) for member in members) < ENOUGH_IOPS:
         return None
@@ -195,7 +195,7 @@ def _write_mostly_text(members: list[MemberStats]) -> str:
 
 
 def _slowest_text(members: list[MemberStats]) -> str:
-    """Return a sentence if I/Os on one member take several times as long as on the fastest; "" otherwise."""
+    """Return a sentence if I/Os on the slowest member take `SLOWER` times as long as on the fastest; "" otherwise."""
     timed = [(wait, member) for member in members if (wait := _wait(member)) is not None]
     if len(timed) < 2:
         return ""
@@ -211,7 +211,10 @@ def _slowest_text(members: list[MemberStats]) -> str:
 
 
 def _uneven_text(members: list[MemberStats], direction: str) -> str:
-    """Return a sentence if a member has over twice or under half its share of `reads` or `writes`; else ""."""
+    """Return a sentence if one member has far more or fewer I/Os than the mean of all members; "" otherwise.
+
+    `direction`: `reads` or `writes`. The limits are `UNEVEN` times the mean, and the mean divided by it.
+    """
     shares = [
         (member.share_of_reads if direction == "reads" else member.share_of_writes, member.device) for member in members
     ]
@@ -230,6 +233,6 @@ def _iops(member: MemberStats) -> float:
 
 
 def _wait(member: MemberStats) -> float | None:
-    """Return the mean time of an I/O in nanoseconds by Little's law, or None with too few I/Os."""
+    """Return the mean time of an I/O on a member in nanoseconds, by Little's law; None if there are too few I/Os."""
     iops = _iops(member)
     return member.queue / iops * 1e9 if member.queue and iops >= ENOUGH_IOPS else None

@@ -12,26 +12,26 @@ from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from widgets.text_utils import units
 
 WARM = 0.9
-"""Share of the reads that a cache could serve from which it counts as warm."""
+"""A cache counts as warm if it served at least this share of the reads that it could serve by its size."""
 
 AMPLIFIED = 1.01
-"""Ratio of bytes moved to bytes requested from which advice is given."""
+"""Advice is given if at least this many times the requested bytes are moved."""
 
 HIGH_WATERMARK = 50
 """Default high watermark of a writecache in percent (admin-guide/device-mapper/writecache.rst)."""
 
 _OFF = ("off", "zle")
-"""Compression methods that leave all data but zeros as they are."""
+"""Values of `compression` with which ZFS compresses nothing, or only zeros."""
 
 
 def effective_setting(facts: RunFacts, key: str) -> str | None:
-    """Return the effective value of a setting at the start of the run, or None if it was not read."""
+    """Return the effective value of a setting at the start of the run; None if it was not read."""
     policy = facts.before.policies.get(key)
     return None if policy is None else policy.in_force
 
 
 def is_served_by_cache(facts: RunFacts) -> bool:
-    """Return whether the cache in front of the device serves this job, as far as its settings are known."""
+    """Return whether the cache in front of the device serves this job, judging by the settings that were read."""
     upstream, job = facts.upstream_cache, facts.job
     if upstream is None or (upstream.is_bypassed and job.direct):
         return False
@@ -48,7 +48,10 @@ def is_served_by_cache(facts: RunFacts) -> bool:
 
 
 def is_bypassed(facts: RunFacts) -> bool:
-    """Return whether bcache bypasses its cache: sequential I/O, or blocks of its cutoff (check_should_bypass)."""
+    """Return whether bcache bypasses its cache for this job (check_should_bypass).
+
+    It does so for sequential I/O and for blocks of at least `sequential_cutoff`.
+    """
     cutoff = effective_setting(facts, "sequential_cutoff")
     upstream = facts.upstream_cache
     if upstream is None or upstream.kind != BCACHE or cutoff is None or not cutoff.isdigit() or cutoff == "0":
@@ -70,7 +73,7 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
 
 
 def cache_cold(facts: RunFacts) -> Advice | None:
-    """Return advice if a cache served fewer reads than it could hold."""
+    """Return advice if a cache was cold: it served fewer reads than it could, by its size, once it is warm."""
     upstream, done, area = facts.upstream_cache, facts.measured, facts.area_bytes
     if upstream is None or upstream.kind not in (ARC, DM_CACHE, BCACHE) or not upstream.size_bytes or not area:
         return None
@@ -91,7 +94,7 @@ def cache_cold(facts: RunFacts) -> Advice | None:
 
 
 def writecache_fills(facts: RunFacts) -> Advice | None:
-    """Return advice if a writecache started to write back during the run."""
+    """Return advice if a writecache filled up to its high watermark during the run, so that it began to write back."""
     upstream, done, area = facts.upstream_cache, facts.measured, facts.area_bytes
     if (
         upstream is None
@@ -117,7 +120,7 @@ def writecache_fills(facts: RunFacts) -> Advice | None:
 
 
 def zfs_block_size(facts: RunFacts) -> Advice | None:
-    """Return advice if random I/O is smaller than the ZFS block size, or not aligned to it."""
+    """Return advice if random I/O is smaller than the ZFS blocks, or not aligned to them."""
     job = facts.job
     name = next((key for key in ("volblocksize", "recordsize") if effective_setting(facts, key) is not None), None)
     text = effective_setting(facts, name or "") or ""
@@ -147,7 +150,11 @@ def zfs_block_size(facts: RunFacts) -> Advice | None:
 
 
 def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) -> float:
-    """Return the ratio of bytes in touched blocks to bytes requested. Offsets are multiples of `align`."""
+    """Return the ratio of the bytes in all touched blocks to the requested bytes.
+
+    `align`: the offsets of the I/Os are multiples of it; `split`: sizes of the I/Os with their percentages; `block`:
+    size of a block.
+    """
     step = gcd(align, block)
     offsets = range(0, block, step)
     touched = asked = 0.0
@@ -159,7 +166,7 @@ def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) ->
 
 
 def zfs_sync(facts: RunFacts) -> Advice | None:
-    """Return advice if ZFS is set to sync no writes, or all of them."""
+    """Return advice if ZFS treats no writes, or all writes, as synchronous."""
     word, job = effective_setting(facts, "sync"), facts.job
     if not job.writes_data or effective_setting(facts, "logbias") is None:
         return None
@@ -180,7 +187,7 @@ def zfs_sync(facts: RunFacts) -> Advice | None:
 
 
 def zfs_compression(facts: RunFacts) -> Advice | None:
-    """Return advice if ZFS compresses data: the random data of a job do not show the effect."""
+    """Return advice if ZFS compresses data, but the job writes zeros or data that cannot be compressed."""
     word = effective_setting(facts, "compression")
     if word is None or word in _OFF or not facts.job.writes_data or effective_setting(facts, "logbias") is None:
         return None

@@ -1,4 +1,4 @@
-"""Advice rules about other activity in the array, the host and the controller."""
+"""Advice rules about the state of array, controller and host, and about other activity during the run."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from backends.sizes import size_words
 from widgets.text_utils import units
 
 POLICIES = ("write_cache", "read_cache", "read_ahead", "io_policy")
-"""Settings that a controller may override on its own."""
+"""Settings whose effective value a controller may change on its own."""
 
 FOREIGN_SHARE = 0.05
-"""Ratio of foreign bytes to the job's bytes from which advice is given."""
+"""Advice is given if other programs moved more than this share of the job's bytes."""
 
 OTHER_WAY_SHARE = 0.01
-"""The ratio for a direction that the job does not use. It is lower because none of these bytes can be the job's own."""
+"""Lower limit for a direction (read or write) that the job does not use. None of those bytes can be the job's own."""
 
 FOREIGN_BYTES = 16 << 20
-"""Foreign bytes that are always ignored, such as a log or an access time."""
+"""Number of bytes by other programs that is always ignored, because logs and access times cause that much."""
 
 PERFORMANCE = "performance"
-"""The governor that keeps the CPU frequency constant."""
+"""Name of the frequency governor that keeps the CPU frequency constant."""
 
 LIMIT = "sync_speed_max"
-"""The setting that limits the background work of an md array."""
+"""Setting that limits the speed of an md array's background tasks."""
 
 
 def background_task(facts: RunFacts) -> Advice | None:
-    """Return advice if a rebuild, check or initialisation runs at the same time as the job."""
+    """Return advice if a rebuild, check or initialisation is running at the same time as the job."""
     later = facts.after.tasks if facts.after is not None else ()
     kinds = {task.kind: task for task in (*facts.before.tasks, *later)}
     if not kinds:
@@ -55,7 +55,7 @@ def _task_text(task: Task) -> str:
 
 
 def array_degraded(facts: RunFacts) -> Advice | None:
-    """Return advice if the array lacks members. While it rebuilds, `background_task` reports that already."""
+    """Return advice if the array is degraded or failed. During a rebuild, `background_task` reports it."""
     state = None if facts.array is None else facts.array.state
     if state is not None and state in GONE:
         return Advice(
@@ -73,7 +73,7 @@ def array_degraded(facts: RunFacts) -> Advice | None:
 
 
 def battery_learning(facts: RunFacts) -> Advice | None:
-    """Return advice if a battery is in its learn cycle."""
+    """Return advice if the battery of the controller is in a learn cycle."""
     if facts.protection is None or facts.protection.state != "learning":
         return None
     return Advice(
@@ -85,7 +85,7 @@ def battery_learning(facts: RunFacts) -> Advice | None:
 
 
 def policy_not_in_force(facts: RunFacts) -> Advice | None:
-    """Return advice if a configured policy is not in force."""
+    """Return advice if the effective value of a cache policy differs from the configured value."""
     for key in POLICIES:
         policy = facts.before.policies.get(key)
         if policy is not None and policy.effective not in (None, policy.now, "unknown"):
@@ -101,7 +101,7 @@ def policy_not_in_force(facts: RunFacts) -> Advice | None:
 
 
 def policy_changed(facts: RunFacts) -> Advice | None:
-    """Return advice if a setting has a different value at the end than at the beginning."""
+    """Return advice if the effective value of a setting changed during the run."""
     if facts.after is None:
         return None
     moved = _changed_policies(facts.before, facts.after)
@@ -125,12 +125,12 @@ def _changed_policies(before: Condition, after: Condition) -> list[str]:
 
 
 def device_busy(facts: RunFacts) -> Advice | None:
-    """Return advice if other programs used the disk: the kernel counted more I/O than fio did."""
+    """Return advice if other programs used the disk, so that the kernel counted more bytes than fio."""
     done = facts.measured
     if done is None or done.device is None or not facts.job.direct:
         return None
     job_bytes = done.read_bytes + done.written_bytes
-    # A direction that the job does not use needs no subtraction, so it can be reported during the run.
+    # During the run, only directions that the job does not use are reported, because they need no subtraction.
     reads = done.device.sectors_read * SECTOR - (done.read_bytes if facts.job.reads else 0)
     writes = done.device.sectors_written * SECTOR - (done.written_bytes if facts.job.writes_data else 0)
     if not done.ended:
@@ -151,7 +151,7 @@ def device_busy(facts: RunFacts) -> Advice | None:
 
 
 def throttled(facts: RunFacts) -> Advice | None:
-    """Return advice if drives or CPUs slowed down because of their temperature."""
+    """Return advice if drives or CPUs were throttled during the run because of their temperature."""
     done = facts.measured
     if done is None:
         return None
@@ -162,13 +162,13 @@ def throttled(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="throttled",
-        message=f"Throttled because of temperature during the run: {'; '.join(causes)}.",
+        message=f"During the run, drives or CPUs were throttled because of their temperature: {'; '.join(causes)}.",
         do="Check airflow and fans. Measure again when the temperature is normal.",
     )
 
 
 def governor(facts: RunFacts) -> Advice | None:
-    """Return advice if the CPU frequency depends on the load."""
+    """Return advice if a frequency governor makes the CPU frequency depend on the load."""
     others = {name: count for name, count in facts.governors.items() if name != PERFORMANCE}
     if not others:
         return None

@@ -1,4 +1,4 @@
-"""Advice rules about the job itself, known before the run starts."""
+"""Advice rules about the job itself. Most of them need no results."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from backends.sizes import size_words
 from widgets.text_utils import units
 
 ENOUGH_S = WINDOW * ROUND_S
-"""Measured seconds from which a run can be judged steady or not."""
+"""Minimum measured seconds for a verdict whether the results are steady."""
 
 FLASH_PAGE = 4096
-"""Minimum flash page in bytes, whatever sector size a drive reports: smaller writes are read-modify-write."""
+"""Minimum size of a flash page in bytes. Smaller writes need a read-modify-write, even if sectors are smaller."""
 
 MISALIGNED_SHARE = 0.05
-"""Share of the requests that may cross a sector before advice is given."""
+"""Advice is given if at least this share of the requests begins or ends inside a sector."""
 
 MAP_SHARE = 0.01
-"""Share of the memory that fio's random map may take."""
+"""Advice is given if fio's random map takes more than this share of the memory."""
 
 MAP_BYTES = 128 << 20
-"""Bytes that fio's random map may take if the size of the memory is not known."""
+"""Advice is given if fio's random map takes more than this number of bytes and the memory size is unknown."""
 
 
 def page_cache(facts: RunFacts) -> Advice | None:
-    """Return advice if the I/O is buffered."""
+    """Return advice if the I/O is buffered, so that it uses the page cache."""
     if facts.job.direct:
         return None
     fits = ""
@@ -46,7 +46,7 @@ def page_cache(facts: RunFacts) -> Advice | None:
 
 
 def sync_depth(facts: RunFacts) -> Advice | None:
-    """Return advice if the engine does not keep the queue depth."""
+    """Return advice if the engine keeps only one I/O in flight per job, so that the queue depth has no effect."""
     job = facts.job
     if job.iodepth < 2:
         return None
@@ -68,7 +68,7 @@ def sync_depth(facts: RunFacts) -> Advice | None:
 
 
 def too_short(facts: RunFacts) -> Advice | None:
-    """Return advice if the run is too short to judge whether it is steady."""
+    """Return advice if the run is too short for a verdict whether the results are steady."""
     seconds = float(facts.job.runtime)
     if facts.measured is not None and facts.measured.ended:
         seconds = ENOUGH_S if facts.measured.settled else facts.measured.seconds
@@ -83,7 +83,7 @@ def too_short(facts: RunFacts) -> Advice | None:
 
 
 def same_seed(facts: RunFacts) -> Advice | None:
-    """Return advice if every run reads the same blocks, which a cache may still hold."""
+    """Return advice if a fixed seed makes all runs read the same blocks, and a cache may still hold them."""
     job = facts.job
     cache = facts.cache_bytes or 0
     if job.randseed is None or job.sequential or not job.reads:
@@ -100,7 +100,7 @@ def same_seed(facts: RunFacts) -> Advice | None:
 
 
 def same_blocks(facts: RunFacts) -> Advice | None:
-    """Return advice if several sequential jobs read or write the same blocks."""
+    """Return advice if several sequential jobs start so close together that they read or write the same blocks."""
     job = facts.job
     if not job.sequential or job.numjobs < 2 or job.offset_increment is None:
         return None
@@ -108,14 +108,14 @@ def same_blocks(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="same-blocks",
-        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart. All but the"
-        " first read blocks that are already cached.",
+        message=f"{job.numjobs} sequential jobs start {format_size(job.offset_increment) or 0} apart. All jobs"
+        " except the first read blocks that are already cached.",
         do="Leave the stream distance empty: each job then gets a part of the area.",
     )
 
 
 def random_map(facts: RunFacts) -> Advice | None:
-    """Return advice if fio's map of visited blocks is large: one bit per block and job."""
+    """Return advice if fio's random map needs much memory. It has one bit per block and job."""
     job = facts.job
     if job.norandommap or job.sequential or not facts.area_bytes:
         return None
@@ -125,13 +125,13 @@ def random_map(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="random-map",
-        message=f"The random map of fio takes {size_words(taken)} of memory, and time to search.",
-        do="Set no random map (norandommap) to yes. On a large area, blocks rarely repeat.",
+        message=f"The random map of fio takes {size_words(taken)} of memory, and searching it takes time.",
+        do="Set norandommap to yes. On a large area, blocks rarely repeat.",
     )
 
 
 def sector_misaligned(facts: RunFacts) -> Advice | None:
-    """Return advice if requests begin or end within a physical sector or a flash page."""
+    """Return advice if many requests begin or end inside a physical sector or a flash page."""
     job = facts.job
     unit = facts.physical_block or 512
     flash = facts.media in (Media.SSD, Media.NVME)
@@ -151,9 +151,9 @@ def sector_misaligned(facts: RunFacts) -> Advice | None:
 
 
 def misaligned_share(facts: RunFacts, unit: int) -> float:
-    """Share of requests, 0..1, that do not begin and end at multiples of `unit`.
+    """Return the share of the requests, from 0 to 1, that do not both begin and end at multiples of `unit`.
 
-    fio draws random offsets as multiples of the alignment, which is the smallest block size unless it is set.
+    fio chooses offsets that are multiples of the alignment. Unless the alignment is set, it is the smallest block size.
     """
     job = facts.job
     split = job.shares

@@ -1,4 +1,4 @@
-"""Advice rules about the reliability of the results themselves."""
+"""Advice rules about the reliability of the results. They need the results of the run so far."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from app.features.advice.job_rules import ENOUGH_S, sync_depth
 from widgets.text_utils import units
 
 CORE_FULL = 95.0
-"""Percent of a core per job from which fio is the bottleneck instead of the device."""
+"""If fio uses at least this percentage of a core per job, the CPU and not the device is the bottleneck."""
 
 HOST_FULL = 95.0
-"""Percent of all cores from which the host is the bottleneck."""
+"""If the CPUs of the host are at least this busy in percent, they are the bottleneck."""
 
 ENOUGH_IOS = 10_000
-"""I/Os needed for a p99.9: ten of them are beyond it."""
+"""Number of I/Os needed for a p99.9, so that ten of them are beyond it."""
 
 LONG_STEADY = 5
-"""Ratio of the run time to the time until it was steady from which the rest added nothing."""
+"""Advice is given if a run took at least this many times as long as its results needed to become steady."""
 
 DEPTH_OFF = 0.2
-"""Relative deviation of the I/Os in flight from the requested depth that is tolerated."""
+"""Advice is given if the I/Os in flight deviate from the requested depth by more than this share."""
 
 RATE_OFF = 0.05
-"""Relative shortfall of a requested rate that is tolerated."""
+"""Advice is given if the reached rate is below the requested rate by more than this share."""
 
 QUEUE_FULL = 0.5
-"""Average share of a queue in use from which it is full at times."""
+"""If on average more than this share of a queue is in use, it is full at times."""
 
 MIB = 1 << 20
 
 LEFT_S = 600.0
-"""Remaining seconds from which it is worth suggesting to end the run."""
+"""Minimum number of seconds that must be saved for the advice to end a run early."""
 
 
 def fio_cpu_bound(facts: RunFacts) -> Advice | None:
-    """Return advice if fio uses all of the cores that it can use."""
+    """Return advice if fio uses its cores completely: one core per job."""
     done = facts.measured
     if done is None or done.cpu.fio_percent_of_core is None:
         return None
@@ -70,7 +70,7 @@ def host_cpu_bound(facts: RunFacts) -> Advice | None:
 
 
 def few_ios(facts: RunFacts) -> Advice | None:
-    """Return advice if there are too few I/Os for the percentiles."""
+    """Return advice if there were too few I/Os for the percentiles."""
     done = facts.measured
     if done is None or not done.ended or not done.seconds:
         return None
@@ -92,7 +92,10 @@ def few_ios(facts: RunFacts) -> Advice | None:
 
 
 def depth_not_kept(facts: RunFacts) -> Advice | None:
-    """Return advice if the I/Os in flight (IOPS times mean latency, Little's law) miss the requested depth."""
+    """Return advice if the average number of I/Os in flight differs from the requested depth.
+
+    The average is IOPS times mean latency (Little's law).
+    """
     job, done = facts.job, facts.measured
     if (
         done is None
@@ -114,11 +117,14 @@ def depth_not_kept(facts: RunFacts) -> Advice | None:
 
 
 def rate_not_held(facts: RunFacts) -> Advice | None:
-    """Return advice if the run missed its requested rate, or if requests waited in fio where no latency counts them."""
+    """Return advice if the requested rate was not reached, or if requests had to wait in the queue of fio.
+
+    The latencies do not include that waiting time.
+    """
     job, done = facts.job, facts.measured
     if done is None or not done.ended or not done.seconds or not job.has_rate:
         return None
-    # For alternating trims and writes, the rate applies to each of them.
+    # If a job alternates between trims and writes, the rate applies to each of the two.
     ios = done.reads + (done.writes or done.trims)
     moved = done.read_bytes + (done.written_bytes or done.trimmed_bytes)
     rate = job.whole_rate
@@ -138,7 +144,10 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
 
 
 def not_steady(facts: RunFacts) -> Advice | None:
-    """Return advice if the results still change: over the last rounds, or at the end over the measured time."""
+    """Return advice if the results are not steady.
+
+    During the run, the verdict is on the last rounds. After the run, it is on the whole measured time.
+    """
     done = facts.measured
     if done is None:
         return None
@@ -146,18 +155,18 @@ def not_steady(facts: RunFacts) -> Advice | None:
     result = judge_rounds(rounds)
     if result.steady or result.range_share is None or result.slope_share is None:
         return None
-    when = f"over its {units.duration(done.seconds)}" if done.ended else f"over the last {ENOUGH_S} s"
+    when = f"over the {units.duration(done.seconds)} of the run" if done.ended else f"over the last {ENOUGH_S} s"
     return Advice(
         key="not-steady",
-        message=f"Not steady {when}: the rounds differ by {units.fraction(result.range_share)} of their mean (limit:"
-        f" {units.fraction(RANGE_SHARE)}), and the trend is {units.fraction(result.slope_share)} (limit:"
+        message=f"The results are not steady {when}: the rounds differ by {units.fraction(result.range_share)} of their"
+        f" mean (limit: {units.fraction(RANGE_SHARE)}), and the trend is {units.fraction(result.slope_share)} (limit:"
         f" {units.fraction(SLOPE_SHARE)}).",
         do="Lengthen the ramp. On flash, first write the whole area once or twice.",
     )
 
 
 def long_steady(facts: RunFacts) -> Advice | None:
-    """Return advice if the run could end now, or could have ended long ago."""
+    """Return advice if the results have been steady for so long that the run can end, or could have ended earlier."""
     done = facts.measured
     if done is None or len(done.rounds) < WINDOW:
         return None
@@ -183,7 +192,7 @@ def long_steady(facts: RunFacts) -> Advice | None:
 
 
 def steady_after(rounds: Sequence[float]) -> float | None:
-    """Return the seconds after which every window is steady, or None if the last one is not."""
+    """Return the time in seconds after which all windows of rounds were steady; None if the last one is not steady."""
     since: int | None = None
     for end in range(WINDOW, len(rounds) + 1):
         if not judge_rounds(rounds[:end]).steady:
@@ -194,7 +203,7 @@ def steady_after(rounds: Sequence[float]) -> float | None:
 
 
 def merge_rounds(rounds: Sequence[float]) -> tuple[float, ...]:
-    """Return the rounds merged to WINDOW rounds of equal length; a remainder at the beginning is dropped."""
+    """Return the rounds merged to `WINDOW` longer rounds of equal length. Surplus rounds at the start are dropped."""
     length = len(rounds) // WINDOW
     if length < 1:
         return tuple(rounds)

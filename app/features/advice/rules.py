@@ -1,4 +1,4 @@
-"""Table of all advice rules, ordered by how much they distort results."""
+"""Table of all advice rules. Those about conditions that distort results most come first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.core.session.results import Advice
 from app.features.advice import array_rules, cache_rules, condition_rules, job_rules, measured_rules
 
 Rule = Callable[[RunFacts], Advice | None]
-"""A function that returns advice or None, independently of all other rules."""
+"""A function that returns advice for a run, or None. It does not depend on other rules."""
 
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
@@ -51,10 +51,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "long-steady": measured_rules.long_steady,
     }
 )
-"""Rules by the key of their advice, which is also its heading in docs/advice.md."""
+"""Rules by the key of their advice. The key is also a heading in docs/advice.md."""
 
 KEYS = tuple(RULES)
-"""All keys, in the order of the table."""
+"""Keys of all rules, in the order of the table."""
 
 
 ABOUT_A_SECTION = frozenset(
@@ -76,14 +76,17 @@ ABOUT_A_SECTION = frozenset(
         "random-map",
     }
 )
-"""Keys of advice that is given for each section of a job separately."""
+"""Keys of the rules that are applied to each section of a job separately."""
 
 NOT_OF_SECTIONS = frozenset({"not-steady", "long-steady"})
-"""Keys without advice for jobs of several sections, whose sum changes whenever a section starts or ends."""
+"""Keys of the rules that are not applied to jobs with sections.
+
+The total of such a job changes whenever a section starts or ends.
+"""
 
 
 def advise(facts: RunFacts) -> tuple[Advice, ...]:
-    """Return all advice for a run at this moment, the most important first; none where facts are not known."""
+    """Return all advice for a run, the most important first. Rules whose facts are unknown give no advice."""
     if not facts.job.sections:
         return tuple(advice for rule in RULES.values() if (advice := rule(facts)) is not None)
     sections = [(section.name, _section_facts(facts, at)) for at, section in enumerate(facts.job.sections)]
@@ -105,7 +108,10 @@ def _section_facts(facts: RunFacts, at: int) -> RunFacts:
 
 
 def _advise_sections(rule: Rule, sections: Sequence[tuple[str, RunFacts]]) -> Advice | None:
-    """Return a rule's advice for all sections as one, or None; without names if all sections get the same."""
+    """Apply a rule to all sections, and return their advice combined into one; None if no section gets any.
+
+    The message names the sections, unless all of them get the same advice.
+    """
     advices = [(name, advice) for name, facts in sections if (advice := rule(facts)) is not None]
     if not advices:
         return None

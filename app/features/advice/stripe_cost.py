@@ -1,9 +1,9 @@
-"""Stripe arithmetic: the cost of writes to a parity array by size and alignment. No I/O.
+"""Computes the cost of writes to a parity array from their size and alignment. No I/O.
 
-A full-stripe write needs no reads: parity is computed from the written data. For a partial stripe, the array first
-reads either the old data and parity (read-modify-write) or the strips that are not written (reconstruct-write). The
-kernel chooses whichever reads less (drivers/md/raid5.c, handle_stripe_dirtying). Both are counted in I/Os of up to one
-strip, so the results are lower bounds.
+A full-stripe write needs no reads, because parity is computed from the written data. For a partial stripe, the array
+first reads either the old data and parity (read-modify-write) or the strips that are not written (reconstruct-write).
+The kernel chooses the method with fewer reads (drivers/md/raid5.c, handle_stripe_dirtying). Each I/O is assumed to
+cover up to one strip, so the results are lower bounds.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from math import gcd
 from backends.values import dataclass
 
 _MOST_OFFSETS = 1 << 16
-"""Maximum number of offsets to try; more cost time and change nothing."""
+"""Maximum number of offsets to try. More offsets would cost time and not change the result noticeably."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripeCost:
-    """Means over all offsets that the writes can have."""
+    """Cost of a write, averaged over all offsets that the writes can have."""
 
     stripe_bytes: int
-    """Bytes of data in a stripe."""
+    """Bytes of data in a full stripe."""
     full_stripes: float
-    """Stripes that one write fills completely."""
+    """Number of stripes that one write fills completely."""
     partial: float
-    """Stripes that one write fills partly."""
+    """Number of stripes that one write fills partially."""
     partial_share: float
-    """Share of the bytes that go into partial stripes, 0..1."""
+    """Share of the bytes that go into partial stripes, from 0 to 1."""
     member_ios: float
-    """Lower bound of member reads and writes for one write."""
+    """Minimum number of reads and writes of members for one write."""
     ideal_ios: float
-    """Member reads and writes if all bytes went into full stripes."""
+    """Number of I/Os on members per write if all bytes went into full stripes."""
 
     @property
     def touched_stripes(self) -> float:
@@ -40,9 +40,12 @@ class StripeCost:
         return self.full_stripes + self.partial
 
 
-@cache  # called every two seconds during a run, with thousands of offsets
+@cache  # called every two seconds during a run, and tries thousands of offsets
 def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) -> StripeCost:
-    """Return the cost of writing `size` bytes at multiples of `align` to stripes of `data` and `parity` strips."""
+    """Return the cost of writing `size` bytes at multiples of `align`.
+
+    `strip`: bytes of a strip; `data` and `parity`: numbers of data and parity strips in a stripe.
+    """
     full = strip * data
     step = gcd(align, full)
     if full // step > _MOST_OFFSETS:
@@ -72,7 +75,10 @@ def stripe_cost(size: int, align: int, *, strip: int, data: int, parity: int) ->
 
 
 def _pieces(offset: int, size: int, full: int) -> list[tuple[int, int]]:
-    """Return (offset in its stripe, bytes) of the part before the first boundary, the full stripes, and the rest."""
+    """Split a write at stripe boundaries: the part before the first boundary, the full stripes, and the rest.
+
+    Return the offset in its stripe and the number of bytes of each part that is not empty.
+    """
     first = min(size, -offset % full)
     middle = (size - first) // full * full
     last = size - first - middle

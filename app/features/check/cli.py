@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from app.features.check.runner import CheckResult
 
 WIDTH = 80
-"""Columns of the text if the output is not a terminal."""
+"""Width of the text in columns if the output is not a terminal."""
 
 _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 

@@ -1,6 +1,6 @@
-"""Collect the facts of a check: the inventory, the settings, and small files of sysfs and procfs.
+"""Collects the facts for a check: the inventory, the settings, and small files of sysfs and procfs.
 
-Nothing is written and no load is made. The only programs that run are those of a hardware scan.
+It writes nothing and creates no load. The only programs that run are those of a hardware scan.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _BLOCK = (
     *("device/rev", "device/firmware_rev"),
     *("device/queue_depth", "device/state", "dm/uuid", "dm/name", "md/array_state"),
 )
-"""Files below /sys/block/NAME (Documentation/ABI/stable/sysfs-block)."""
+"""Files below /sys/block/NAME that are read (Documentation/ABI/stable/sysfs-block)."""
 
 _CAPS = ("/sys/fs/cgroup/*/io.max", "/sys/fs/cgroup/*/*/io.max")
-"""Limits of I/O by control group (Documentation/admin-guide/cgroup-v2.rst, io.max)."""
+"""Files with the I/O limits of control groups (Documentation/admin-guide/cgroup-v2.rst, io.max)."""
 
 _TIMERS = "/etc/systemd/system/timers.target.wants/fstrim.timer"
-"""Symbolic link by which systemd enables the timer, on Debian and Fedora."""
+"""Symbolic link that exists if systemd's timer for fstrim is enabled, on Debian and Fedora."""
 
 _RESYNC_LIMIT = "/proc/sys/dev/raid/speed_limit_max"
 
 _ERRORS = ("/sys/fs/ext4/*/errors_count", "/sys/fs/btrfs/*/devinfo/*/error_stats")
-"""Error counters of filesystems (Documentation/ABI/testing/sysfs-fs-ext4; fs/btrfs/sysfs.c)."""
+"""Files with error counters of filesystems (Documentation/ABI/testing/sysfs-fs-ext4; fs/btrfs/sysfs.c)."""
 
 _ATA_PORT = re.compile(r"/ata(\d{1,5})/", re.ASCII)
 _SAS_PORT = re.compile(r"(/.*/port-[\d:]{1,20})/end_device-", re.ASCII)
@@ -74,7 +74,7 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
 
 
 def cpu_list(text: str) -> frozenset[int]:
-    """Return the CPUs of a kernel list such as `0-3,8`; none if the text is not a list. No I/O."""
+    """Return the CPUs of a kernel list such as `0-3,8`; an empty set if the text is not a list. No I/O."""
     numbers: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -138,7 +138,7 @@ async def _links(host: Host, names: Iterable[str]) -> dict[str, DiskLink]:
 
 
 async def _ata_link(host: Host, port: str) -> DiskLink:
-    """Return the link of a port without a port multiplier (Documentation/ABI/testing/sysfs-ata)."""
+    """Return the link of an ATA port that has no port multiplier (Documentation/ABI/testing/sysfs-ata)."""
     folder = f"/sys/class/ata_link/link{port}"
     files = [f"{folder}/{name}" for name in ("sata_spd", "hw_sata_spd_limit", "sata_spd_limit")]
     texts = await host.read_many(files)
@@ -147,7 +147,7 @@ async def _ata_link(host: Host, port: str) -> DiskLink:
 
 
 async def _sas_link(host: Host, port: str) -> DiskLink:
-    """Return the link of the slowest phy of a port (drivers/scsi/scsi_transport_sas.c)."""
+    """Return the link of the slowest phy of a SAS port (drivers/scsi/scsi_transport_sas.c)."""
     rates = ("negotiated_linkrate", "maximum_linkrate_hw", "maximum_linkrate")
     folders = [f"{phy}/sas_phy/{phy.rpartition('/')[2]}" for phy in await host.list(f"{port}/phy-*")]
     texts = await host.read_many([f"{folder}/{rate}" for folder in folders for rate in rates])
@@ -157,13 +157,13 @@ async def _sas_link(host: Host, port: str) -> DiskLink:
 
 
 def _gigabits(text: str | None) -> float | None:
-    """Return the Gb/s of `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
+    """Return the rate in Gb/s from a text such as `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
     match = _RATE.match((text or "").strip())
     return float(match[1]) if match else None
 
 
 async def _filesystem_errors(host: Host) -> dict[str, int]:
-    """Return the error counts of ext4 by device, and those of btrfs by filesystem UUID."""
+    """Return the error counts of filesystems: ext4 by device name, btrfs by filesystem UUID."""
     counts: dict[str, int] = {}
     texts = await host.read_many([path for pattern in _ERRORS for path in await host.list(pattern)])
     for path, text in texts.items():

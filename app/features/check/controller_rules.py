@@ -1,4 +1,4 @@
-"""Rules about controllers: PCIe link, interrupts, and protection of their caches."""
+"""Rules about controllers: PCIe links, interrupts, rebuild rate, and protection of caches."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from backends.pci import Link, rate_of
 from backends.settings import NOT_UNDERSTOOD
 
 ALWAYS_CACHED = "always-write-back"
-"""Write policy that caches writes even without a healthy battery."""
+"""Value of `write_cache` with which a controller caches writes even without a healthy battery."""
 
 UNPROTECTED = ("failed", "missing", "degraded")
-"""States of a battery or capacitor that does not protect the cache."""
+"""States of a battery or capacitor in which it does not protect the cache."""
 
 HIGHEST_REBUILD_RATE = 50
-"""Percent of a controller's time for a rebuild above which I/O gets the smaller share. The default is 30 (Broadcom,
-MegaRAID SAS software user guide, rebuild rate)."""
+"""Highest acceptable percentage of a controller's time for a rebuild. Above it, I/O gets less time than the rebuild.
+
+The default is 30 (Broadcom, MegaRAID SAS software user guide, rebuild rate).
+"""
 
 
 def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
-    """Return each used PCI slot with the address of its controller or NVMe drive."""
+    """Return each PCI slot of a controller or NVMe drive, with the address of that device."""
     named = {pci: f"nvme:{name}" for name, pci in snapshot.nvme.items()}
     named = {
         controller.pci: str(controller.target)
@@ -37,7 +39,7 @@ def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
     "Documentation/ABI/testing/sysfs-bus-pci, max_link_speed",
 )
 def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield PCIe links that are slower than both of their ends."""
+    """Yield PCIe links that run slower than both the device and the slot support."""
     for where, slot in _slots_by_name(snapshot):
         card, port = slot.link, slot.port
         if not card.link_degraded:
@@ -56,7 +58,7 @@ def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _is_slower(card: Link, port: Link) -> bool:
-    """Return whether the link is slower or narrower than the slower of its two ends."""
+    """Return whether the link runs slower, or with fewer lanes, than both ends support."""
     lanes = [number for number in (card.max_width, port.max_width) if number is not None]
     rates = [value for value in (rate_of(card.max_speed), rate_of(port.max_speed)) if value is not None]
     now = rate_of(card.speed)
@@ -139,7 +141,7 @@ def failed_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     "the controller's tool, write policy",
 )
 def unconditional_write_caches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield controllers that cache writes whatever the state of the battery; one finding for all their arrays."""
+    """Yield controllers that cache writes even without a healthy battery: one finding per controller."""
     for card in snapshot.inventory.controllers:
         readings = {
             str(array.target): snapshot.readings.get(array.target, {}).get("write_cache")
@@ -178,7 +180,7 @@ def learning_batteries(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "battery-replace", "a battery or capacitor needs replacement", "the controller's tool")
 def aging_batteries(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield controllers that ask for a replacement of a battery that still works."""
+    """Yield controllers that report that their battery or capacitor needs replacement."""
     for card in snapshot.inventory.controllers:
         label = next((fact.label for fact in card.facts if fact.label.endswith("Replacement required")), None)
         text = fact(card, label) if label is not None else None
@@ -220,7 +222,7 @@ def ineffective_policies(snapshot: SystemSnapshot) -> RuleOutput:
     "Broadcom, MegaRAID SAS software user guide, disk cache policy",
 )
 def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield arrays whose drive caches are on behind a controller without protection against a power cut."""
+    """Yield arrays whose drive caches are on although their controller has no protection against a power loss."""
     for array in snapshot.inventory.arrays:
         card = snapshot.controller(array)
         if card is None or snapshot.now(array.target, "drive_cache") != "on":
@@ -248,7 +250,7 @@ def drive_caches(snapshot: SystemSnapshot) -> RuleOutput:
     "Broadcom, MegaRAID SAS software user guide, rebuild rate",
 )
 def rebuild_rate(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield controllers that give a rebuild more than half of their time."""
+    """Yield controllers whose rebuild rate is above `HIGHEST_REBUILD_RATE`."""
     for card in snapshot.inventory.controllers:
         text = snapshot.now(card.target, "rebuild_rate") or ""
         if text.isdigit() and int(text) > HIGHEST_REBUILD_RATE:
@@ -273,7 +275,7 @@ def missing_flushes(snapshot: SystemSnapshot) -> RuleOutput:
     for drive in snapshot.inventory.drives:
         reading = snapshot.readings.get(drive.target, {}).get("drive_cache")
         if reading is None or reading.effective != "without flushes" or drive.interface not in ("sata", "sas", "nvme"):
-            continue  # the cache of a disk system's volume has a battery
+            continue  # skip the volume of a disk system, whose cache has a battery
         yield Finding(
             where=str(drive.target),
             message="The drive caches writes, but the kernel sends no flushes. A power loss loses synced writes.",

@@ -17,15 +17,15 @@ class Severity(StrEnum):
     """How much a finding matters, least important first."""
 
     NOTE = "note"
-    """Worth knowing, and often intended."""
+    """Worth knowing, but often intended."""
     WARN = "warn"
-    """Costs performance, or will cost safety."""
+    """Costs performance now, or puts data or service at risk later."""
     FAULT = "fault"
-    """Data or service is at risk."""
+    """Data or service is at risk now."""
 
     @property
     def rank(self) -> int:
-        """Its rank; 0 is the least important."""
+        """Rank of the severity; 0 is the least important."""
         return tuple(Severity).index(self)
 
 
@@ -34,18 +34,18 @@ NOTE, WARN, FAULT = Severity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One problem on one device or part of the system."""
+    """A problem that a rule found on a device or another part of the system."""
 
     where: str
-    """Address of a target, or else the name of a device or filesystem."""
+    """Address of the affected target, or else the name of a device or filesystem."""
     message: str
-    """One sentence: the problem and its cost."""
+    """The problem and its cost, in one or two sentences."""
     evidence: str
     """The tool output, setting or file that shows the problem."""
     do: str = ""
-    """The fix in words or as a command; "" if it is the staged change."""
+    """The fix, in words or as a command; "" if the fix is the staged change."""
     staged: ProposedChange | None = None
-    """The change that fixes it, if raidbench can make it."""
+    """The change of a setting that fixes the problem; None if raidbench cannot make it."""
 
     @property
     def fix(self) -> str:
@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownResult:
-    """A question that a rule cannot answer, because the fact is not reported: neither a fault nor fine."""
+    """Result of a rule that cannot decide whether there is a problem, because a fact is not reported."""
 
     where: str
     """Address of a target, or else the name of a device or filesystem."""
@@ -64,29 +64,29 @@ class UnknownResult:
 
 
 RuleOutput = Iterable[Finding | UnknownResult]
-"""Everything that a rule reports; nothing if all is well or if the rule does not apply."""
+"""All results of a rule; empty if there is no problem or if the rule does not apply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule of the table of rules."""
+    """A rule of the check or of the advisor."""
 
     id: str
-    """Its name: in `--ignore`, in JSON and as the key of advice."""
+    """Name of the rule, as in `--ignore`, in JSON and as the key of advice."""
     severity: Severity
-    """Severity of all its findings."""
+    """Severity of all findings of the rule."""
     what: str
-    """A summary in one line."""
+    """What the rule reports, in one line."""
     source: str
-    """Source that says that it matters."""
+    """Document or tool on which the rule is based."""
     look: Callable[[SystemSnapshot], RuleOutput] | None = None
-    """Judges a machine at rest; None for a rule of the advisor that needs a run."""
+    """Function that evaluates a snapshot; None for a rule of the advisor, which needs the results of a run."""
 
 
 def rule(
     severity: Severity, id: str, summary: str, source: str
 ) -> Callable[[Callable[[SystemSnapshot], RuleOutput]], Rule]:
-    """Return a decorator that makes a rule of a function; `rule_table` collects the rules."""
+    """Return a decorator that turns a function into a rule. The module `rule_table` collects all rules."""
     return lambda look: Rule(id=id, severity=severity, what=summary, source=source, look=look)
 
 
@@ -95,9 +95,9 @@ _Outcome = TypeVar("_Outcome", Finding, UnknownResult)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleResult(Generic[_Outcome]):
-    """A result with its rule."""
+    """A result together with the rule that reported it."""
 
     rule: Rule
-    """The rule."""
+    """The rule that reported the result."""
     outcome: _Outcome
     """A finding or an unknown result."""

@@ -25,13 +25,16 @@ from backends.raid import PARITY
 
 _SLOW_WHEN_FULL = "writes become slow, and fail at 100 %"
 _WHEN_FULL = dict.fromkeys((Level.VDO, Level.VDO_POOL), "at 100 % writes fail, and unwritten data is lost")
-"""What happens when a pool is full, by its level; `_SLOW_WHEN_FULL` for any other."""
+"""What happens when a pool is full, by level. For levels that are not listed, it is `_SLOW_WHEN_FULL`."""
 
 FULL_PERCENT = 80.0
-"""Percent of a pool above which writes become slow: ZFS changes how it allocates, and thin pools must be extended."""
+"""A pool is reported if at least this percentage of it is in use.
+
+Above it, ZFS allocates space in a slower way, and thin pools should be extended.
+"""
 
 COPYBACK = "copyback"
-"""Kind of the task of a controller or array that copies one drive to another."""
+"""Kind of task with which a controller copies one drive to another."""
 
 _RAIDZ = (Level.RAIDZ1, Level.RAIDZ2, Level.RAIDZ3, Level.DRAID1, Level.DRAID2, Level.DRAID3)
 _REDUNDANT = "Redundancy is reduced. Another failure may lose the array."
@@ -56,12 +59,12 @@ _COST: Mapping[Level, tuple[str, str]] = {
     Level.SNAPSHOT: ("", "Extend it with lvextend(8), or delete it."),
     Level.CACHED: ("Data that is only in the cache may be lost.", _LVM_TOOL),
 }
-"""Cost of a broken array that still serves data, and its fix, by level."""
+"""Cost of a degraded array that still serves data, and the fix, by level."""
 
 
 @rule(FAULT, "array-degraded", "an array is degraded or failed", "the array's tool")
 def array_state(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield arrays that are not complete."""
+    """Yield arrays that are degraded or failed."""
     for array in snapshot.inventory.arrays:
         if array.state in BROKEN:
             is_gone = array.state in GONE
@@ -96,7 +99,7 @@ def drive_state(snapshot: SystemSnapshot) -> RuleOutput:
     "drivers/scsi/sd.c, sd_read_capacity; sg_format(8)",
 )
 def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives of which the kernel cannot use any block."""
+    """Yield drives that the kernel cannot use because of their sector size."""
     for drive in snapshot.drives():
         if (text := fact(drive, "Unusable")) is not None:
             yield Finding(
@@ -109,7 +112,7 @@ def unusable_drives(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "wwn-shared", "two drives report the same WWN", "udev, 60-persistent-storage.rules (links by-id/wwn-)")
 def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives that report the WWN of another drive."""
+    """Yield drives that report the same WWN as another drive, but another serial number."""
     first: dict[str, Drive] = {}
     for device in snapshot.drives():
         if device.identity is None or device.wwn is None or device.device is None:
@@ -126,7 +129,7 @@ def shared_wwns(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _drives_with_health(snapshot: SystemSnapshot) -> Iterator[tuple[Drive, Health]]:
-    """Yield each drive once, with the combined health of all its views."""
+    """Yield each drive once, with its health combined from the controller's and the kernel's reports."""
     nodes: set[str] = set()
     for drive in snapshot.drives():
         if drive.device in nodes:
@@ -136,7 +139,7 @@ def _drives_with_health(snapshot: SystemSnapshot) -> Iterator[tuple[Drive, Healt
 
 
 def _with_fault(snapshot: SystemSnapshot, fault: HealthFault) -> Iterator[tuple[Drive, Health]]:
-    """Yield the drives that have this fault, with their health."""
+    """Yield the drives that have the fault `fault`, with their health."""
     return ((drive, health) for drive, health in _drives_with_health(snapshot) if fault in faults_of(drive, health))
 
 
@@ -155,7 +158,7 @@ def failing_drives(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose failure is predicted by the drive or its controller."""
     for drive, health in _with_fault(snapshot, HealthFault.PREDICTS_FAILURE):
         if drive.state in GONE or fact(drive, "Warning") is not None:
-            continue  # the drive has already failed, or `critical_warnings` reports it with the cause
+            continue  # skip drives that have failed already, and those that `critical_warnings` reports with the cause
         lines = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
         yield Finding(
             where=str(drive.target),
@@ -197,7 +200,7 @@ def foreign_drives(snapshot: SystemSnapshot) -> RuleOutput:
     "the controller's counters; NVMe, Media and Data Integrity Errors",
 )
 def media_errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives with failed reads or writes of the medium."""
+    """Yield drives that report media errors."""
     for drive, health in _with_fault(snapshot, HealthFault.MEDIA_ERRORS):
         yield Finding(
             where=str(drive.target),
@@ -271,7 +274,7 @@ def lost_blocks(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe base specification, SMART / Health Information",
 )
 def critical_warnings(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe drives that raise their critical warning."""
+    """Yield NVMe drives that report a critical warning."""
     for drive in snapshot.drives():
         if (text := fact(drive, "Warning")) is not None:
             yield Finding(
@@ -289,7 +292,7 @@ def critical_warnings(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe, Percentage Used and Available Spare",
 )
 def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield flash drives near the end of their rated endurance or of their spare blocks."""
+    """Yield flash drives that have used most of their rated endurance or of their spare blocks."""
     targets: set[Target] = set()
     for drive, health in _with_fault(snapshot, HealthFault.WORN):
         targets.add(drive.target)
@@ -319,7 +322,7 @@ def worn_drives(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe, Warning Composite Temperature Threshold; operating temperatures in data sheets",
 )
 def hot_drives(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives at their own temperature limit, or at the usual limit if they report none."""
+    """Yield drives at their temperature limit, or at the usual limit of such drives if they report none."""
     for drive, health in _with_fault(snapshot, HealthFault.HOT):
         if _has_warning(drive, "temperature"):
             continue
@@ -345,7 +348,7 @@ def hot_drives(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe, Thermal Management Temperature transition counts",
 )
 def throttled_drives(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives that have ever slowed down because of their temperature."""
+    """Yield drives that report that they have slowed down because of their temperature."""
     for drive in snapshot.drives():
         if (text := fact(drive, "Throttled")) is not None:
             yield Finding(
@@ -358,12 +361,12 @@ def throttled_drives(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "background-task", "a rebuild, check or patrol read is running", "the array's tool; docs/advice.md")
 def background_tasks(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield background tasks that share the drives."""
+    """Yield background tasks that are running and use drive bandwidth."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:
         for task in device.tasks:
             if task.paused:
-                continue  # link_rules.paused_rebuilds reports a paused rebuild; a paused check costs nothing
+                continue  # `link_rules.paused_rebuilds` reports paused rebuilds; other paused tasks cost nothing
             done = f" ({task.progress:.0%} done)" if task.progress is not None else ""
             name = TASKS.get(task.kind, task.kind)
             yield Finding(
@@ -376,7 +379,7 @@ def background_tasks(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "pool-filling", "a pool is 80 % full", "zpool-list(8); lvmthin(7); lvmvdo(7)")
 def full_pools(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield pools that are nearly full."""
+    """Yield pools that are full to at least `FULL_PERCENT`."""
     for array in snapshot.inventory.arrays:
         for label in ("Full", "Used, data", "Used, metadata"):
             share = fact_number(array, label)
@@ -396,7 +399,7 @@ def full_pools(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/md.rst, mismatch_cnt",
 )
 def mismatches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield arrays whose copies or parity do not agree."""
+    """Yield arrays whose copies or parity do not match."""
     for array in snapshot.inventory.arrays:
         if (text := fact(array, "Mismatches")) is not None:
             yield Finding(

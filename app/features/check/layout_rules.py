@@ -16,8 +16,10 @@ RAIDZ = {Level.RAIDZ1: 1, Level.RAIDZ2: 2, Level.RAIDZ3: 3}
 
 _BITMAP_CHUNK = re.compile(r"(\d+)KB chunk")
 BITMAP_CHUNK = 64 << 10
-"""KiB of data per bit of md's write-intent bitmap below which writes often wait for it. The default of mdadm is 64
-MiB (mdadm(8), --bitmap-chunk)."""
+"""Smallest acceptable chunk of md's write-intent bitmap, in KiB. With smaller chunks, writes often wait for the bitmap.
+
+The default of mdadm is 64 MiB (mdadm(8), --bitmap-chunk).
+"""
 
 STRIPE_CACHE = 256
 """Default number of pages in md's stripe cache (Documentation/admin-guide/md.rst)."""
@@ -26,7 +28,7 @@ _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 
 def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
-    """Return partitions and md members: name, first byte, the array below, and its physical sector size."""
+    """Return all partitions and md members: name, first byte, the array below and its physical sector size."""
     offsets = []
     for block in snapshot.blocks.values():
         offsets += [(name, start, *_layout_of(snapshot, block)) for name, start in block.parts.items()]
@@ -55,8 +57,8 @@ def misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
         if unit and start % unit:
             yield Finding(
                 where=name,
-                message=f"The start is at byte {start}, inside a {unit_name} of {exact_text(unit)}. I/Os that fit"
-                " into one touch two.",
+                message=f"The start is at byte {start}, inside a {unit_name} of {exact_text(unit)}. An I/O"
+                f" that would fit into one {unit_name} touches two.",
                 evidence=f"start {start // 512} sectors",
                 do="Re-create the partition at a multiple of 1 MiB and copy the data back. It cannot be moved in"
                 " place.",
@@ -70,7 +72,7 @@ def misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
     "xfs(5); mke2fs(8), stripe_width",
 )
 def stripe_misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield partitions and md members on parity arrays that begin at a strip but not at a full stripe."""
+    """Yield partitions and md members on parity arrays that begin at the start of a strip, but not of a full stripe."""
     for name, start, array, _ in _offsets(snapshot):
         if array is not None and array.level in PARITY and array.strip_bytes is None:
             yield UnknownResult(where=name, why=f"the strip size of {array.target} is not reported")
@@ -96,7 +98,7 @@ def stripe_misaligned_parts(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, alignment_offset",
 )
 def misaligned_stacks(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield stacked devices that the kernel itself reports as misaligned."""
+    """Yield stacked devices that the kernel reports as misaligned."""
     for block in snapshot.blocks.values():
         offset = block.number("alignment_offset")
         if offset:
@@ -114,9 +116,10 @@ def misaligned_stacks(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, int, int, str] | None:
-    """Return the array below a mount, its alignment, the filesystem's stripe (0 for none), and the mount option.
+    """Return the array below a mount, its alignment unit, the filesystem's stripe (0 if not set), and the mount option.
 
-    Both in bytes. None for other filesystems, and without a striped array.
+    The unit and the stripe are in bytes. Return None if there is no striped array, or for filesystems other than xfs
+    and ext4.
     """
     if not mount.source.startswith("/dev/") or mount.fstype not in ("xfs", "ext4"):
         return None
@@ -137,7 +140,7 @@ def _filesystem_stripe(snapshot: SystemSnapshot, mount: Mount) -> tuple[Array, i
     "xfs(5), sunit and swidth; ext4(5), stripe",
 )
 def other_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield filesystems whose stripe geometry differs from that of the array."""
+    """Yield filesystems whose stripe geometry does not match the array."""
     for mount in snapshot.mounts:
         match = _filesystem_stripe(snapshot, mount)
         if match is None or not match[2]:
@@ -162,7 +165,7 @@ def other_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
     "xfs(5), sunit and swidth; ext4(5), stripe",
 )
 def unset_filesystem_stripes(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield filesystems on a parity array that were made without a stripe."""
+    """Yield filesystems on a parity array that have no stripe geometry."""
     for mount in snapshot.mounts:
         match = _filesystem_stripe(snapshot, mount)
         if match is not None and not match[2] and match[0].level in PARITY:
@@ -184,7 +187,7 @@ def _options(array: Array, stripe: int, fstype: str) -> str:
 
 @rule(WARN, "ashift-small", "a ZFS pool uses smaller sectors than its disks", "zpoolprops(7), ashift")
 def ashift(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield ZFS pools whose sectors are smaller than those of their disks."""
+    """Yield ZFS pools that use smaller sectors than the physical sectors of their disks."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "ashift") or ""
         sectors = [drive.physical_block for drive in snapshot.members(array) if drive.physical_block]
@@ -195,8 +198,8 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
         elif 1 << int(text) < max(sectors):
             yield Finding(
                 where=str(array.target),
-                message=f"The pool uses sectors of {1 << int(text)} bytes, its disks {max(sectors)}. Each small"
-                " write costs a read-modify-write.",
+                message=f"The pool uses sectors of {1 << int(text)} bytes, but its disks have sectors of"
+                f" {max(sectors)} bytes. Each small write costs a read-modify-write.",
                 evidence=f"ashift {text}, physical sector {max(sectors)}",
                 do="Re-create the pool with `zpool create -o ashift=12`. The ashift of an existing pool cannot be"
                 " changed.",
@@ -207,7 +210,7 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
     NOTE, "volblocksize-small", "the blocks of a ZFS volume are smaller than a RAID-Z row", "zfsprops(7), volblocksize"
 )
 def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield volumes of a parity pool whose blocks are smaller than a row of its data disks."""
+    """Yield ZFS volumes on RAID-Z whose blocks are smaller than a row: one sector on each data disk."""
     pools = {array.target.address: array for array in snapshot.inventory.arrays if array.level in RAIDZ}
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "volblocksize") or ""
@@ -232,7 +235,7 @@ def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "md-bitmap-fine", "the bitmap chunks of an md array are below 64 MiB", "mdadm(8), --bitmap-chunk")
 def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield md arrays whose write-intent bitmap has small chunks."""
+    """Yield md arrays whose write-intent bitmap has chunks smaller than `BITMAP_CHUNK`."""
     for array in snapshot.inventory.arrays:
         match = _BITMAP_CHUNK.search(fact(array, "Bitmap") or "")
         if match and int(match[1]) < BITMAP_CHUNK:
@@ -252,7 +255,7 @@ def bitmap(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/md.rst, stripe_cache_size",
 )
 def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield md parity arrays with many members and the default stripe cache."""
+    """Yield md parity arrays with at least three data drives whose stripe cache is not above the default."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "stripe_cache_size") or ""
         if text.isdigit() and int(text) <= STRIPE_CACHE and (array.data_drives or 0) >= 3:
@@ -273,7 +276,7 @@ def stripe_cache(snapshot: SystemSnapshot) -> RuleOutput:
     "md(4), journal; drivers/md/raid5-cache.c",
 )
 def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield md arrays with a journal that only closes the write hole."""
+    """Yield md arrays whose journal is write-through, so that it closes the write hole but speeds up nothing."""
     for array in snapshot.inventory.arrays:
         if snapshot.now(array.target, "journal_mode") == "write-through":
             yield Finding(
@@ -281,7 +284,7 @@ def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
                 message="The journal is write-through and only closes the write hole. Each write waits for the"
                 " journal and the members.",
                 evidence="md/journal_mode: write-through",
-                do="With journal_mode write-back, a write completes in the journal. If the journal device fails,"
+                do="With journal_mode write-back, a write is complete once it is in the journal. If that device fails,"
                 " such writes are lost.",
             )
 
@@ -293,7 +296,7 @@ def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
     "NVMe, LBA Format, Relative Performance",
 )
 def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe namespaces whose format the drive itself rates slower than another of its formats."""
+    """Yield NVMe drives that rate another LBA format as faster than the current one."""
     ranks = ("best", "better", "good", "degraded")
     for drive in snapshot.inventory.drives:
         reading = snapshot.readings.get(drive.target, {}).get("lba_format")

@@ -10,16 +10,19 @@ from app.features.check.snapshot import SystemSnapshot, fact, fact_number
 from backends.model import Array, Controller, Drive, Media, State
 
 DISK_RATE = 3.0
-"""Gb/s that are enough for any hard disk: they carry 300 MB/s (Serial ATA, 8b/10b encoding)."""
+"""Link speed in Gb/s that is enough for any hard disk: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
 
 CONTROLLER_LIMIT = 100.0
-"""Degrees Celsius from which a controller is too hot. Controllers raise their own alarm between 105 and 115 °C."""
+"""Temperature in degrees Celsius from which a controller is too hot.
+
+Controllers raise their own alarm at 105 to 115 °C.
+"""
 
 CACHE_MODULE_LIMIT = 85.0
 """Maximum temperature of memory chips in degrees Celsius (JEDEC, DRAM case temperature)."""
 
 BATTERY_LIMIT = 60.0
-"""Degrees Celsius from which a battery or capacitor ages fast; makers allow 55 to 60 °C."""
+"""Temperature in degrees Celsius from which a battery or capacitor ages fast. Vendors specify 55 to 60 °C at most."""
 
 _RATE = re.compile(r"(\d{1,3}(?:\.\d{1,2})?) ?G", re.ASCII)
 _CELSIUS = re.compile(r"(-?\d{1,3}) °C", re.ASCII)
@@ -32,7 +35,7 @@ _BATTERIES = ("Battery", "CacheVault", "Capacitor temperature")
 
 
 def _rate(drive: Drive, label: str) -> float | None:
-    """Return the Gb/s in a fact; None without a number."""
+    """Return the link speed in Gb/s from the fact with this label; None if it contains none."""
     match = _RATE.match(fact(drive, label) or "")
     return float(match[1]) if match else None
 
@@ -53,7 +56,7 @@ def _link_of(snapshot: SystemSnapshot, drive: Drive) -> tuple[float | None, floa
     "Documentation/ABI/testing/sysfs-ata; the controller's tool",
 )
 def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives whose link is slower than both the drive and its port."""
+    """Yield drives whose link runs slower than both the drive and its port support."""
     drives = [drive for drive in snapshot.drives() if drive.interface in ("sata", "sas")]
     links = {drive.target: _link_of(snapshot, drive) for drive in drives}
     for drive in drives:
@@ -85,7 +88,7 @@ def slow_links(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _kernel_limit(snapshot: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
-    """Yield a disk whose speed the kernel has lowered, if the rule does not report it anyway."""
+    """Yield a finding if the kernel has limited the link of a drive, unless `slow_links` reports the drive itself."""
     block = snapshot.block_of(drive)
     link = snapshot.links.get(block.name) if block is not None else None
     if link is None or not link.allowed or not link.port or link.allowed >= link.port or link.now != link.allowed:
@@ -103,7 +106,7 @@ def _kernel_limit(snapshot: SystemSnapshot, drive: Drive) -> Iterator[Finding]:
 
 @rule(NOTE, "firmware-mixed", "members of the same model have different firmware", "the controller's tool, or sysfs")
 def mixed_firmware(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield arrays whose members are of one model and have different firmware."""
+    """Yield arrays with members of the same model that have different firmware."""
     for array in snapshot.inventory.arrays:
         models: dict[str, dict[str, int]] = {}
         for member in snapshot.members(array):
@@ -127,7 +130,7 @@ def mixed_firmware(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _firmware_of(snapshot: SystemSnapshot, drive: Drive) -> str | None:
-    """Return the firmware version that the kernel reports; for some disks, it is shorter than that of their tool."""
+    """Return the firmware version that the kernel reports. For some disks, it is shorter than the tool's version."""
     block = snapshot.block_of(drive)
     files = block.attributes if block is not None else {}
     return files.get("device/rev") or files.get("device/firmware_rev") or None
@@ -140,7 +143,7 @@ def _firmware_of(snapshot: SystemSnapshot, drive: Drive) -> str | None:
     "the controller's tool, Memory Uncorrectable Errors",
 )
 def memory_errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield controllers whose memory had errors that could not be corrected."""
+    """Yield controllers whose memory reports uncorrectable errors."""
     for card in snapshot.inventory.controllers:
         if fact_number(card, "Memory errors"):
             yield Finding(
@@ -180,7 +183,7 @@ def _too_hot(card: Controller, label: str, limit: float, part: str) -> Iterator[
 
 @rule(WARN, "write-throttled", "an ioMemory drive throttles writes", "fio-status, write throttling")
 def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield drives that slow down their writes."""
+    """Yield drives that report that they throttle writes."""
     for drive in snapshot.drives():
         if (text := fact(drive, "Write throttling")) is not None:
             yield Finding(
@@ -198,7 +201,7 @@ def throttled_writes(snapshot: SystemSnapshot) -> RuleOutput:
     "the array's tool; Documentation/admin-guide/md.rst, sync_action",
 )
 def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield arrays and controllers whose rebuild has been interrupted."""
+    """Yield arrays and controllers whose rebuild is paused or frozen."""
     things: tuple[Controller | Array, ...] = (*snapshot.inventory.controllers, *snapshot.inventory.arrays)
     for device in things:
         for task in device.tasks:

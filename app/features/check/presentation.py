@@ -20,17 +20,17 @@ _WORDS = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "not
 
 
 def severity_text(count: Callable[[Severity], int]) -> str:
-    """Return a text such as `1 fault, 3 warnings, 5 notes`, or "". `count` returns the number of a severity."""
+    """Return a text such as `1 fault, 3 warnings, 5 notes`; "" for none. `count` returns the number for a severity."""
     return ", ".join(plural(number, _WORDS[severity]) for severity in GRAVEST if (number := count(severity)))
 
 
 def counts(checked: CheckResult) -> str:
-    """Return a text such as `1 fault, 3 warnings, 5 notes`, or `nothing`."""
+    """Return the number of findings by severity, such as `1 fault, 3 warnings, 5 notes`, or `nothing`."""
     return severity_text(checked.count) or "nothing"
 
 
 def summary(checked: CheckResult) -> str:
-    """Return the last line of a check."""
+    """Return the summary of a check: how many rules ran, and what they found."""
     parts = [f"{plural(checked.rules, 'rule')} found {counts(checked)}"]
     parts += [f"{plural(len(checked.unknown), 'question')} unanswered"] if checked.unknown else []
     parts += [f"{len(checked.ignored)} ignored"] if checked.ignored else []
@@ -38,7 +38,7 @@ def summary(checked: CheckResult) -> str:
 
 
 def finding_lines(finding: Finding) -> Iterator[tuple[str, str]]:
-    """Yield the lines below the first line of a finding with their labels: the evidence and the fix."""
+    """Yield the lines that follow the message of a finding, each with its label: the evidence and the fix."""
     yield "evidence", finding.evidence
     if finding.fix:
         yield "fix", finding.fix
@@ -47,11 +47,11 @@ def finding_lines(finding: Finding) -> Iterator[tuple[str, str]]:
 
 
 TONES = {Severity.FAULT: Tone.BAD, Severity.WARN: Tone.ATTENTION, Severity.NOTE: Tone.PLAIN}
-"""Tone of each severity."""
+"""Tone in which findings of each severity are shown."""
 
 
 def finding_facts(results: Iterable[RuleResult[Finding]]) -> tuple[Facts, ...]:
-    """Return the findings of a device as facts, to show above its other facts; nothing if there are none."""
+    """Return the findings of a device as facts, which are shown above its other facts; empty if there are none."""
     lines: list[FactLine] = []
     for result in results:
         severity = result.rule.severity
@@ -61,7 +61,7 @@ def finding_facts(results: Iterable[RuleResult[Finding]]) -> tuple[Facts, ...]:
 
 
 def findings_json(checked: CheckResult) -> json_schema.Json:
-    """Return the body of `check --json`."""
+    """Return the JSON body of `check --json`."""
     return {
         "findings": [_finding(finding) for finding in checked.findings],
         "unknown": [
@@ -88,10 +88,10 @@ def _finding(result: RuleResult[Finding]) -> json_schema.Json:
 
 
 def plugin(checked: CheckResult, severity: Severity) -> tuple[str, list[str]]:
-    """Return the status word and the lines of a monitoring plugin; findings below `severity` are only counted.
+    """Return the status word and the output lines of a Nagios plugin. Findings below `severity` are only counted.
 
-    A vertical bar starts the metrics of a plugin, so the text has none. The status is UNKNOWN if a device was not
-    readable and no finding is worse.
+    A vertical bar starts the metrics, so texts contain none. The status is UNKNOWN if a device could not be read and
+    there is no finding of this severity or above.
     """
     results = checked.from_on(severity)
     if any(result.rule.severity is Severity.FAULT for result in results):
@@ -121,8 +121,8 @@ def _without_bars(text: str) -> str:
 def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:
     """Return the attention items of the inventory and of the check.
 
-    Faults of the check come first, then problems of the inventory that no finding covers, then warnings. Notes are only
-    shown at their device.
+    The order is: faults of the check, problems of the inventory that no finding covers, warnings of the check. Notes
+    are shown only at their device.
     """
     faults, warnings = (tuple(_troubles_of(checked, severity)) for severity in (Severity.FAULT, Severity.WARN))
     names = {finding.key for finding in (*faults, *warnings)}
@@ -130,7 +130,7 @@ def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[Attent
 
 
 def _troubles_of(checked: CheckResult, severity: Severity) -> Iterator[AttentionItem]:
-    """Yield the findings of a severity on devices that have a row."""
+    """Yield an attention item for each finding of a severity on a device of the inventory."""
     for result in checked.findings:
         address = checked.devices.get(result.outcome.where)
         if address is not None and result.rule.severity is severity:

@@ -1,4 +1,4 @@
-"""Rules about the kernel's queues, paths and caches: scheduler, read-ahead, queue depth and I/O limits."""
+"""Rules about the kernel's queues, multipath devices, TRIM and caches."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from backends.sizes import exact_text
 FLASH = (Media.SSD, Media.NVME)
 
 _READING_AHEAD = ("read-ahead", "adaptive", "always", "on")
-"""Values of a controller's `read_ahead` that read ahead."""
+"""Values of `read_ahead` with which a controller reads ahead."""
 
 _DIRTY = re.compile(r"(\d+) of (\d+) used, (\d+) not yet on the slow part")
 _USED = re.compile(r"(\d+) of (\d+) blocks used")
 _DIRTY_SHARE = 0.75
-"""Share of dirty data in a cache above which new writes soon wait for the slow device."""
+"""Share of dirty data in a cache from which new writes soon have to wait for the slow device."""
 
 
 @rule(WARN, "scheduler-unfit", "flash uses the scheduler bfq", "Documentation/block/bfq-iosched.rst, overhead")
 def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield flash devices with BFQ: it costs more CPU time for each I/O than the I/O takes."""
+    """Yield flash devices with the scheduler BFQ, whose CPU time per I/O limits the IOPS."""
     for device in snapshot.things():
         target = snapshot.queue_of(device)
         if snapshot.now(target, "scheduler") == "bfq" and snapshot.media(device) in FLASH:
@@ -44,7 +44,7 @@ def scheduler(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
 def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield striped disks with a kernel read-ahead below one full stripe."""
+    """Yield striped arrays of hard disks with a kernel read-ahead smaller than a full stripe."""
     for array in snapshot.inventory.arrays:
         unit = None if array.strip_bytes is None else array.strip_bytes * (array.data_drives or 0)
         target = snapshot.queue_of(array)
@@ -70,7 +70,7 @@ def small_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, read_ahead_kb",
 )
 def large_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield flash devices with more kernel read-ahead than any sequential reader needs."""
+    """Yield flash devices with a kernel read-ahead of 4 MiB or more, which no sequential reader needs."""
     for device in snapshot.things():
         target = snapshot.queue_of(device)
         text = snapshot.now(target, "read_ahead_kb") or ""
@@ -128,7 +128,7 @@ def small_queue(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "no-queueing", "a disk receives only one command at a time", "Documentation/driver-api/libata.rst, NCQ")
 def no_queueing(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield disks that get one command at a time."""
+    """Yield SATA and SAS disks that receive only one command at a time."""
     for drive in snapshot.inventory.drives:
         text = snapshot.now(drive.target, "queue_depth")
         if text == "1" and drive.interface in ("sata", "sas"):
@@ -156,9 +156,9 @@ def single_queues(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "power-state", "an NVMe drive is in a slower power state", "NVMe, Power Management")
 def power_state(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe drives in a power state that uses less power."""
+    """Yield NVMe drives that are in a slower power state than state 0."""
     targets = {target for target, readings in snapshot.readings.items() if "power_state" in readings}
-    # The power state belongs to the controller: report it once, not again for its namespaces.
+    # The power state belongs to the controller, so report it once and not for each namespace.
     targets -= {drive.target for drive in snapshot.inventory.drives if drive.controller in targets}
     for target, readings in snapshot.readings.items():
         now = readings["power_state"].now if target in targets else None
@@ -206,7 +206,7 @@ def io_limits(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, discard_max_bytes",
 )
 def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield devices that do not pass on TRIM although everything below them accepts it."""
+    """Yield stacked devices that do not pass TRIM down although all devices below them support it."""
     for block in snapshot.blocks.values():
         limit = block.number("queue/discard_max_bytes")
         if limit != 0 or not block.below:
@@ -219,7 +219,8 @@ def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
             yield Finding(
                 where=block.name,
                 message="The disks support TRIM, but this device does not pass it down. The disks slow down over time.",
-                evidence=f"/sys/block/{block.name}/queue/discard_max_bytes: 0, of {', '.join(block.below)}: more",
+                evidence=f"/sys/block/{block.name}/queue/discard_max_bytes: 0, but above 0 for"
+                f" {', '.join(block.below)}",
                 do="dm-crypt: set allow_discards. md RAID 4, 5 or 6: if trimmed blocks read zeros, set"
                 " raid456.devices_handle_discard_safely=1.",
             )
@@ -232,7 +233,7 @@ def lost_trim(snapshot: SystemSnapshot) -> RuleOutput:
     "ext4(5), barrier; xfs(5) of kernels before 4.19, nobarrier",
 )
 def missing_barriers(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield filesystems that send no flushes."""
+    """Yield filesystems that are mounted without flushes."""
     for mount in snapshot.mounts:
         off = [option for option in mount.options if option in ("nobarrier", "barrier=0")]
         if off and mount.source.startswith("/dev/"):
@@ -246,7 +247,7 @@ def missing_barriers(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(NOTE, "discard-twice", "a filesystem trims at every deletion although a timer trims it", "fstrim(8)")
 def double_discard(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield filesystems that trim at every deletion although a timer trims them."""
+    """Yield filesystems that trim at every deletion although fstrim.timer trims them anyway."""
     for mount in snapshot.mounts:
         if snapshot.trim_timer and "discard" in mount.options and mount.fstype in ("ext4", "xfs"):
             yield Finding(
@@ -265,13 +266,14 @@ def double_discard(snapshot: SystemSnapshot) -> RuleOutput:
     "lvmcache(7); Documentation/admin-guide/bcache.rst",
 )
 def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield kernel caches that are full of data not yet written to the slow device."""
+    """Yield kernel caches with much data that is not written to the slow device yet."""
     for array in snapshot.inventory.arrays:
         share = _dirty_share(array)
         if share is not None and share >= _DIRTY_SHARE:
             yield Finding(
                 where=str(array.target),
-                message=f"{share:.0%} of the cache is not on the slow part yet: new writes soon wait for that.",
+                message=f"{share:.0%} of the cache is not on the slow device yet. New writes will soon have to wait"
+                " for that device.",
                 evidence=" / ".join(
                     f"{fact.label}: {fact.value}"
                     for fact in array.facts
@@ -294,7 +296,7 @@ def _dirty_share(array: Array) -> float | None:
 
 @rule(WARN, "cache-bypassed", "a cache accepts no new data", "lvmcache(7), passthrough; bcache.rst, cache_mode none")
 def bypassed_caches(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield caches that no I/O uses."""
+    """Yield caches whose mode lets them accept no new data."""
     for array in snapshot.inventory.arrays:
         mode = snapshot.now(array.target, "cache_mode")
         if mode in ("none", "pass-through", "passthrough"):
@@ -323,7 +325,7 @@ def single_paths(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "path-dead", "a path of a multipath device is down", "multipath(8); sysfs, device/state")
 def dead_paths(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield multipath devices with paths that do not run."""
+    """Yield multipath devices of which some paths are down."""
     for block in snapshot.blocks.values():
         if not block.attributes.get("dm/uuid", "").startswith("mpath-") or len(block.below) < 2:
             continue
@@ -349,7 +351,7 @@ def dead_paths(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/nvme-multipath.rst, iopolicy",
 )
 def path_policy(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe subsystems with several paths of which only one is used at a time."""
+    """Yield NVMe subsystems with several paths of which each NUMA node uses only one."""
     for name, (policy, paths) in snapshot.policies.items():
         if paths > 1 and policy == "numa":
             yield Finding(

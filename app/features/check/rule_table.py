@@ -1,4 +1,4 @@
-"""Table of all rules: those for a machine at rest, and those of the advisor, most of which need a run."""
+"""Table of all rules: those that the check applies to a snapshot, and those of the advisor, which need a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ volblocksize-small md-bitmap-fine md-stripe-cache md-journal-through drive-copyb
 read-ahead-small read-ahead-large card-read-ahead one-queue power-state governor io-capped discard-twice path-policy
 firmware-mixed
 """
-"""Ids in the order in which findings of one severity are shown. A rule that is not listed follows them."""
+"""Rule ids in the order in which findings of the same severity are shown. Rules that are not listed come last."""
 
 _RUNS: Mapping[str, tuple[Severity, str]] = {
     "page-cache": (WARN, "the job goes through the page cache"),
@@ -57,11 +57,11 @@ _RUNS: Mapping[str, tuple[Severity, str]] = {
     "random-map": (NOTE, "fio's random map costs time"),
     "long-steady": (NOTE, "the results were steady long before the end"),
 }
-"""Severity and summary by the advisor's key; docs/advice.md has each with its source."""
+"""Severity and summary of each rule of the advisor, by its key. docs/advice.md gives the sources."""
 
 
 def _at_rest() -> dict[str, Rule]:
-    """Return the rules of all modules by their ids."""
+    """Return the rules that need no run, by id, in the order of `_FIRST`."""
     rules = {rule.id: rule for module in _MODULES for rule in vars(module).values() if isinstance(rule, Rule)}
     return {id: rules[id] for id in dict.fromkeys((*_FIRST.split(), *rules))}
 
@@ -74,4 +74,4 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         if key in _RUNS
     }
 )
-"""All rules by id: those that need no run first, by severity."""
+"""All rules by id. Rules that need no run come first."""

@@ -1,4 +1,4 @@
-"""Apply all rules to a snapshot of a machine, and record the findings in a session."""
+"""Applies all rules to a snapshot of a machine, and records the findings in a session."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class CheckResult:
     """The result of a check."""
 
     findings: tuple[RuleResult[Finding], ...] = ()
-    """Findings by severity, faults first."""
+    """Findings, sorted by severity with faults first."""
     unknown: tuple[RuleResult[UnknownResult], ...] = ()
-    """Questions that could not be answered."""
+    """Results of rules that could not decide, because a fact is not reported."""
     ignored: tuple[RuleResult[Finding], ...] = ()
-    """Findings of ignored rules."""
+    """Findings of rules that the user ignores."""
     problems: tuple[Problem, ...] = ()
     """Devices and tools that could not be read."""
     rules: int = 0
@@ -42,15 +42,17 @@ class CheckResult:
     inventory: Inventory = field(default_factory=Inventory)
     """The inventory that was checked."""
     devices: Mapping[str, str] = field(default_factory=dict)
-    """Address of the device at which a finding is shown, by the `where` of the finding; without entries for other
-    findings."""
+    """Address of the device at which a finding is shown, by the finding's `where`.
+
+    Findings that belong to no device have no entry.
+    """
 
     def at(self, address: str) -> tuple[RuleResult[Finding], ...]:
-        """Return the findings that are shown at a device, faults first."""
+        """Return the findings that are shown at the device with this address, faults first."""
         return tuple(ruling for ruling in self.findings if self.devices.get(ruling.outcome.where) == address)
 
     def from_on(self, severity: Severity) -> tuple[RuleResult[Finding], ...]:
-        """Return the findings of this severity and above."""
+        """Return the findings of at least this severity."""
         return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
 
     def count(self, severity: Severity) -> int:
@@ -59,7 +61,7 @@ class CheckResult:
 
 
 def require_known_rules(ids: Iterable[str]) -> frozenset[str]:
-    """Return the ids as a set. Raises InvalidValueError for an unknown rule."""
+    """Return the rule ids as a set. Raises InvalidValueError if one is unknown."""
     wanted = frozenset(ids)
     for name in sorted(wanted - RULES.keys()):
         raise InvalidValueError(
@@ -76,9 +78,9 @@ async def check(
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
 ) -> CheckResult:
-    """Return the result for a machine that was just scanned; with `about`, only what concerns this device.
+    """Check a machine that was just scanned, and return the result. With `about`, it covers only that device.
 
-    Writes nothing, makes no load.
+    The check writes nothing and creates no load.
     """
     readings, problems = await machine.read_devices(inventory)
     snapshot = await gather(machine.host, inventory, readings)
@@ -103,7 +105,8 @@ def evaluate(
                     findings.append(RuleResult(rule=rule, outcome=outcome))
                 else:
                     unknown.append(RuleResult(rule=rule, outcome=outcome))
-    findings.sort(key=lambda result: -result.rule.severity.rank)  # stable: the order of the table within a severity
+    # The sort is stable, so findings of the same severity keep the order of the table.
+    findings.sort(key=lambda result: -result.rule.severity.rank)
     return CheckResult(
         findings=tuple(result for result in findings if result.rule.id not in ignore),
         unknown=tuple(result for result in unknown if result.rule.id not in ignore),
@@ -120,13 +123,13 @@ def evaluate(
 
 
 def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
-    """Return whether a problem is about one of the target's places, or about the tool that reports them."""
+    """Return whether a problem concerns one of these places, or a backend that reports them."""
     backends = {about.target.backend, *(address.partition(":")[0] for address in places if ":" in address)}
     return problem.where in places or problem.where in backends
 
 
 def device_at(snapshot: SystemSnapshot, where: str) -> str:
-    """Return the address of the device that a finding's `where` names or depends on; "" if there is none."""
+    """Return the address of the device at which a finding with this `where` is shown; "" if there is none."""
     if (device := snapshot.inventory.find(where)) is not None:
         views = () if isinstance(device, Controller) else snapshot.views(device)
         return str(views[0].target if views else device.target)
@@ -138,11 +141,11 @@ def device_at(snapshot: SystemSnapshot, where: str) -> str:
 
 
 def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> frozenset[str]:
-    """Return all names of everything that belongs to a target, as used in the `where` of findings.
+    """Return all values of `where` with which findings belong to a device.
 
-    A controller includes its arrays and drives; an array, its members and its controller; a drive, its controller. All
-    of these include their kernel disks, partitions and filesystems. Other arrays of a drive's controller, and findings
-    about the machine such as its CPUs, belong to no target.
+    A controller includes its arrays and drives. An array includes its members and its controller. A drive includes its
+    controller. All of these include their kernel disks, partitions and filesystems. An array or drive does not include
+    other arrays of its controller. Findings about the whole machine, such as its CPUs, are not included.
     """
     inventory = snapshot.inventory
     things: list[Controller | Array | Drive] = [device]
@@ -178,7 +181,7 @@ def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> f
 
 
 def record(session: Recorder, checked: CheckResult) -> None:
-    """Record the findings in the session unless they equal those of its last check. Never raises."""
+    """Record the findings in the session, unless they are the same as in its last check. Never raises."""
     findings = tuple(
         RecordedFinding(
             rule=ruling.rule.id,
@@ -197,5 +200,5 @@ def record(session: Recorder, checked: CheckResult) -> None:
 
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:
-    """Check the machine as the session knows it; no program runs."""
+    """Check the session's inventory with the last readings, and record the findings. No program runs."""
     record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.last_readings))))

@@ -1,4 +1,4 @@
-"""Findings of the machine for the TUI, from readings that exist already: no program runs."""
+"""Findings for the TUI. They are computed from existing readings, so that no program runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class CheckFindings(CheckTracker):
-    """Findings of the session's machine."""
+    """Provides the findings about the machine of the session."""
 
     def __init__(self, workbench: Workbench) -> None:
         super().__init__(workbench)
@@ -28,11 +28,11 @@ class CheckFindings(CheckTracker):
 
     @property
     def state(self) -> object:
-        """A value that stays equal while the result is the same."""
+        """Return a value that changes whenever there is a new result."""
         return self.checked
 
     async def update(self) -> None:
-        """Check the last scan and the readings so far. Kernel files are read once per scan."""
+        """Check the last scan with the readings so far. Kernel files are read only once per scan."""
         from app.features.check.collector import gather
         from app.features.check.runner import evaluate, record
 
@@ -43,7 +43,7 @@ class CheckFindings(CheckTracker):
         record(self._workbench, self.checked)
 
     def facts(self, address: str) -> tuple[Facts, ...]:
-        """Return the findings of a device as facts, to show above its other facts."""
+        """Return the findings of a device as facts, which are shown above its other facts."""
         if self.checked is None or not (results := self.checked.at(address)):
             return ()
         from app.features.check.presentation import finding_facts
@@ -51,7 +51,7 @@ class CheckFindings(CheckTracker):
         return finding_facts(results)
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """Return the attention items, faults first. Cached, because the header asks with every sample of a job."""
+        """Return the attention items, faults first. They are cached, because the header needs them at every sample."""
         last_inventory, checked, items = self._cached
         if last_inventory is not inventory or checked is not self.checked:
             if self.checked is None:

@@ -13,24 +13,29 @@ from backends.topology import kernel_name
 _MIRRORED = (Level.RAID1, Level.RAID4, Level.RAID5, Level.RAID6, Level.RAID10)
 
 BITMAP_FROM = 100 << 30
-"""Bytes of a member from which mdadm creates a bitmap automatically (mdadm(8), --bitmap)."""
+"""Size of a member in bytes from which mdadm creates a bitmap automatically (mdadm(8), --bitmap)."""
 
 SLOW_RESYNC = 10_000
-"""KiB/s per member below which a resync of one terabyte takes longer than a day."""
+"""Speed in KiB/s per member below which a resync of one terabyte takes longer than a day."""
 
 LEAST_REQUEST_KIB = 128
-"""Minimum size of a request in KiB unless the device takes less; the kernel default is 1280 (BLK_DEF_MAX_SECTORS)."""
+"""Smallest acceptable limit for request sizes in KiB, unless the device accepts less.
+
+The kernel default is 1280 (BLK_DEF_MAX_SECTORS).
+"""
 
 LEAST_REQUESTS = 31
-"""Minimum queue size of an NVMe drive, multipath device or virtual disk unless the device takes less. It is the
-smallest default of any of their drivers (EBS volumes, io_queue_depth)."""
+"""Smallest acceptable queue of an NVMe drive, multipath device or virtual disk, unless the device accepts less.
+
+It is the smallest default of all their drivers (EBS volumes, io_queue_depth).
+"""
 
 _COUNT = re.compile(r"\S+ (?:read|write|checksum) errors")
 
 
 @rule(WARN, "md-no-bitmap", "a large md array has no write-intent bitmap", "mdadm(8), --bitmap")
 def missing_bitmaps(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield large md arrays that resynchronise completely after a crash."""
+    """Yield large md arrays without a bitmap, which resync completely after a crash."""
     for array in snapshot.inventory.arrays:
         if array.target.backend != "md" or array.level not in _MIRRORED or fact(array, "Bitmap") != "none":
             continue
@@ -57,7 +62,7 @@ def missing_bitmaps(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/md.rst, sync_speed_max",
 )
 def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield md arrays whose rebuild would take days because its speed is limited."""
+    """Yield md arrays whose rebuild speed is limited to less than `SLOW_RESYNC`."""
     for array in snapshot.inventory.arrays:
         text = snapshot.now(array.target, "sync_speed_max") or ""
         is_own_limit = text.isascii() and text.isdigit()
@@ -81,7 +86,7 @@ def slow_resync(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/admin-guide/md.rst, bad_blocks",
 )
 def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield md arrays with a failed spare, or a member that has bad blocks, write errors or is to be replaced."""
+    """Yield md arrays with a failed member or spare, or with a member that has bad blocks or write errors."""
     for array in snapshot.inventory.arrays:
         if array.target.backend != "md":
             continue
@@ -105,14 +110,14 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _has_errors(line: Fact, *, is_complete: bool) -> bool:
-    """Return whether a fact reports a bad member; failed members of an incomplete array are reported elsewhere."""
+    """Return whether a fact reports a bad member. `array_state` reports the failed members of a degraded array."""
     is_marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
     return (line.label.startswith("Member ") and is_marked) or (line.label.startswith("Failed ") and is_complete)
 
 
 @rule(WARN, "array-read-only", "an array is read-only", "mdadm(8), --readonly; the controller's tool")
 def read_only_arrays(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield arrays that take no writes."""
+    """Yield arrays that are set to read-only or blocked."""
     for array in snapshot.inventory.arrays:
         state, access = fact(array, "Array state") or "", fact(array, "Access") or ""
         if state.partition(",")[0] == "read-only":
@@ -146,7 +151,7 @@ def unsynced_pools(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "pool-errors", "devices of a ZFS pool report errors", "zpool-status(8), READ, WRITE, CKSUM")
 def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield pools whose devices have counted errors."""
+    """Yield ZFS pools whose devices report errors."""
     for array in snapshot.inventory.arrays:
         if array.target.backend != "zfs":
             continue
@@ -163,13 +168,14 @@ def pool_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(FAULT, "pool-data-errors", "a ZFS pool has lost data", "zpool-status(8), errors; zed(8)")
 def lost_pool_data(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield pools that have lost data."""
+    """Yield ZFS pools that have lost data."""
     for array in snapshot.inventory.arrays:
         text = fact(array, "Errors") if array.target.backend == "zfs" else None
         if text is None or text.lower().startswith("no known data errors"):
             continue
         if "unavailable" in text:
-            yield UnknownResult(where=str(array.target), why=f"whether it has lost data: {text.rstrip('.')}")
+            why = f"the pool does not report whether it has lost data: {text.rstrip('.')}"
+            yield UnknownResult(where=str(array.target), why=why)
             continue
         yield Finding(
             where=str(array.target),
@@ -181,7 +187,7 @@ def lost_pool_data(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(FAULT, "group-incomplete", "a volume group lacks a physical volume", "lvs(8), vg_missing_pv_count")
 def incomplete_groups(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield volume groups that miss a physical volume."""
+    """Yield LVM volume groups with a missing physical volume."""
     groups: dict[str, str] = {}
     for array in snapshot.inventory.arrays:
         text = fact(array, "Missing physical volumes") if array.target.backend == "lvm" else None
@@ -214,7 +220,7 @@ def filesystem_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(FAULT, "nvme-down", "an NVMe controller or path is not live", "drivers/nvme/host/sysfs.c, state")
 def nvme_not_live(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe controllers and paths that serve nothing."""
+    """Yield NVMe controllers and paths that are not live, so that they serve no I/O."""
     for name, state in snapshot.nvme_states.items():
         if state != "live":
             yield Finding(
@@ -232,14 +238,14 @@ def nvme_not_live(snapshot: SystemSnapshot) -> RuleOutput:
     "Documentation/ABI/stable/sysfs-block, nr_requests",
 )
 def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield NVMe drives, multipath devices and virtual disks whose queue is configured very small."""
+    """Yield NVMe drives, multipath devices and virtual disks with a small queue."""
     for block in snapshot.blocks.values():
         multipath = block.attributes.get("dm/uuid", "").startswith("mpath-")
         count = block.number("queue/nr_requests")
         if count is None or not (multipath or block.name.startswith(("nvme", "vd"))):
             continue
         if block.number("device/queue_depth") is not None and not multipath:
-            continue  # `small_queue` checks these
+            continue  # `queue_rules.small_queue` checks devices that report a queue depth
         paths = [
             snapshot.blocks[name].number("device/queue_depth") or 0 for name in block.below if name in snapshot.blocks
         ]
@@ -264,7 +270,7 @@ def few_requests(snapshot: SystemSnapshot) -> RuleOutput:
     WARN, "requests-small", "I/Os are split into small requests", "Documentation/ABI/stable/sysfs-block, max_sectors_kb"
 )
 def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield disks whose I/Os are cut into small requests."""
+    """Yield disks whose I/Os are split into small requests."""
     for block in snapshot.blocks.values():
         size, most = block.number("queue/max_sectors_kb"), block.number("queue/max_hw_sectors_kb")
         if size is None or most is None or size >= min(LEAST_REQUEST_KIB, most):
@@ -275,7 +281,7 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
         wanted = str(min(1280, most))
         yield Finding(
             where=str(target) if target is not None else block.name,
-            message=f"Every I/O is split into requests of {exact_text(size << 10)}. The device accepts"
+            message=f"Larger I/Os are split into requests of {exact_text(size << 10)}. The device accepts"
             f" {exact_text(most << 10)}.",
             evidence=f"queue/max_sectors_kb: {size}, queue/max_hw_sectors_kb: {most}",
             do=f"Set max_sectors_kb to {wanted}.",
@@ -285,9 +291,9 @@ def small_requests(snapshot: SystemSnapshot) -> RuleOutput:
 
 @rule(WARN, "merges-off", "I/Os to a hard disk are not merged", "Documentation/ABI/stable/sysfs-block, nomerges")
 def missing_merges(snapshot: SystemSnapshot) -> RuleOutput:
-    """Yield hard disks to which adjacent I/Os are sent one by one.
+    """Yield hard disks for which adjacent I/Os are not merged.
 
-    ZFS switches merging off for its volumes automatically, and md leaves merging to its members.
+    Only `sd` disks are checked: ZFS switches merging off for its volumes, and for md arrays the members merge.
     """
     for device in snapshot.things():
         target = snapshot.queue_of(device)

@@ -1,4 +1,4 @@
-"""The feature `doctor`: check what raidbench needs on this machine."""
+"""Doctor: checks whether raidbench has what it needs on this machine."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

@@ -1,4 +1,4 @@
-"""Checks what raidbench needs on this machine, and what to do about missing parts."""
+"""Checks whether raidbench has what it needs on this machine, and how to fix what is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 READS_IN_USE = "reads in use"
-"""Name of the item that says whether mounted devices can be measured by reading."""
+"""Name of the item about mounted devices: whether read-only jobs can measure them."""
 
 
 class DoctorStatus(StrEnum):
@@ -36,12 +36,12 @@ class DoctorStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorItem:
-    """One line of the report."""
+    """The result of one check, which is one line of the report."""
 
     grade: DoctorStatus
     """Result of the check."""
     name: str
-    """The checked part, in a word or two."""
+    """What was checked, in a word or two."""
     detail: str
     """The result in words."""
     advice: str = ""
@@ -68,7 +68,10 @@ _TOOLS = (
 
 
 async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBackend]) -> tuple[DoctorItem, ...]:
-    """Return every item. Only raidbench's own folders may be created. Never raises RaidbenchError."""
+    """Run all checks and return their items. It changes nothing, but may create raidbench's own folders.
+
+    Never raises RaidbenchError.
+    """
     doctor_items = [
         *await _fio(host),
         *_tools(host),
@@ -139,7 +142,7 @@ def _root(host: Host) -> DoctorItem:
 
 
 def _environment(paths: Paths) -> list[DoctorItem]:
-    """Return an item if root was started in the environment of another user."""
+    """Return an item if raidbench runs as root with a HOME to which other users can write; else an empty list."""
     if paths.sessions != ROOTS_STATE / "sessions" and paths.config != ROOTS_CONFIG:
         return []
     places = f"sessions are in {paths.sessions}, the configuration is {paths.config}"
@@ -159,7 +162,7 @@ def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
 
 
 def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
-    """Return the item of a folder, in which a file must be creatable, lockable and syncable."""
+    """Return the item about a folder. A test file is created in it, locked, synced and deleted."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
     try:
@@ -189,7 +192,7 @@ def _unresolved(host: Host, paths: Paths) -> DoctorItem:
 
 
 async def _trials(host: Host, paths: Paths) -> DoctorItem:
-    """Return the item of trials. The watchdog is started as for a trial, but with nothing on trial."""
+    """Return the item about trials. For the check, the watchdog is started without any change on trial."""
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
@@ -223,7 +226,7 @@ def _terminal() -> list[DoctorItem]:
 async def _kernel(host: Host) -> DoctorItem:
     """Return the item that says whether the kernel refuses writes to mounted devices.
 
-    Linux >= 6.8 with CONFIG_BLK_DEV_WRITE_MOUNTED=n does.
+    Linux 6.8 and newer refuses them if it was built with CONFIG_BLK_DEV_WRITE_MOUNTED=n.
     """
     release = await host.read("/proc/sys/kernel/osrelease") or ""
     command_line = (await host.read("/proc/cmdline") or "").split()
@@ -242,11 +245,11 @@ async def _kernel(host: Host) -> DoctorItem:
 
 
 _BUS = "PCI bus"
-"""Name of an item about a controller of an unknown vendor."""
+"""Name of the item about a controller whose vendor is unknown."""
 
 
 async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> list[tuple[str, DoctorItem]]:
-    """Return an item, with its vendor, for each storage controller on the bus that no tool reports."""
+    """Return the vendor and an item for each storage controller on the PCI bus that no tool reports."""
     cards = await bus_controllers(host)
     if not cards:
         return []
@@ -266,7 +269,7 @@ async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> l
 
 
 async def _backend(name: str, backend: InventoryBackend) -> list[DoctorItem]:
-    """Return the problems that a vendor module reports."""
+    """Return an item for each problem that a backend reports about its tools and devices."""
     try:
         problems = await backend.diagnose()
     except RaidbenchError as error:

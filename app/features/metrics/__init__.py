@@ -1,4 +1,4 @@
-"""Metrics for a monitoring system: settings, states and findings."""
+"""Metrics: exports settings, states and findings to a monitoring system."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

@@ -1,4 +1,4 @@
-"""Alerting rules for Prometheus and a dashboard for Grafana. `_m` checks each name against `METRICS`. No I/O."""
+"""Alerting rules for Prometheus, and a dashboard for Grafana. No I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = {metric.name for metric in METRICS}
 
 
 def _m(name: str) -> str:
-    """Return the full name of a metric. Raises KeyError if there is no such metric."""
+    """Return the full name of a metric. Raises KeyError if `METRICS` has no such metric."""
     if PREFIX + name not in _NAMES:
         raise KeyError(name)
     return PREFIX + name
@@ -28,7 +28,11 @@ _BROKEN = f'{_m("target_state")}{{state=~"{_NOT_WHOLE}"}} == 1'
 
 
 def _targets_below(owner: str, alert: str, more: str = "") -> str:
-    """Return PromQL for the targets whose controller or array (`owner`) has an alert."""
+    """Return PromQL for the targets whose controller or array has an alert.
+
+    `owner`: label with the owner, `controller` or `array`; `alert`: expression of the alert; `more`: label filter for
+    the targets.
+    """
     owners = f'label_replace({alert}, "{owner}", "$1", "target", "(.*)")'
     return f"({_m('target_info')}{more} and on (instance, {owner}) {owners})"
 
@@ -36,11 +40,11 @@ def _targets_below(owner: str, alert: str, more: str = "") -> str:
 _FULL = " or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_"))
 
 _COVERED = "array-degraded|battery-failed|drive-failed|drive-failing|policy-not-in-force"
-"""Rules of the check whose findings have their own alert."""
+"""Check rules that other alerts cover, as a regular expression. The general alerts leave them out."""
 
 
 def _finding_unless(rule: str, alert: str) -> str:
-    """Return PromQL for the findings of a rule, except on targets that have an alert."""
+    """Return PromQL for the findings of a rule, except those on targets for which the expression `alert` is true."""
     where = f'label_replace({alert}, "where", "$1", "target", "(.*)")'
     return f'({_m("finding")}{{rule="{rule}"}} == 1 unless on (instance, where) {where})'
 
@@ -50,7 +54,7 @@ _FOLLOWING = {
     "drive-cache-unprotected": _targets_below("controller", _LOST),
     "pool-filling": f"({_FULL})",
 }
-"""Rules whose findings only repeat an alert while it fires: the alert that they follow from, by rule."""
+"""Check rules whose findings only repeat another alert while it fires, with the expression of that alert."""
 
 _WARNINGS = " or ".join(
     (
@@ -62,18 +66,18 @@ _WARNINGS = " or ".join(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One alerting rule."""
+    """An alerting rule for Prometheus."""
 
     name: str
-    """Name shown by Prometheus."""
+    """Name that Prometheus shows."""
     expr: str
-    """PromQL expression."""
+    """Condition of the alert in PromQL."""
     lasting: str
-    """Time that the condition has to last; "0m" fires at once."""
+    """Time for which the condition must be true before the alert fires; "0m" fires at once."""
     severity: str
     """`critical`, `warning` or `info`."""
     summary: str
-    """One line, with labels that Prometheus fills in."""
+    """Text of the alert in one line. Prometheus fills in the labels."""
 
 
 ALERTS: tuple[Alert, ...] = (
@@ -87,7 +91,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchNotWhole",
         expr=f"{_BROKEN} unless on (instance, target) "
-        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # the array of such a drive has its own alert
+        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # drives need no alert if their array has one
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $labels.state }}",
@@ -109,7 +113,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSetAndNotInForce",
         expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
-        " unless on (instance, target) " + _targets_below("controller", _LOST),  # the battery has its own alert
+        " unless on (instance, target) " + _targets_below("controller", _LOST),  # the lost protection has an alert
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }}: {{ $labels.key }} is configured but not effective",
@@ -138,7 +142,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSilent",
         expr=f"time() - {_LOOK} > 1800 or (last_over_time({_LOOK}[1d]) unless {_LOOK})"
-        f" or absent(last_over_time({_LOOK}[1d]))",  # file too old, file of one host missing, no file at all
+        f" or absent(last_over_time({_LOOK}[1d]))",  # the file is too old, or missing on one host or on all
         lasting="5m",
         severity="warning",
         summary="raidbench reports nothing: its metrics are missing, or older than half an hour",
@@ -147,7 +151,7 @@ ALERTS: tuple[Alert, ...] = (
 
 
 def rules_text() -> str:
-    """Return a rules file for Prometheus. It is YAML, in which a JSON string is a quoted string."""
+    """Return a rules file for Prometheus in YAML. Strings are quoted as in JSON, which YAML accepts."""
     rows = ["groups:", "  - name: raidbench", "    rules:"]
     for alert in ALERTS:
         rows += [
@@ -182,11 +186,11 @@ _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     ("Duration of the scan", "timeseries", _m("look_seconds"), "{{instance}}", "s"),
 )
-"""Title, kind, expression, legend and unit of each panel."""
+"""Title, kind, expression, legend and unit of each panel of the dashboard."""
 
 
 def board_text() -> str:
-    """Return a dashboard for import into Grafana, with one variable for the data source."""
+    """Return a dashboard to import into Grafana. Its only variable is the data source."""
     panels: list[dict[str, Any]] = []
     for at, (title, kind, expr, legend, unit) in enumerate(_PANELS):
         stat = kind == "stat"

@@ -1,4 +1,4 @@
-"""The `metrics` command: settings, states and findings as numbers for a monitoring system."""
+"""The `metrics` command, which exports settings, states and findings to a monitoring system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.cli.shared_options import json_option, output_option, unit_option
 from backends.text import clean
 
 TEXTFILE = "/var/lib/prometheus/node-exporter/raidbench.prom"
-"""Path that Debian's node_exporter reads (--collector.textfile.directory)."""
+"""Default file of the systemd unit. Debian's node_exporter reads this folder (--collector.textfile.directory)."""
 
 
 @command("metrics", "raidbench metrics -o raidbench.prom", "raidbench metrics --unit")

@@ -1,4 +1,4 @@
-"""Table of metrics: name, help, labels and source of each value. No I/O."""
+"""Table of all metrics, each with its name, help text, labels and the function that returns its values. No I/O."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ PREFIX = "raidbench_"
 Device = Controller | Array | Drive
 
 Sample = tuple[tuple[str, ...], float]
-"""Values of the labels in their order, and the number."""
+"""Values of the labels, in the order of the labels, and the value of the metric."""
 
 PROTECTIONS = ("optimal", "learning", "charging", "degraded", "failed", "missing", "unknown")
-"""States of the battery or capacitor that keeps a cache over a power cut."""
+"""States of the battery or capacitor that protects a cache against power loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsSnapshot:
-    """One scan of a machine, from which all metrics are made."""
+    """Result of a scan of the machine, from which all metrics are computed."""
 
     inventory: Inventory = field(default_factory=Inventory)
-    """All devices."""
+    """All devices of the machine."""
     settings: Mapping[Target, tuple[Setting, ...]] = field(default_factory=dict)
-    """Declared settings of each target."""
+    """Settings that each target has."""
     readings: Mapping[Target, Mapping[str, Reading]] = field(default_factory=dict)
-    """Readings of each target's settings."""
+    """Values of each target's settings, by key."""
     checked: CheckResult = field(default_factory=CheckResult)
     """Result of the check rules."""
     links: Mapping[Target, Link] = field(default_factory=dict)
@@ -42,27 +42,27 @@ class MetricsSnapshot:
     version: str = ""
     """Version of raidbench."""
     at: float = 0.0
-    """Time of the scan, as of time.time()."""
+    """Time of the scan, in seconds since 1970."""
     seconds: float = 0.0
-    """Duration of the scan."""
+    """Duration of the scan in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """One metric. All are gauges, which both OpenMetrics and the textfile collector of node_exporter accept."""
+    """A metric. All metrics are gauges, which both OpenMetrics and the textfile collector of node_exporter accept."""
 
     name: str
     """Full name with prefix and unit."""
     help: str
     """Description in one line."""
     labels: tuple[str, ...]
-    """Names of its labels. None has a value that changes all the time."""
+    """Names of the labels. Label values must not change all the time, because each new value is a new time series."""
     samples: Callable[[MetricsSnapshot], Iterable[Sample]]
-    """Returns its samples."""
+    """Function that returns the samples from a snapshot."""
 
 
 def _arrays_and_drives(snapshot: MetricsSnapshot) -> Iterator[Array | Drive]:
-    """Yield the arrays and drives. A disk with several paths is included once."""
+    """Yield the arrays and drives. A disk that appears several times, such as by several paths, is included once."""
     yield from snapshot.inventory.arrays
     yield from (drive for drive in snapshot.inventory.drives if not drive.shown_elsewhere)
 
@@ -73,7 +73,7 @@ def _devices(snapshot: MetricsSnapshot) -> Iterator[Device]:
 
 
 def _of_devices(read: Callable[[Device], float | None]) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one number for each device that has it."""
+    """Return a function that yields a sample for each device for which `read` returns a number."""
 
     def samples(snapshot: MetricsSnapshot) -> Iterator[Sample]:
         for device in _devices(snapshot):
@@ -114,7 +114,7 @@ def _protection(snapshot: MetricsSnapshot) -> Iterator[Sample]:
 
 
 def _protection_value(name: str) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one field of `Protection` for all controllers."""
+    """Return a function that yields the field `name` of `Protection` for each controller that reports it."""
 
     def samples(snapshot: MetricsSnapshot) -> Iterator[Sample]:
         for controller in snapshot.inventory.controllers:
@@ -155,13 +155,19 @@ def _is_number(text: str) -> bool:
 
 
 def _percent_fact(label: str, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of the percentage in a fact of each device as 0..1; with `limit`, of its limit."""
+    """Return a function that yields the percentage in the fact `label` of each device, as a ratio from 0 to 1.
+
+    With `limit`, it yields the limit in the fact instead.
+    """
     read = fact_limit if limit else fact_number
     return _of_devices(lambda device: None if (value := read(device, label)) is None else value * 0.01)
 
 
 def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a source of one field of `Health` for all drives; of the fact `label` if it is not reported."""
+    """Return a function that yields the field `name` of `Health` for each device, multiplied by `scale`.
+
+    If a device does not report the field, the number in its fact `label` is used.
+    """
 
     def read(device: Device) -> float | None:
         value = getattr(device.health, name) if isinstance(device, Drive) else None
@@ -173,9 +179,9 @@ def _health(name: str, label: str = "", scale: float = 1.0) -> Callable[[Metrics
 
 
 _GIGABITS = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?Gb(?:/s|ps|it/s)", re.IGNORECASE)
-"""Speed of a SAS or SATA link, as tools print it."""
+"""Matches the speed of a SAS or SATA link as tools print it."""
 _PCIE = re.compile(r"([0-9]+(?:\.[0-9]+)?) GT/s(?: PCIe)? x([0-9]+)")
-"""Speed and lanes of a PCI Express link."""
+"""Matches the speed and the number of lanes of a PCI Express link."""
 
 
 def _size(device: Device) -> float | None:

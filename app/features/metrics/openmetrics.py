@@ -1,4 +1,4 @@
-"""Metrics as OpenMetrics text, which the textfile collector of node_exporter also reads."""
+"""Writes metrics as text in the OpenMetrics format, which the textfile collector of node_exporter can read."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric as Family
 
 HIDDEN = ("serial", "wwn")
-"""Labels that identify the machine. Only the info series has them, and `--no-serials` empties them."""
+"""Labels that identify the machine. Only the metric `target_info` has them, and `--no-serials` empties them."""
 
 _FIRST = f"# HELP {PREFIX}"
-"""First characters of a metrics file that raidbench wrote."""
+"""Text with which every metrics file of raidbench begins."""
 
 
 async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
-    """Scan all devices once, and return the result. Each controller is queried once."""
+    """Scan all devices, and return the result. Each controller is queried only once."""
     began = time.monotonic()
     inventory = await machine.probe()
     readings, problems = await machine.read_devices(inventory)
@@ -51,7 +51,7 @@ async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
 
 
 def metrics_text(snapshot: MetricsSnapshot, *, serials: bool = True) -> str:
-    """Return all metrics as one text; without `serials` the identifying labels are empty."""
+    """Return all metrics as one text. Without `serials`, the values of the labels in `HIDDEN` are empty."""
     from prometheus_client.openmetrics.exposition import generate_latest
 
     text: bytes = generate_latest(_Families(snapshot, serials=serials))
@@ -59,7 +59,7 @@ def metrics_text(snapshot: MetricsSnapshot, *, serials: bool = True) -> str:
 
 
 def metrics_json(snapshot: MetricsSnapshot, *, serials: bool = True) -> list[dict[str, object]]:
-    """Return all metrics for JSON: name, help, and samples with their labels."""
+    """Return all metrics for JSON output: name, help text, and samples with their labels."""
     return [
         {
             "name": metric.name,
@@ -79,7 +79,7 @@ def _label_pairs(labels: tuple[str, ...], values: tuple[str, ...], *, serials: b
 
 
 async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
-    """Return the PCIe links of controllers and NVMe drives; none for a drive that sysfs lists on several paths."""
+    """Return the PCIe links of controllers and NVMe drives. An NVMe drive with several paths has no entry."""
     addresses = {controller.target: controller.pci for controller in snapshot.inventory.controllers}
     for drive in snapshot.inventory.drives:
         if drive.media is Media.NVME and drive.device is not None:
@@ -92,13 +92,13 @@ async def _links(host: Host, snapshot: SystemSnapshot) -> dict[Target, Link]:
 
 
 class _Families:
-    """Collector for prometheus_client, which only calls `collect`."""
+    """Collector that passes the metrics of a snapshot to prometheus_client."""
 
     def __init__(self, snapshot: MetricsSnapshot, *, serials: bool) -> None:
         self._looked, self._serials = snapshot, serials
 
     def collect(self) -> Iterator[Family]:
-        """Yield each metric that has samples."""
+        """Yield each metric that has at least one sample."""
         from prometheus_client.metrics_core import GaugeMetricFamily
 
         for metric in METRICS:
@@ -111,10 +111,10 @@ class _Families:
 
 
 def write(file: Path, text: str) -> None:
-    """Replace a metrics file of raidbench atomically, readable for all users.
+    """Write a metrics file that all users can read. It replaces an earlier file of raidbench atomically.
 
-    A concurrent reader sees either the old text or the new one. Raises RefusedError if the existing file is not ours,
-    StorageError if it cannot be written.
+    A concurrent reader sees either the old or the new text. Raises RefusedError if the existing file was not written by
+    raidbench, StorageError if the file cannot be written.
     """
     shown = clean(str(file), 300)
     with storage_errors(f"{shown} cannot be written"):
@@ -122,7 +122,7 @@ def write(file: Path, text: str) -> None:
             raise RefusedError(
                 f"{shown} exists and does not contain metrics of raidbench.", hint="Specify another file."
             )
-        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter runs as a different user
+        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter runs as another user
 
 
 def _is_ours(file: Path) -> bool:

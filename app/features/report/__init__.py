@@ -1,4 +1,4 @@
-"""Report: a session as a document."""
+"""Report: writes a session as a document."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

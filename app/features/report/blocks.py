@@ -1,6 +1,6 @@
 """Building blocks of a report, independent of its format: sections of sentences, tables, commands and graphs.
 
-No text in them is escaped: each writer escapes it for its format.
+Texts are not escaped. Each writer escapes them for its format.
 """
 
 from __future__ import annotations
@@ -12,53 +12,53 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefinitionList:
-    """A list of labels with values."""
+    """A list of labels, each with a value."""
 
     pairs: tuple[tuple[str, str], ...]
-    """Label and text of each entry."""
+    """Label and value of each entry."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentences:
-    """A bullet list; an item has one or two sentences."""
+    """A bullet list. Each item is one or two sentences."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paragraph:
-    """Running text."""
+    """A paragraph of text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
-    """A table. Every row has as many cells as there are columns; writers leave out empty columns."""
+    """A table. Every row has one cell per column. Writers leave out columns without any content."""
 
     columns: tuple[str, ...]
-    """Headings."""
+    """Headings of the columns."""
     rows: tuple[tuple[str, ...], ...]
-    """Cells, with text that may come from tools and devices."""
+    """Rows of cells. Their text may come from tools and devices."""
 
     @property
     def used_columns(self) -> list[int]:
-        """Return the indexes of the columns that are not empty."""
+        """Return the indexes of the columns with content in at least one row."""
         return [at for at in range(len(self.columns)) if any(row[at] for row in self.rows)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Code:
-    """Lines that were typed or written exactly so."""
+    """Commands or file content, shown verbatim."""
 
     lines: tuple[str, ...]
     label: str = ""
-    """Text before the lines, or ""."""
+    """Text before the lines; "" for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graphs:
-    """Graphs that belong together."""
+    """Graphs that are shown together."""
 
     graphs: tuple[Graph, ...]
 
@@ -71,33 +71,36 @@ class Section:
     """A heading and the blocks below it."""
 
     heading: str
-    """One line."""
+    """Text of the heading, in one line."""
     blocks: tuple[Block, ...]
-    """Blocks in their order. An empty section is written as "None."."""
+    """Blocks in their order. A section without blocks is written as "None."."""
     level: int = 2
     """Heading level: 2 for a main section, 3 for a subsection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A session, ready to be written in any format."""
+    """A report on a session, independent of its format."""
 
     title: str
-    """One line."""
+    """Title, in one line."""
     simulated: bool
-    """Whether any part was not measured on hardware."""
+    """Whether any part of the session was simulated."""
     sections: tuple[Section, ...]
     """Sections in their order."""
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
-        """Return all graphs in their order."""
+        """Return the graphs of all sections in their order."""
         blocks = (block for section in self.sections for block in section.blocks)
         return tuple(graph for block in blocks if isinstance(block, Graphs) for graph in block.graphs)
 
 
 def section(heading: str, *blocks: Block | None, level: int = 2, always: bool = False) -> tuple[Section, ...]:
-    """Return the section without its empty blocks in a tuple; an empty tuple if no block is left, unless `always`."""
+    """Return a tuple with the section, without its empty blocks.
+
+    If no block is left, return an empty tuple, unless `always` is set.
+    """
     kept = tuple(block for block in blocks if block is not None and not _is_empty(block))
     return (Section(heading=heading, blocks=kept, level=level),) if kept or always else ()
 
@@ -117,7 +120,7 @@ def _is_empty(block: Block) -> bool:
 
 
 def report_table(shown: view.Table) -> ReportTable:
-    """Return a presentation table as a report table."""
+    """Convert a table of the core to a report table."""
     return ReportTable(
         columns=tuple(column.title for column in shown.columns),
         rows=tuple(tuple(map(view.text_of, row.cells)) for row in shown.rows),

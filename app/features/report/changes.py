@@ -1,4 +1,4 @@
-"""Machine, changes, reverts and commands of a session as report blocks. No I/O."""
+"""The machine, devices, changes and commands of a session as report blocks. No I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from widgets.text_utils import units
 
 
 def machine_facts(session: Session) -> DefinitionList:
-    """Return the host, its system and the program versions that the session was measured with."""
+    """Return the host, its system and the versions of the programs that the session used."""
     return DefinitionList(pairs=tuple(_machine(session)))
 
 
@@ -56,14 +56,17 @@ def findings(session: Session) -> ReportTable | None:
 
 
 def devices(inventory: Inventory) -> ReportTable:
-    """Return a table of all devices, each of them once."""
+    """Return a table with each device of the inventory once."""
     return report_table(
         devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name")
     )
 
 
 def tested_devices_table(session: Session) -> ReportTable:
-    """Return identity, firmware and layout of the tested or changed devices, their controllers and members."""
+    """Return a table with identity, firmware and layout of the tested or changed devices.
+
+    It includes their controllers and members.
+    """
     wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)
@@ -81,7 +84,7 @@ def _concerned_targets(session: Session) -> set[Target]:
     arrays = {array.target: array for array in inventory.arrays}
     targets = {item.target for item in inventory.devices if str(item.target) in names}
     targets |= {item.target for item in inventory.block_devices if item.device in names}
-    targets -= set(inventory.twins)  # the kernel's view of a device that is listed already
+    targets -= set(inventory.twins)  # leave out the kernel's entry of a device that is listed already
     waiting = list(targets)
     while waiting:
         array = arrays.get(waiting.pop())
@@ -95,11 +98,11 @@ def _concerned_targets(session: Session) -> set[Target]:
 # -- changes, reverts, and all commands that changed something --------------------------------------------------------
 
 DETAILED = 12
-"""Maximum number of changes that are listed with their steps; more are shown as a table."""
+"""Maximum number of changes that are listed with their commands. If there are more, a table is shown instead."""
 
 
 def change_sections(session: Session) -> Iterator[Section]:
-    """Yield every change with its steps, or a table if there are many."""
+    """Yield a section for each change with its commands, or one section with a table if there are many changes."""
     changes = session.changes
     if len(changes) > DETAILED:
         yield from section("Changes", report_table(view.changes_table(changes)))
@@ -123,14 +126,14 @@ def _change(record: ChangeRecord) -> tuple[Section, ...]:
 
 
 def restored_sentences(session: Session) -> Iterator[str]:
-    """Yield one sentence for each setting that was restored to its old value."""
+    """Yield sentences about settings that were restored to their old values, or could not be restored."""
     fields: dict[tuple[str, str], list[ChangeRecord]] = {}
     for record in session.changes:
         if record.undone_by is not None:
             fields.setdefault((str(record.change.target), record.change.label), []).append(record)
     for (target, label), records in fields.items():
         times = f", {len(records)} times" if len(records) > 1 else ""
-        yield f"{label} of {target}: {view.old_text(records[-1].change)} again{times}."
+        yield f"{label} of {target} was restored to {view.old_text(records[-1].change)}{times}."
     for experiment in session.experiments:
         if experiment.end is not None:
             start = experiment.start
@@ -150,7 +153,7 @@ def restored_sentences(session: Session) -> Iterator[str]:
 
 
 def problems(session: Session) -> Iterator[str]:
-    """Yield a sentence for each error and for each setting that is kept over a reboot."""
+    """Yield a sentence for each error, and for each file that keeps settings over a reboot."""
     for problem in session.inventory.problems:
         yield " ".join(filter(None, (f"{problem.where}: {problem.message}", problem.hint)))
     for event in session.events:
@@ -159,7 +162,7 @@ def problems(session: Session) -> Iterator[str]:
                 yield f"{units.moment(event.at)} {event.problem.where}: {event.problem.message}"
             case RulePersisted():
                 kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "none"
-                yield f"{units.moment(event.at)} {event.path} keeps for {event.target}: {kept}"
+                yield f"{units.moment(event.at)} {event.path} keeps settings of {event.target} over a reboot: {kept}"
             case _:
                 pass
 

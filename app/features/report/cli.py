@@ -1,4 +1,4 @@
-"""The `report` command: the session as a document."""
+"""The `report` command, which writes a session as a document."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def report_command(
 
 
 def _form(named: str | None, output: Path | None) -> ReportFormat:
-    """Return the named format, else the one of the file's suffix, else Markdown."""
+    """Return the format that the user named, or that the suffix of the file implies; Markdown by default."""
     if named is not None:
         return ReportFormat(named)
     if output is None:

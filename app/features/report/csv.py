@@ -1,4 +1,4 @@
-"""Runs, or intervals of runs, as CSV with stable column names, units in the names, and plain numbers. No I/O."""
+"""Runs or their intervals as CSV. Column names are stable and contain the unit; numbers have no unit. No I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from backends.text import clean
 _LONGEST = 2000
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "|", "%")
-"""First characters of a cell that a spreadsheet may treat as a formula or a command."""
+"""Characters at the start of a cell that may make a spreadsheet treat it as a formula or a command."""
 
 _RUN = (
     "run",
@@ -76,10 +76,10 @@ _DIRECTION = (
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
 _NOTHING_AFTER = (None,) * len(_AFTER)
-"""Empty trailing values: they are known only for the whole run, not for one target or section."""
+"""Empty values for the columns `_AFTER`, which have values only for a whole run, not for a target or section."""
 
 _OWN_COLUMNS = ("host", "fio_version")
-"""Provenance keys that already have a column of their own."""
+"""Keys of the provenance that already have their own column."""
 
 _KINDS: Mapping[type[object], str] = {
     type(None): "run",
@@ -89,16 +89,17 @@ _KINDS: Mapping[type[object], str] = {
     SectionSample: "section",
     GroupFigures: "group",
 }
-"""Value of the column `row`, by the type of the part that a row is about."""
+"""Value of the column `row`, by the type of the object that the row describes."""
 
 Value = str | int | float | bool | None
 
 
 def runs_csv(session: Session) -> str:
-    """Return one row per run, followed by one for each of several targets, sections or section groups.
+    """Return CSV with one row per run. Rows for its targets, sections or section groups follow, if it has several.
 
-    `row` is `run`, `target`, `section` or `group`. Columns `job_*` are the fields of the job; in a section's row they
-    are the section's own. `setting_*` are the settings in force, `provenance_*` the other conditions of the run.
+    The column `row` is `run`, `target`, `section` or `group`. The columns `job_*` are the fields of the job; in a
+    section's row, they are those of the section. The columns `setting_*` are the effective settings, and `provenance_*`
+    the other conditions of the run.
     """
     fields = list(dict.fromkeys([*Job().texts(), *(key for run in session.runs for key in run.start.job)]))
     section_jobs = {run.id: {section.name: section.job for section in run.start.sections} for run in session.runs}
@@ -131,9 +132,10 @@ def runs_csv(session: Session) -> str:
 
 
 def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
-    """Return one row per interval, followed by one for each of several targets or running sections.
+    """Return CSV with one row per interval. Rows for its targets and running sections follow, if it has several.
 
-    `row` is `run`, `target` or `section`. `at_s` counts from the start of the phase to the end of the interval.
+    The column `row` is `run`, `target` or `section`. `at_s` is the time from the start of the phase to the end of the
+    interval.
     """
     header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row", "section"]
     header += [f"{name}_{key}" for name in DIRECTIONS for key in _SAMPLE]
@@ -158,7 +160,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
 
 
 def cell_text(value: Value) -> str:
-    """Return the text of a cell: "" for None, numbers as they are, and text that no spreadsheet runs as a formula."""
+    """Return the text of a cell. None becomes "". Text that a spreadsheet may run as a formula gets a leading quote."""
     match value:
         case None:
             return ""
@@ -195,7 +197,7 @@ def _identity(run: RunRecord, session: Session, swept: tuple[str, str], part: Pa
     yield from swept
     version = (
         f"fio-{start.fio_version}" if start.fio_version else None
-    )  # with a prefix, so that a spreadsheet does not read 3.40 as a number
+    )  # the prefix prevents a spreadsheet from reading 3.40 as a number
     yield from (run.figures.status.value, start.simulated, start.destructive, version)
     yield part.seconds if isinstance(part, SectionFigures) else run.figures.seconds
     yield _KINDS[type(part)]
@@ -212,7 +214,7 @@ def _utc(at: float) -> str | None:
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
-        return None  # the log is damaged
+        return None  # the time is invalid, because the log is damaged
 
 
 def _direction(figures: DirectionStats | None) -> Sequence[Value]:
@@ -244,7 +246,7 @@ def _trailing_values(run: RunRecord) -> Iterator[Value]:
 
 
 def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
-    """Return the row name and column name of the sweep cell that each run belongs to, by run id."""
+    """Return the row name and column name of the sweep cell of each run, by run id."""
     record = session.sweep
     if record is None:
         return {}

@@ -1,4 +1,4 @@
-"""Results of each A/B experiment of a session as a table and graphs. No I/O."""
+"""The results of each A/B experiment of a session, as a table and as graphs. No I/O."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from app.features.report.svg.scales import Scale
 _COLUMNS = ("A/B", "Metric", "A", "B", "", "Difference", "Interval", "Verdict")
 
 _WIDE = 4.0
-"""Ratio of the largest difference to the smallest from which the axis shows ratios."""
+"""If the largest difference is more than this many times the smallest, the axis has the scale `Spacing.RATIO`."""
 
 
 def experiments_table(session: Session) -> ReportTable:
-    """Return the results of both arms with intervals and verdicts. Each experiment has its own confidence level."""
+    """Return a table with the results of A and B, intervals and verdicts of each experiment.
+
+    Each row names its confidence level, because experiments may differ in it.
+    """
     pairs = [(record.id, stored_comparison(session, record.id)) for record in session.experiments]
     rows = [
         (name, *row[:-1], covers_text(comparison.level), row[-1])
@@ -36,7 +39,7 @@ def experiments_table(session: Session) -> ReportTable:
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:
-    """Return the graphs of each experiment: differences with intervals, the measured pairs, both percentile curves."""
+    """Return the graphs of each experiment: differences with intervals, results by pair, and latency percentiles."""
     every: list[Graph] = []
     for record in session.experiments:
         comparison = stored_comparison(session, record.id)
@@ -76,7 +79,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
         title=f"{record.id}: {start.label}, B against A",
         about=f"{start.title} on {start.measured}; {a}, {b}; {count_text(comparison.sides)}, intervals of"
         f" {covers_text(comparison.level)}. The band is +-{comparison.sides.threshold:g} %: differences"
-        " inside it count as none.",
+        " inside it count as no difference.",
         axis=Axis(
             label="B compared with A; for latencies, less is better",
             unit=AxisUnit.PERCENT,
@@ -90,7 +93,7 @@ def _differences(record: ExperimentRecord, comparison: Comparison) -> IntervalGr
 
 
 def _is_wide(rows: Sequence[Whisker]) -> bool:
-    """Return whether one difference would leave no space for the others on a linear axis."""
+    """Return whether the differences vary so much that a linear axis would leave no space for the small ones."""
     ends = [1 + (end if end is not None else row.mean) / 100 for row in rows for end in (row.low, row.high)]
     return max(*ends, 1.0) > _WIDE * max(min(*ends, 1.0), 1e-12)
 

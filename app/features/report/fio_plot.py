@@ -1,8 +1,8 @@
-"""A session as files for fio-plot: fio's last document of each run, and logs of its intervals.
+"""Exports a session as files for fio-plot: the last JSON document of fio for each run, and logs of its intervals.
 
-fio-plot (github.com/louwrentius/fio-plot, 1.1) reads a folder with `-i`. It distinguishes runs only by pattern, queue
-depth and number of jobs. Runs that differ in anything else (target, block size, settings, repeats) therefore go to
-different folders.
+fio-plot (github.com/louwrentius/fio-plot, 1.1) reads a folder with `-i`. It distinguishes the runs in a folder only by
+pattern, queue depth and number of jobs. Therefore runs that differ in anything else (target, block size, settings,
+repeats) are in different folders.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ _NAME_FIELDS = ("rw", "iodepth", "numjobs")
 _KIBI = 1024
 _STEPS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
 _SHARES = (("latency_ns", 1, _STEPS), ("latency_us", 1000, _STEPS), ("latency_ms", 1_000_000, (*_STEPS, 2000)))
-"""fio's latency tables: name, unit in ns, and upper limits of their rows (stat.c)."""
+"""Latency tables in the output of fio: name, unit in ns, and upper limits of the rows (stat.c)."""
 _SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
 
 
 _Interval = tuple[Sample, Mapping[tuple[str, str], float]]
-"""A measured interval, and its mean latencies in nanoseconds by kind (`lat`, `clat`) and direction."""
+"""A measured interval and its mean latencies in nanoseconds, by kind (`lat`, `clat`) and direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunFiles:
-    """File names of one run."""
+    """A run and its folder in the export, which determine its file names."""
 
     folder: str
     run: RunRecord
 
     @property
     def json(self) -> str:
-        """Return the name that bench-fio gives to the document."""
+        """Return the file name of fio's document, in the scheme of bench-fio."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-{job['iodepth']}-{job['numjobs']}.json"
 
     def log(self, kind: str) -> str:
-        """Return the name that fio gives to a log for bench-fio."""
+        """Return the file name of a log, in the scheme of bench-fio. `kind`: `iops`, `bw`, `lat` or `clat`."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-iodepth-{job['iodepth']}-numjobs-{job['numjobs']}_{kind}.1.log"
 
 
 def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of the export: name below the export's folder, and text. `folder`: the folder of the session."""
+    """Yield the relative path and the text of each file of the export. `folder`: the folder of the session."""
     places = tuple(_run_files(session.runs))
     yield "README.txt", _readme(session, places)
     yield "runs.csv", runs_csv(session)
@@ -73,7 +73,10 @@ def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
-    """Yield the folder of each run. Runs with equal conditions share one, unless its file name is taken."""
+    """Yield each exported run with its folder.
+
+    Runs with equal conditions share a folder, except repeats that would have the same file name.
+    """
     numbers: dict[tuple[object, ...], int] = {}
     taken: dict[tuple[object, ...], int] = {}
     for run in runs:
@@ -93,7 +96,7 @@ def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
 
 
 def _has_unsteady_time(run: RunRecord) -> bool:
-    """Return whether fio's totals also cover the time before the results were steady."""
+    """Return whether the totals of fio include the time before the results were steady."""
     return run.figures.steady is not None and run.figures.steady.waited_s > 0
 
 
@@ -102,7 +105,7 @@ def _slug(text: str) -> str:
 
 
 def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Interval]]:
-    """Return fio's last document and the measured intervals."""
+    """Return the last document of fio (None if there is none) and the measured intervals of a run."""
     course = course_of(run)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
@@ -118,7 +121,7 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_In
 
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
-    """Return the sum of latencies in ns and the number of I/Os of all jobs so far, by kind and direction."""
+    """Return the sum of the latencies in ns and the number of I/Os over all jobs, by kind and direction."""
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     for job in rows(data.get("jobs")):
         for direction in DIRECTIONS:
@@ -134,7 +137,10 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
 def _means(
     before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[tuple[str, str], float]:
-    """Return the mean latencies of the I/Os between two documents. fio resets its counters after the ramp."""
+    """Return the mean latencies of the I/Os between two documents, by kind and direction.
+
+    fio resets its counters after the ramp. Then only the sums of the second document count.
+    """
     means = {}
     for key, (total, count) in now.items():
         old, number = before.get(key, (0.0, 0))
@@ -146,7 +152,7 @@ def _means(
 
 
 def _rows(kind: str, intervals: Sequence[_Interval], block: int) -> Iterator[str]:
-    """Yield the lines of a fio log: milliseconds, value, direction, block size, offset."""
+    """Yield the lines of a fio log. Each has the time in milliseconds, value, direction, block size and offset."""
     for interval, means in intervals:
         for number, name in enumerate(DIRECTIONS):
             sample = interval.side(name)
@@ -166,7 +172,10 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
 
 
 def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
-    """Return the document with the job options that fio-plot needs: fio versions differ in what they repeat."""
+    """Return the document with the job options and the latency distribution that fio-plot needs.
+
+    Some versions of fio leave some of them out.
+    """
     named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
     completed = [
         {**_spread(FioDocument({"jobs": [job]})), **job, "job options": {**table(job.get("job options")), **named}}
@@ -176,7 +185,7 @@ def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[st
 
 
 def _spread(job: FioDocument) -> dict[str, dict[str, float]]:
-    """Return fio's latency distribution, for documents without one."""
+    """Return the latency distribution of a job in fio's format, computed from its histograms."""
     counts = [part.histogram.counts for name in DIRECTIONS if (part := job.counters(name)) is not None]
     every = [(value, count) for part in counts for value, count in part.items()]
     total = sum(count for _, count in every) or 1
@@ -203,7 +212,7 @@ def _block(run: RunRecord) -> int:
 
 
 def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
-    """Return the README: the content of each folder, and the commands that plot it."""
+    """Return the text of the README: the runs in each folder, and the commands that plot them."""
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
     if any(location.run.start.simulated for location in places):
         rows += ["SIMULATED: not measured on hardware.", ""]
@@ -222,7 +231,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
             f"  runs      {', '.join(f'{run.id}: {clean(run.start.title, 200)}' for run in runs)}",
             f"  settings  {clean(settings, 2000) or 'not recorded'}",
             *(
-                f"  no JSON of {run.id}: the totals of fio include the time before it was steady"
+                f"  no JSON for {run.id}: the totals of fio include the time before the results were steady"
                 for run in runs
                 if _has_unsteady_time(run)
             ),
@@ -251,5 +260,5 @@ def _plot_commands(folder: str, pattern: str, jobs: str, depths: Sequence[str]) 
 
 
 def _directions(pattern: str) -> tuple[str, ...]:
-    """Return the directions of a pattern that fio-plot draws. It does not support trims."""
+    """Return the directions of a pattern that fio-plot can draw. fio-plot does not support trims."""
     return ("write",) if "write" in pattern else () if "trim" in pattern else ("read",)

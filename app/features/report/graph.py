@@ -1,4 +1,4 @@
-"""Data model of the graphs in a report, without their drawing."""
+"""Data model of the graphs in a report. The package `svg` draws them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from app.core.analysis.stats import LogMeanInterval, MeanInterval
 from backends.values import dataclass
 
 MOST_LINES = 6
-"""Maximum number of lines in one graph; more would be hard to distinguish."""
+"""Maximum number of lines in one graph. More lines would be hard to distinguish."""
 
 Point = tuple[float, float | None]
-"""x and y. A y of None interrupts the line."""
+"""x and y of a point. If y is None, the line is interrupted there."""
 
 
 class AxisUnit(StrEnum):
@@ -21,46 +21,47 @@ class AxisUnit(StrEnum):
     IOPS = "IOPS"
     """I/Os per second."""
     MIB_PER_S = "MiB/s"
-    """Values are bytes per second."""
+    """MiB per second. The values are in bytes per second."""
     LATENCY = "latency"
-    """Values are nanoseconds."""
+    """Latencies. The values are in nanoseconds."""
     SECONDS = "s"
-    """Seconds."""
+    """Time in seconds."""
     PERCENT = "%"
-    """100 is the total."""
+    """Percent; 100 is the total."""
     BYTES = "bytes"
-    """Bytes."""
+    """Sizes in bytes."""
     NUMBER = ""
-    """Plain numbers."""
+    """Numbers without a unit."""
 
 
 class Spacing(StrEnum):
     """Scale of an axis."""
 
     LINEAR = "linear"
-    """Linear."""
+    """Equal differences have equal distances."""
     LOG = "log"
-    """Powers of ten."""
+    """Logarithmic, with marks at powers of ten."""
     NINES = "nines"
-    """Percentiles, 0..100: each further nine is one step."""
+    """For percentiles from 0 to 100. Each additional nine (90, 99, 99.9) is at the same distance from the one before.
+    """
     RATIO = "ratio"
-    """Differences in percent, placed by the logarithm of the ratio: half is as far from 0 as double."""
+    """For differences in percent. The position is the logarithm of the ratio: half is as far from 0 as double."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """One axis."""
+    """An axis of a graph."""
 
     label: str
     """Quantity on the axis."""
     unit: AxisUnit = AxisUnit.NUMBER
-    """Unit of its values."""
+    """Unit of the values."""
     spacing: Spacing = Spacing.LINEAR
-    """Scale."""
+    """Scale of the axis."""
     tight: bool = False
-    """Whether the axis ends at the last value instead of the next round number."""
+    """Whether the axis begins and ends at the outermost values instead of at round numbers."""
     at: tuple[float, ...] = ()
-    """Positions of the marks; empty for round numbers."""
+    """Values at which the axis has marks; empty for marks at round numbers."""
 
 
 IOPS = Axis(label="IOPS", unit=AxisUnit.IOPS)
@@ -69,22 +70,23 @@ LATENCY = Axis(label="latency", unit=AxisUnit.LATENCY, spacing=Spacing.LOG)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphLine:
-    """One line."""
+    """A line of a graph."""
 
     name: str
     """Name in the legend."""
     points: tuple[Point, ...]
-    """Points by ascending x."""
+    """Points, sorted by x."""
     measured: bool = False
-    """Whether each point is a separate measurement and gets a marker."""
+    """Whether each point is a separate measurement, so that each gets a marker."""
     joined: bool = True
     """Whether a line connects the points."""
     spread: tuple[tuple[float, float] | None, ...] = ()
-    """Low and high end of each point's interval, or None for a point without; empty if no point has one."""
+    """Low and high end of the interval of each point; None for a point without an interval. Empty if no point has one.
+    """
 
 
 def line_of_means(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
-    """Return the line of means with their intervals. It is interrupted where nothing was measured."""
+    """Return a line of means with intervals from pairs of x and mean. It is interrupted where the mean is None."""
     measured = tuple(pairs)
     return GraphLine(
         name=name,
@@ -99,16 +101,16 @@ class _TitledGraph:
     key: str
     """Unique id in the report: letters, digits and hyphens."""
     title: str
-    """One line."""
+    """Title, in one line."""
     about: str
-    """Description in one sentence."""
+    """Description below the graph, in one or two sentences."""
     simulated: bool = False
-    """Whether it was not measured on hardware."""
+    """Whether any of the data was simulated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineGraph(_TitledGraph):
-    """Lines over a common axis."""
+    """A graph of lines over a common x axis."""
 
     x: Axis
     y: Axis
@@ -117,14 +119,14 @@ class LineGraph(_TitledGraph):
     from_zero: bool = True
     """Whether a linear y axis begins at 0."""
     shaded: tuple[float, float] | None = None
-    """Range of x that does not count."""
+    """Range of x that is shaded because it was not measured; None for none."""
     shaded_as: str = "ramp"
-    """Label of that range."""
+    """Label of the shaded range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap(_TitledGraph):
-    """A table whose cells are coloured by their share of the best value in their line."""
+    """A table whose cells are coloured by how close they come to the best value of their row or column."""
 
     rows: tuple[str, ...]
     """Headings on the left."""
@@ -135,37 +137,37 @@ class HeatMap(_TitledGraph):
     texts: tuple[tuple[str, ...], ...]
     """Text of each cell."""
     framed: frozenset[tuple[int, int]] = frozenset()
-    """Row and column of the best cell of each line, and of those that cannot be distinguished from it."""
+    """Row and column of each cell with a frame: the best of its line, or not significantly different from it."""
     along_rows: bool = False
-    """Whether a line is a row; otherwise it is a column."""
+    """Whether cells are compared within their row; otherwise within their column."""
     lower_is_better: bool = False
     """Whether the lowest value is the best, as for latencies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whisker:
-    """A mean with its 95 % interval."""
+    """A mean with its confidence interval."""
 
     label: str
     """Name of the row."""
     mean: float
     low: float | None
-    """Low end of the interval; None for a single run."""
+    """Low end of the interval; None if there is no interval."""
     high: float | None
     text: str
-    """The numbers, and the verdict if there is one."""
+    """The numbers as text, with the verdict if there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalGraph(_TitledGraph):
-    """Means with intervals, one below the other."""
+    """A graph of means with intervals, in rows one below the other."""
 
     axis: Axis
     rows: tuple[Whisker, ...]
     zero: bool = False
-    """Whether the values are differences, so that 0 is marked."""
+    """Whether the values are differences. If so, 0 is marked."""
     threshold: float | None = None
-    """Size below which a difference counts as none."""
+    """Size in percent below which a difference counts as no difference; None for none."""
 
 
 Graph = LineGraph | HeatMap | IntervalGraph

@@ -75,14 +75,14 @@ h2,h3{break-after:avoid}
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _FIGURE = re.compile(r"[+-]?\d[\d.,]*( ?[kMG]| ?(µs|ms|s|%|B|[KMGT]iB))?( ±.*)?|-|too few I/Os")
 _LONG = 24
-"""Cells longer than this many characters get a minimum width."""
+"""Number of characters above which a cell gets a minimum width."""
 
 _FOLDED = 25
-"""Tables longer than this many rows are folded."""
+"""Number of rows above which a table is collapsed until the reader opens it."""
 
 
 def to_html(report: Report) -> str:
-    """Return the complete document, ending with a newline."""
+    """Return the report as a complete HTML document, ending with a newline."""
     return "\n".join(_document(report)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A report as GitHub-flavoured Markdown. Text from devices and tools is escaped, so it is never markup."""
+"""A report as GitHub-flavoured Markdown. All text is escaped, so that none of it is interpreted as markup."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ _LONGEST = 2000
 
 
 def to_markdown(report: Report, *, pictures: str | None = None) -> str:
-    """Return the document, ending with a newline. Graphs are links into the folder `pictures`, else left out."""
+    """Return the report as Markdown, ending with a newline.
+
+    Graphs are links to files in the folder `pictures`. If it is None, graphs are left out.
+    """
     return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
 
 
 def picture_name(graph: Graph) -> str:
-    """Return the file name that a graph is linked as."""
+    """Return the file name of a graph, to which the document links."""
     return f"{graph.key}.svg"
 
 
 def _parts(report: Report, pictures: str | None) -> Iterator[str]:
-    """Yield the parts of the document that blank lines separate."""
+    """Yield the parts of the document. Blank lines go between them."""
     yield f"# {text(report.title)}"
     if report.simulated:
         yield "**SIMULATED: not measured on this hardware.**"
@@ -78,7 +81,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _fence(rows: Iterable[str]) -> Iterator[str]:
-    """Yield a fenced block. The fence is longer than any run of backticks in it."""
+    """Yield the lines of a fenced code block. The fence is longer than any run of backticks within the block."""
     cleaned = [clean(row, _LONGEST) for row in rows]
     longest = max((len(run) for row in cleaned for run in re.findall(r"`+", row)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -88,7 +91,7 @@ def _fence(rows: Iterable[str]) -> Iterator[str]:
 
 
 def text(raw: str) -> str:
-    """Return text that Markdown shows literally: no emphasis, table cell, link, mention or HTML."""
+    """Return text escaped so that Markdown shows it literally, without emphasis, cells, links, mentions or HTML."""
     line = clean(raw, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
     if line.startswith(("-", "+", "=")):

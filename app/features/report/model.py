@@ -1,4 +1,4 @@
-"""Content of a report, independent of its format: sections made from a session. No I/O."""
+"""Builds the content of a report from a session, independent of the format. No I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _NOTHING = Raw()
 
 
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
-    """Return the report of a session. `raw`: data next to its log, for graphs over time and the job files."""
+    """Return the report of a session.
+
+    `raw`: data from files other than the log, for graphs over time, job files and multi-host runs.
+    """
     return Report(
         title=f"Storage session {clean(session.id)}",
         simulated=session.simulated or any(run.start.simulated for run in session.runs),
@@ -33,7 +36,7 @@ def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
 
 
 def run_ids_to_draw(session: Session) -> tuple[str, ...]:
-    """Return the ids of the runs whose intervals the report draws."""
+    """Return the ids of the runs for which the report has graphs over time."""
     return tuple(run.id for run in runs_with_graphs(session))
 
 
@@ -70,7 +73,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
         return
     grouped = repeats(session.runs)
     table = runs.results(session.runs) if session.sweep is None else None
-    text = f"{units.plural(len(session.runs), 'run')}, {len(grouped)} different in job or settings."
+    text = f"{units.plural(len(session.runs), 'run')}, {units.plural(len(grouped), 'combination')} of job and settings."
     several = "" if all(len(group) > 1 for group in grouped.values()) else _SINGLE
     yield from section("Results", table, Paragraph(text=f"{text} {several if table is not None else ''}".rstrip()))
     yield from section(
@@ -83,7 +86,7 @@ def _results(session: Session, raw: Raw) -> Iterator[Section]:
     yield from section("Caveats", Sentences(items=tuple(runs.warnings(session.runs))), level=3)
     graphs = run_graphs(session, raw)
     drawn = len(runs_with_graphs(session))
-    many = f"The newest {MOST_RUNS} runs outside A/B experiments and sweeps." if drawn == MOST_RUNS else ""
+    many = f"Only the newest {MOST_RUNS} runs outside A/B experiments and sweeps." if drawn == MOST_RUNS else ""
     yield from section("Run by run", Graphs(graphs=graphs), Paragraph(text=many), level=3) if graphs else ()
     yield from section("Settings", Paragraph(text=runs.common_settings(session.runs)), level=3)
 

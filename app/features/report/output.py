@@ -1,4 +1,4 @@
-"""A report as a file, in any of its formats."""
+"""Writes a report in any of its formats, as text or to files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ReportFormat(StrEnum):
     CSV = "csv"
     JSON = "json"
     FIO_PLOT = "fio-plot"
-    """A folder of files."""
+    """A folder with files for fio-plot."""
 
 
 _ENDINGS = {
@@ -49,7 +49,7 @@ ENDINGS = ".md, .html, .csv or .json"
 """Supported suffixes, for messages."""
 
 _SIZE = (80, 20)
-"""Columns and rows of a plot in a text: as wide as mail programs show without wrapping."""
+"""Columns and rows of a plot in a text report. Mail programs show lines of this width without wrapping."""
 
 
 def format_of(file: Path) -> ReportFormat:
@@ -69,10 +69,10 @@ def report_text(
     redactor: Redactor | None = None,
     source: str = "",
 ) -> str:
-    """Return the report as one text. Raises InvalidValueError for a format that is a folder.
+    """Return the report as one text. Raises InvalidValueError for the fio-plot format, which is a folder.
 
-    `folder`: of the session; `samples`: CSV of the intervals instead of the runs; `redactor`: hides what identifies the
-    machine; `source`: names the session where its folder does not.
+    `folder`: folder of the session; `samples`: whether CSV has a row per interval instead of per run; `redactor`: hides
+    data that identifies the machine; `source`: name of the session in JSON, if it differs from the folder.
     """
     shown = session if redactor is None else redact_session(session, redactor)
     text = _text(shown, folder, form, samples=samples, source=source)
@@ -117,7 +117,7 @@ def write_report(
 ) -> tuple[Path, ...]:
     """Write the report, and return the files or folders that were created.
 
-    An existing file is replaced only with `force`. For `redactor` and `source` see `report_text`. Raises
+    An existing file is replaced only with `force`. `report_text` describes the other parameters. Raises
     InvalidValueError, RefusedError, StorageError.
     """
     hide = (lambda text: text) if redactor is None else redactor.text
@@ -138,7 +138,7 @@ def write_report(
 
 
 def _markdown_report(session: Session, folder: Path) -> Report:
-    """Return the report with a section of plots as text: each A/B, the sweep, single runs over time."""
+    """Return the report with an additional section of text plots: each A/B, the sweep, and single runs over time."""
     raw = read_raw(session, folder, run_ids_to_draw(session))
     report, draw = report_of(session, raw), action("plots.session_lines")
     plots = () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE)
@@ -151,7 +151,7 @@ def _markdown_report(session: Session, folder: Path) -> Report:
 def _write_markdown(
     session: Session, folder: Path, file: Path, hide: Callable[[str], str], *, force: bool
 ) -> tuple[Path, ...]:
-    """Write the text, and its graphs into a folder next to it."""
+    """Write the Markdown file, and its graphs to a folder next to it. Return the created paths."""
     report = _markdown_report(session, folder)
     beside = file.with_name(f"{file.stem}-files")
     if not report.graphs:

@@ -1,4 +1,4 @@
-"""Runs of a session as tables. No I/O."""
+"""The runs of a session as report tables and sentences. No I/O."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ _LATENCIES = ("Run", "", "mean", "p50", "p95", "p99", "p99.9", "p99.99", "p99.99
 
 
 def results(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return one row per job and settings: means of the repeats with their 95 % intervals.
+    """Return a table with one row per job and settings: means of the repeats with their 95 % intervals.
 
-    Below it follows a row for each section of a job that has several.
+    If a job has several sections, a row for each section follows.
     """
     groups = tuple(repeats(runs).values())
     mixed = len({run.start.simulated for run in runs}) > 1
@@ -77,13 +77,13 @@ def _means(group: Sequence[RunRecord], shown: Sequence[tuple[str, str, MetricKin
 
 
 def every_run_table(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return one row per run, with the settings that differ as columns."""
+    """Return a table with one row per run. Settings that differ between runs have columns."""
     replicates = Replicates(runs)
     return report_table(runs_table([ListedRun(record=run, name=run.id, repeats=replicates) for run in runs], full=True))
 
 
 def common_settings(runs: Sequence[RunRecord]) -> str:
-    """Return a sentence with the settings that all runs had in common; "" without any."""
+    """Return a sentence with the settings that were identical in all runs; "" if there are none."""
     keys = varying_keys([settings_in_force(run.start) for run in runs])
     same = [
         f"{key_name(key)} {text_of(run_setting_cell(run.start, key))}"
@@ -95,7 +95,7 @@ def common_settings(runs: Sequence[RunRecord]) -> str:
 
 
 def provenance(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return a table of the conditions of the runs, and the runs that had each of them."""
+    """Return a table with each condition of the runs, and the runs to which it applies."""
     by_fact: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for fact in run.provenance.items():
@@ -109,13 +109,13 @@ def provenance(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def latencies(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return the percentiles of each run and direction."""
+    """Return a table with the latencies of each run and direction."""
     measured = [run for run in runs if any(measured_directions(run.figures))]
     return report_table(with_titles(figures_table(measured), _LATENCIES))
 
 
 def members_table(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return the load of the devices below the measured one in each run."""
+    """Return a table with the load on each device below the measured device, for each run."""
     rows = []
     for run in runs:
         below = run.figures.members
@@ -124,13 +124,16 @@ def members_table(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def caches(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return the hits and writes of the caches that each run passed through."""
+    """Return a table with hits and writes of each cache between the run and the drives, for each run."""
     rows = [(run.id, *cache_cells(cache)) for run in runs for cache in run.figures.caches]
     return ReportTable(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
 
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield each warning about results with what to do about it, and the runs that it concerns."""
+    """Yield each warning or advice about results once, with its remedy and the runs to which it applies.
+
+    Also yield which runs overwrote data.
+    """
     by_sentence: dict[str, list[str]] = {}
     for run in runs:
         for sentence in _run_warnings(run):
@@ -148,22 +151,22 @@ def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
 
 
 def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield the result of the steady-state rule for each run that waited for it or was ended early by it."""
+    """Yield the outcome of the steady-state rule for each run that waited for it or was ended early by it."""
     for run in runs:
         steady = run.figures.steady
         if steady is not None and (steady.waited_s or steady.capped or steady.ended_early):
-            # The outcome text includes the waiting time, unless it is about the early end.
+            # The outcome text includes the waiting time, except if the run was ended early.
             waited = f"waited {units.duration(steady.waited_s)}: " if steady.waited_s and steady.ended_early else ""
             yield f"{run.id}: {waited}{outcome_text(steady)}."
 
 
 def run_list_text(ids: Sequence[str]) -> str:
-    """Return the first run ids, and how many more there are."""
+    """Return the first run ids as a text, and how many more there are."""
     return units.first_of(ids, 6)
 
 
 def job_blocks(session: Session, raw: Raw) -> tuple[Code, ...]:
-    """Return every different fio command and job file, with the runs that used it."""
+    """Return each distinct fio command with its job file, labelled with the runs that used it."""
     ran = (event for event in session.events if isinstance(event, CommandRan) and event.output_file)
     commands = {event.output_file: event.line for event in ran}
     used: dict[tuple[str, tuple[str, ...]], list[str]] = {}

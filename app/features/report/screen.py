@@ -1,4 +1,4 @@
-"""Export of the session's report from the TUI."""
+"""Writes the session's report from the TUI."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ask_export(app: AppInterface, session: Session, folder: Path) -> None:
-    """Ask for a file name, and write the report of the session in `folder`."""
+    """Ask for a file name, then write the report. `folder`: folder of the session."""
     start = f"raidbench-{folder.name}.md"
     help = "A file name ending in .md, .html, .csv or .json. An existing file is not overwritten."
     dialog = TextDialog("Write the report to", start, help=help)
@@ -24,14 +24,17 @@ def ask_export(app: AppInterface, session: Session, folder: Path) -> None:
 
 
 def export(app: AppInterface, session: Session, folder: Path, name: str | None) -> None:
-    """Write the report to a new file, in the format of its suffix. An existing file is never overwritten."""
+    """Write the report to a new file, in the format that its suffix implies. Do nothing without a name.
+
+    An existing file is never overwritten.
+    """
     if name:
         write = partial(_write, app, session, Path(os.path.expanduser(name)), folder)
         app.run_worker(write, thread=True, group="export")
 
 
 def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> None:
-    """Write the report in a thread, because reading all fio output for the graphs takes a while."""
+    """Write the report. This runs in a thread, because reading all output of fio for the graphs takes a while."""
     from app.features.report.output import format_of, write_report
 
     try:

@@ -1,4 +1,4 @@
-"""Graphs of single runs: over time, and by percentile. No I/O."""
+"""Graphs of single runs: IOPS and latency over time, and latency by percentile. No I/O."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from app.features.report.session_summary import standalone_runs
 from widgets.plot_render.latencies import BEYOND, percentile_points
 
 MOST_RUNS = 12
-"""Maximum number of standalone runs that get their own graphs; the newest ones."""
+"""Maximum number of standalone runs that get their own graphs. These are the newest."""
 
 _MOST_POINTS = 400
 
 _PER_DECADE = 24
-"""Points of a percentile curve per additional nine."""
+"""Maximum number of points of a percentile curve per additional nine (90, 99, 99.9 %)."""
 
 
 def runs_with_graphs(session: Session) -> tuple[RunRecord, ...]:
-    """Return the newest successful runs that belong neither to an A/B nor to a sweep."""
+    """Return the newest standalone runs: at most `MOST_RUNS` that did not fail and belong to no A/B or sweep."""
     return standalone_runs(session)[-MOST_RUNS:]
 
 
 def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
-    """Return the graphs of the standalone runs."""
+    """Return the graphs of the newest standalone runs."""
     every: list[Graph] = []
     for run in runs_with_graphs(session):
         samples = raw.samples.get(run.id, ())
@@ -56,7 +56,10 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
 
 
 def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
-    """Return the pooled percentile curve, up to where ten I/Os are beyond it; None with too few I/Os."""
+    """Return the percentile curve over all I/Os of several results, up to the percentile with ten I/Os beyond it.
+
+    Return None if there are too few I/Os.
+    """
     together = Histogram.merged(Histogram(dict(stats.bins)) for stats in figures)
     if together.total < 2 * BEYOND:
         return None
@@ -84,7 +87,7 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
 
 
 def downsample(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return about 400 points: the lowest and highest of each stretch, so that no peak is lost."""
+    """Return about `_MOST_POINTS` points: the lowest and the highest of each stretch, so that no peak is lost."""
     if len(points) <= _MOST_POINTS:
         return tuple(points)
     width = -(-len(points) * 2 // _MOST_POINTS)
@@ -104,7 +107,10 @@ def _nines(total: int, below: int) -> float:
 
 
 def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
-    """Return samples with seconds relative to the start of measuring, and the range of x before it."""
+    """Return each sample with its time relative to the start of measuring, and the time range before that start.
+
+    Times are in seconds. The range is None if all samples were measured.
+    """
     placed = with_seconds(samples)
     before = any(sample.phase is not Phase.MEASURING for _, sample in placed)
     return placed, (min(placed[0][0], 0.0), 0.0) if before else None
@@ -135,7 +141,7 @@ def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
 
 
 def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
-    """Yield a line for each section and direction, in as many graphs as needed."""
+    """Yield as many IOPS graphs as needed for a line per section and direction."""
     placed, ramp = _time(samples)
     lines = [
         _line(f"{section.name} {side}", [(at, _section_side(section.name, side, sample)) for at, sample in placed])
@@ -147,7 +153,7 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
 
 
 def _split_lines(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
-    """Yield the lines of one graph at a time: its number, ` (2)` if there are several, its lines."""
+    """Distribute the lines over graphs. Yield for each graph its number, the suffix of its title and its lines."""
     drawn = [line for line in lines if line is not None]
     for number, at in enumerate(range(0, len(drawn), MOST_LINES), 1):
         yield number, f" ({number})" if len(drawn) > MOST_LINES else "", drawn[at : at + MOST_LINES]
@@ -159,7 +165,7 @@ def _section_side(name: str, side: str, sample: Sample) -> DirectionSample | Non
 
 
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
-    """Yield one graph per direction: six overlapping lines would be unreadable."""
+    """Yield one latency graph per direction. Six overlapping lines in one graph would be unreadable."""
     placed, ramp = _time(samples)
     both = len(run.figures.transfers) > 1
     for name in DIRECTIONS:
@@ -201,7 +207,7 @@ def _percentiles(run: RunRecord) -> LineGraph | None:
 
 
 def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
-    """Yield a line for each section and direction, in as many graphs as needed."""
+    """Yield as many percentile graphs as needed for a line per section and direction."""
     graph_lines = [
         percentile_series(f"{section.name} {name}", [figures])
         for section in run.figures.sections
@@ -219,7 +225,7 @@ def _by_percentile(run: RunRecord, key: str, title: str, lines: Sequence[GraphLi
     return percentile_graph(
         f"{run.id}-{key}",
         f"{run.id}: {title}",
-        f"{run.start.title} on {run.start.target}: percent of the I/Os by maximum latency, up to the percentile with"
+        f"{run.start.title} on {run.start.target}: percentage of the I/Os up to each latency, up to the percentile with"
         " ten I/Os beyond it.",
         drawn,
         simulated=run.start.simulated,

@@ -1,4 +1,4 @@
-"""Summary of a session in sentences: shown effects by size, good and bad, then results. No I/O."""
+"""Summary of a session in sentences: first the significant effects, largest first, then other results. No I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.features.sweep.presentation.findings import MOST_EFFECTS, shown_effects
 from widgets.text_utils import units
 
 _MOST_JOBS = 6
-"""Maximum number of jobs with different settings in the summary; the results table has all of them."""
+"""Maximum number of combinations of job and settings in the summary. The results table has all of them."""
 
 _IOPS, _MOVED, _TAIL = (
     next(figure for figure in FIGURES if figure.key == key) for key in ("iops", "bytes_per_second", "latency_p99_ns")
@@ -50,7 +50,7 @@ def session_highlights(session: Session) -> Iterator[str]:
 
 
 def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
-    """Return the runs that belong neither to an A/B nor to a sweep and did not fail."""
+    """Return the runs that did not fail and belong to no A/B experiment or sweep."""
     swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
     return tuple(
         run
@@ -60,7 +60,10 @@ def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
 
 
 def _size(comparison: Comparison | None) -> float:
-    """Return the size of the effect on the headline metric as a log-ratio; 0 if no effect was shown."""
+    """Return the size of the effect on the main metric as a log-ratio; 0 if the difference is not significant.
+
+    It is infinite if the device stopped responding with one of the settings.
+    """
     row = None if comparison is None else comparison.headline
     judgement = None if row is None else row.judgement
     if judgement is not None and judgement.verdict is Verdict.STOPPED_ANSWERING:
@@ -81,7 +84,7 @@ def _experiment(record: ExperimentRecord, comparison: Comparison | None) -> str:
 
 
 def _figures(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield the result of each job, combining the runs of one job and settings."""
+    """Yield one sentence per combination of job and settings, with the mean results of its runs."""
     groups = [*repeats(runs).values()]
     keys = varying_keys([group[0].start.settings for group in groups])
     for group in groups[:_MOST_JOBS]:

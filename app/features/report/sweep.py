@@ -1,4 +1,4 @@
-"""Results of a session's sweep: sentences, tables and graphs. No I/O."""
+"""The results of a session's sweep as sentences, tables and graphs. No I/O."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MOST_ROWS = 24
 
 
 def sweep_sections(session: Session) -> Iterator[Section]:
-    """Yield all sections about the sweep; none without one."""
+    """Yield all sections about the sweep. Yield nothing if the session has no sweep."""
     if session.sweep is None:
         return
     record = with_labels(session.sweep)
@@ -76,7 +76,10 @@ def sweep_sections(session: Session) -> Iterator[Section]:
 
 
 def sweep_graphs(session: Session) -> tuple[Graph, ...]:
-    """Return curves over a numeric axis, or means with intervals, and the heat map of a matrix."""
+    """Return the graphs of the sweep.
+
+    These are the heat map of a matrix, latency by IOPS, curves over a numeric field, and means with intervals.
+    """
     if session.sweep is None:
         return ()
     record = with_labels(session.sweep)
@@ -96,7 +99,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
 
 
 def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
-    """Return the heat map of configurations and workloads, the longer side vertically."""
+    """Return the heat map of configurations and workloads. The longer of the two is on the vertical side."""
     shown, along_rows = matrix(record, outcome), workloads_go_down(outcome)
     values = {(result.cell.row, result.cell.column): result.value for result in outcome.cells}
     return HeatMap(
@@ -121,7 +124,10 @@ def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
 
 
 def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]:
-    """Return graphs of the ranked metric and of latency over the job's only numeric field; empty without one."""
+    """Return graphs of the ranked metric and of latency over the only numeric job field that varies.
+
+    Return an empty list if there is no such field.
+    """
     field = numeric_field(outcome.cells)
     if field is None:
         return []
@@ -182,7 +188,7 @@ def _intervals(outcome: Results, title: str, simulated: bool) -> IntervalGraph |
 
 
 def _axis(field: str) -> str:
-    """Return a job field with its unit: `queue depth`, `read share, %`."""
+    """Return the label of an axis: the job field with its unit, such as `queue depth` or `read share, %`."""
     unit = unit_of(field)
     return f"{field_name(field)}, {unit}" if unit else field_name(field)
 
@@ -194,7 +200,7 @@ _NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P9
 
 
 def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
-    """Return latency by the IOPS reached at requested rates, and IOPS by the depths of a saturation search."""
+    """Return a graph of latency by IOPS per load curve, and one of IOPS by queue depth per saturation search."""
     graphs = []
     for number, curve in enumerate(outcome.load_curves, 1):
         lines = (line_of_means(name, curve.latencies(figure)) for figure, name in _NAMES.items())
@@ -229,7 +235,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
 
 
 def _knee(curve: LoadCurve) -> tuple[float, float] | None:
-    """Return the range of the knee, up to the last point, where the axis ends."""
+    """Return the range of IOPS that contains the knee, up to the last point; None if there is no knee."""
     if curve.knee is None:
         return None
     farthest = max((point.iops.mean for point in curve.points if point.iops is not None), default=curve.knee.high)

@@ -1,4 +1,4 @@
-"""The feature `slowest`: find slow or hung members of an array."""
+"""Slowest: finds slow or hung members of an array."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

@@ -1,4 +1,4 @@
-"""`slowest`: read the members of an array in turn and compare them."""
+"""The `slowest` command, which reads the members of an array one after the other and compares them."""
 
 from __future__ import annotations
 

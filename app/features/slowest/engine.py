@@ -1,4 +1,4 @@
-"""Reads the members of an array, or the drives of a controller, in turn to find slow and hung ones."""
+"""Reads the members of an array, or the drives of a controller, one after the other to find slow or hung ones."""
 
 from __future__ import annotations
 
@@ -27,91 +27,98 @@ from backends.text import clean
 from backends.values import dataclass
 
 ROUNDS = 5
-"""Default number of reads of each member."""
+"""Default number of readings of each member."""
 
 SECONDS, GENTLE_SECONDS = 2, 10
-"""Seconds of one reading, on an idle array and on one in use."""
+"""Duration of one reading in seconds: on an idle array, and on an array in use."""
 
 GENTLE_IOPS = {"hdd": 5}
-"""Reads per second of a member in use, by media: 5 % of its time at 10 ms each."""
+"""Reads per second of a member in use, by media. At 10 ms per read, they take 5 % of its time."""
 
 GENTLE_IOPS_FLASH = 100
-"""Reads per second of a flash member in use: 5 % of its time at half a millisecond each."""
+"""Reads per second of a flash member in use. At 0.5 ms per read, they take 5 % of its time."""
 
 ANSWER_S = 10.0
-"""Seconds after which an unanswered read counts as hung.
+"""Seconds after which a read without an answer counts as hung.
 
-A healthy drive answers in milliseconds, one that retries a bad sector within 7 s if it limits that (SCT ERC). The
-kernel resets a drive after 30 s (/sys/block/*/device/timeout)."""
+A healthy drive answers in milliseconds. A drive that retries a bad sector answers within 7 s if it limits its retries
+(SCT ERC). The kernel resets a drive after 30 s (/sys/block/*/device/timeout).
+"""
 
 END_S = 45.0
-"""Seconds that a stopped fio is given, including SIGKILL after 40 s. A process that the kernel blocks longer is left to
-it."""
+"""Maximum seconds to wait until a stopped fio has ended. It gets SIGKILL after 40 s.
+
+If the kernel blocks fio for longer, it is no longer waited for.
+"""
 
 WORTH_SHOWING = 0.1
-"""The difference (as a share) for which a plan says how many rounds it takes."""
+"""Difference (as a share) for which a plan reports how many rounds are needed to detect it."""
 
 _READ_S, _READ_SPREAD = {"hdd": 0.0135}, {"hdd": 0.55}
-"""Mean time of a random read in seconds, and its standard deviation as a share, by media.
+"""Mean time of a random read in seconds, and its standard deviation as a share of it, by media.
 
-An estimate for 7,200 rpm: half a turn is 4.2 ms, a seek 8 to 9 ms, and both vary evenly."""
+These are estimates for 7,200 rpm: half a turn takes 4.2 ms and a seek 8 to 9 ms. Both are assumed to vary evenly.
+"""
 
 _READ_S_FLASH, _READ_SPREAD_FLASH = 1e-4, 0.3
-"""The same estimates for flash."""
+"""Mean time of a random read from flash in seconds, and its standard deviation as a share of it (estimates)."""
 
 _BETWEEN = 0.01
-"""Standard deviation of a drive's mean between readings, in addition to that of its reads (an estimate)."""
+"""Standard deviation, as a share, between readings of a drive that its reads do not explain (an estimate)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberPlan:
-    """The drives to read, and how."""
+    """Which drives to read, and how."""
 
     target: Target
-    """The array or the controller."""
+    """The array or controller whose members are read."""
     drives: tuple[Drive, ...]
-    """Its members, each with its own block device."""
+    """The members to read. Each has its own block device."""
     rounds: int = ROUNDS
-    """Number of reads of each member."""
+    """Number of readings of each member."""
     gently: bool = False
-    """Whether the array is in use, so that reads are limited."""
+    """Whether the rate of reads is limited, because the array is in use."""
 
     @property
     def seconds(self) -> int:
-        """Total seconds of reading."""
+        """Total duration of all readings in seconds."""
         return len(self.drives) * self.rounds * self.reading_s
 
     @property
     def reading_s(self) -> int:
-        """Seconds of one reading."""
+        """Duration of one reading in seconds."""
         return GENTLE_SECONDS if self.gently else SECONDS
 
     @property
     def scatter(self) -> float:
-        """Expected standard deviation of a member's result between rounds, as a share, of the worst member."""
+        """Expected standard deviation of a member's results between rounds, as a share.
+
+        If the members differ, it is the largest of them.
+        """
         return max((_scatter(drive.media, self.reading_s, gently=self.gently) for drive in self.drives), default=0.0)
 
     @property
     def detectable_share(self) -> float:
-        """How much slower (as a share) a member has to be to be found in most cases. See `detectable`."""
+        """How much slower (as a share) a member must be so that it is found in at least 8 of 10 cases."""
         return detectable(len(self.drives), self.rounds, self.scatter)
 
     @property
     def rounds_needed(self) -> int | None:
-        """Rounds needed to show WORTH_SHOWING; None if no allowed number is enough."""
+        """Number of rounds needed to detect a difference of `WORTH_SHOWING`; None if no allowed number is enough."""
         return rounds_to_show(WORTH_SHOWING, len(self.drives), self.scatter)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRead:
-    """One reading of one member."""
+    """The result of one reading of a member."""
 
     round: int
     """Number of the round, from 1."""
     device: str
     """Block device of the member."""
     latency_ns: float | None
-    """Mean latency of a read; None if a read did not return within ANSWER_S."""
+    """Mean latency of the reads in nanoseconds; None if a read did not return within `ANSWER_S`."""
 
 
 def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
@@ -123,7 +130,10 @@ def _scatter(media: Media, seconds: int, *, gently: bool) -> float:
 
 
 def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: int = ROUNDS) -> MemberPlan:
-    """Return the plan. Raises BlockedError if too few members have a block device, NotFoundError for a drive."""
+    """Return the plan for an array or controller.
+
+    Raises BlockedError if too few members have a block device, NotFoundError if `device` is a drive.
+    """
     members = members_of(bench, device)
     if len(members) < FEWEST:
         raise BlockedError(
@@ -137,7 +147,7 @@ def plan_reading(bench: Workbench, device: Array | Controller | Drive, rounds: i
 
 
 def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Drive]:
-    """Return the member drives that have a block device, each once. Raises NotFoundError for a drive."""
+    """Return the members that have a block device, each once. Raises NotFoundError if `device` is a drive."""
     inventory = bench.session.inventory
     wanted: list[Drive] = []
     match device:
@@ -157,7 +167,7 @@ def members_of(bench: Workbench, device: Array | Controller | Drive) -> list[Dri
 
 
 def _request(drive: Drive, *, gently: bool) -> BenchmarkRequest:
-    """Return the request for a short reading of one drive."""
+    """Return the benchmark request for one reading of a drive."""
     fields = {"rw": "randread", "bs": "4k", "iodepth": "1", "ramp": "0", "runtime": str(SECONDS)}
     if gently:
         rate = GENTLE_IOPS.get(drive.media.value, GENTLE_IOPS_FLASH)
@@ -169,10 +179,10 @@ def _request(drive: Drive, *, gently: bool) -> BenchmarkRequest:
 async def member_reads(
     bench: Workbench, plan: MemberPlan, stopped: Callable[[], bool], seed: int | None = None
 ) -> AsyncGenerator[MemberRead, None]:
-    """Yield every reading when it ends, in random order within each round, until `stopped`.
+    """Read the members in a new random order in each round, and yield each reading when it ends, until `stopped()`.
 
-    A hung member is reported after ANSWER_S, before fio has ended, and is not read again. If fewer than FEWEST other
-    members are left, the round is the last. Close it with `aclosing`.
+    A hung member is reported after `ANSWER_S`, before fio has ended, and is not read again. If fewer than `FEWEST`
+    members are then left, the current round is the last. Close the iterator with `aclosing`.
 
     Raises RefusedError if a member may not be read, ToolFailedError if it cannot be read, and the errors of a run.
     """
@@ -212,7 +222,7 @@ async def member_reads(
 
 
 class _Reading:
-    """One reading in progress. fio has ended when the context exits."""
+    """One reading in progress. Leaving its context waits until fio has ended, at most `END_S` seconds."""
 
     def __init__(self, bench: Workbench, ready: RunPlan, seconds: float) -> None:
         self._bench = bench
@@ -229,19 +239,19 @@ class _Reading:
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
             await asyncio.wait({self._run}, timeout=END_S)
-        self._run.cancel()  # no effect on a finished run
+        self._run.cancel()  # this has no effect on a finished run
         await asyncio.wait({self._run})
         if not self._run.cancelled():
-            self._run.exception()  # Mark it as retrieved: `figures` or another error was raised.
+            self._run.exception()  # mark it as retrieved: `figures` raised it, or another error is raised
 
     async def hangs(self) -> bool:
-        """Return whether a read does not return in time. In that case fio is asked to end."""
+        """Return whether the drive hangs: a read does not return in time. If so, fio is told to end."""
         begun = asyncio.ensure_future(self._begun.wait())
         try:
             await asyncio.wait({self._run, begun}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             begun.cancel()
-        # The time before this point, such as that of a slow tool, is not the drive's.
+        # Time that passed before this point does not count, because a slow tool may have caused it and not the drive.
         await asyncio.wait({self._run}, timeout=self._seconds + ANSWER_S)
         if self._run.done():
             return False
@@ -249,17 +259,20 @@ class _Reading:
         return True
 
     async def figures(self) -> RunResult:
-        """Return the results. Raises the errors of the run."""
+        """Return the results of the run. Raises the errors of the run."""
         return (await self._run).figures
 
 
 def hung_members(reads: Sequence[MemberRead]) -> tuple[str, ...]:
-    """Return the block devices of members with an unanswered read, in the order in which they were found."""
+    """Return the block devices of the hung members, in the order in which they were found."""
     return tuple(dict.fromkeys(read.device for read in reads if read.latency_ns is None))
 
 
 def compare_members(plan: MemberPlan, reads: Sequence[MemberRead]) -> tuple[MemberComparison, ...]:
-    """Return each answering member compared with the others over complete rounds, slowest first; () if too few."""
+    """Compare each member that did not hang with the others, and return the comparisons, slowest member first.
+
+    Only complete rounds count. If there are too few members or rounds, return an empty tuple.
+    """
     hung = hung_members(reads)
     nodes = [node for drive in plan.drives if (node := drive.device or "") not in hung]
     rounds: dict[int, dict[str, float]] = {}

@@ -1,4 +1,4 @@
-"""Members read in turn, in words and rows, each compared with the others. No I/O."""
+"""The results of `slowest` as text, as a table and as JSON. No I/O."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ COLUMNS = (
 
 
 def members_table(plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> Table:
-    """Return one row per member: hung ones, then the slowest first. Before there are results, the readings so far."""
+    """Return a table with one row per member: hung members first, then the others from the slowest to the fastest.
+
+    Without comparisons (`figures`), the rows show the readings so far.
+    """
     drives = {drive.device or "": drive for drive in plan.drives}
     hung = hung_members(reads)
     if figures:
@@ -68,25 +71,25 @@ def _row(drive: Drive, *cells: str | Cell) -> Row:
 
 
 def plan_text(plan: MemberPlan) -> str:
-    """Return `4 drives in 5 rounds: 40 s of reading, gently.`, and the difference that this can show."""
-    gently = ", gently" if plan.gently else ""
-    length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{gently}."
+    """Return a plan as text: `4 drives in 5 rounds: 40 s of reading.`, and which difference it can detect."""
+    limited = " at a limited rate" if plan.gently else ""
+    length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{limited}."
     return f"{length} {power_text(plan)}"
 
 
 def power_text(plan: MemberPlan) -> str:
-    """Return the difference that the plan can show, and how many rounds a smaller one takes."""
-    shown = f"Finds a member that is {100 * plan.detectable_share:.0f} % slower in at least 8 of 10 cases."
+    """Return sentences about the difference that a plan can detect, and how many rounds a smaller one needs."""
+    shown = f"In at least 8 of 10 cases, this finds a member that is {100 * plan.detectable_share:.0f} % slower."
     if plan.detectable_share <= WORTH_SHOWING:
         return shown
     worth = f"{100 * WORTH_SHOWING:.0f} %"
     if plan.rounds_needed is None:
-        return f"{shown} {worth} cannot be detected with these drives."
-    return f"{shown} {worth} takes {plan.rounds_needed} rounds."
+        return f"{shown} A difference of {worth} cannot be detected with these drives."
+    return f"{shown} Detecting a difference of {worth} takes {plan.rounds_needed} rounds."
 
 
 def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison]) -> str:
-    """Return the hung and the slow members as sentences."""
+    """Return sentences that name the hung and the slow members."""
     hung, slow = hung_members(reads), [comparison.name for comparison in figures if comparison.is_slow]
     lines = [hung_text(hung)] if hung else []
     if slow:
@@ -99,14 +102,14 @@ def slowest_text(reads: Sequence[MemberRead], figures: Sequence[MemberComparison
 
 
 def hung_text(nodes: Sequence[str]) -> str:
-    """Return the members that did not answer, as a sentence."""
+    """Return a sentence that names hung members."""
     return f"Hung (no response to a read within {engine.ANSWER_S:.0f} s): {', '.join(nodes)}."
 
 
 def members_json(
     plan: MemberPlan, reads: Sequence[MemberRead], figures: Sequence[MemberComparison]
 ) -> list[json_schema.Json]:
-    """Return the members as JSON: hung ones, then the compared ones, or all others if none could be compared."""
+    """Return the members as JSON: hung members first, then the others, slowest first if they could be compared."""
     drives = {drive.device or "": drive for drive in plan.drives}
     hung, judged = hung_members(reads), {comparison.name: comparison for comparison in figures}
     rest = judged or [node for node in drives if node not in hung]

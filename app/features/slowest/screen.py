@@ -1,4 +1,4 @@
-"""The screen that reads the members of an array in turn: one row each, with its difference from the others."""
+"""The screen that reads the members of an array one after the other and shows how each differs from the others."""
 
 from __future__ import annotations
 
@@ -39,14 +39,17 @@ EXPLAINED = (
 
 
 class MemberReadings(BackgroundWork):
-    """The tests of this session, by array or controller."""
+    """Holds the tests of this session, by array or controller."""
 
     def __init__(self) -> None:
         self.by_target: dict[Target, SlowMemberTest] = {}
 
 
 def show_slowest(app: AppInterface, device: Device) -> None:
-    """Open the screen on which the members of the array, or the drives of the controller, are read in turn."""
+    """Open the screen that reads the members of an array, or the drives of a controller, and compares them.
+
+    If no plan is possible, show why.
+    """
     work = app.background.setdefault(SlowestScreen.NAME, MemberReadings())
     assert isinstance(work, MemberReadings)
     reading = work.by_target.get(device.target)
@@ -62,7 +65,7 @@ def show_slowest(app: AppInterface, device: Device) -> None:
 
 
 class SlowMemberTest:
-    """Reads the members of one array or controller. It continues while other screens are shown."""
+    """A test that reads the members of one array or controller. It continues while other screens are shown."""
 
     def __init__(self, app: AppInterface, plan: MemberPlan) -> None:
         self._app = app
@@ -71,7 +74,7 @@ class SlowMemberTest:
         self.reads: list[MemberRead] = []
         """The readings so far."""
         self.figures: tuple[MemberComparison, ...] = ()
-        """Each member compared with the others, once all are read."""
+        """Comparison of each member with the others; empty until the test is complete."""
         self.running = False
         """Whether the test is in progress."""
         self._stopped = False
@@ -79,14 +82,14 @@ class SlowMemberTest:
 
     @property
     def status_text(self) -> str:
-        """The progress, or the result."""
+        """A text about the progress of the test, or about its result."""
         if self.running:
             count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} reads"
             return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {count} are complete."
         return self._result or f"{plan_text(self.plan)} Press r to start."
 
     def start(self) -> None:
-        """Read all members, from the beginning."""
+        """Start the test from the beginning."""
         self.reads, self.figures, self._result = [], (), ""
         self.running, self._stopped = True, False
         self._app.run_worker(self._read(), group="bench")
@@ -118,7 +121,7 @@ class SlowMemberTest:
 
 
 class SlowestScreen(WorkbenchScreen):
-    """One row per member, slowest first once all are read."""
+    """Shows one row per member. When the test is complete, the slowest member comes first."""
 
     NAME: ClassVar[str] = "slowest"
     DEFAULT_CSS = """
@@ -144,7 +147,7 @@ class SlowestScreen(WorkbenchScreen):
             yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
 
     def on_mount(self) -> None:
-        """Focus the table and show the state."""
+        """Focus the table, and show the current state."""
         self.query_one(KeyedTable).focus()
         self.show(self.workbench_app.session)
 
@@ -159,7 +162,7 @@ class SlowestScreen(WorkbenchScreen):
             self.query_one(KeyedTable).rows = rows(shown)
 
     def action_run(self) -> None:
-        """Read all members."""
+        """Start the test, unless a job is already running."""
         if self._reading.running or self.workbench_app.workbench.jobs.running:
             self.say("A job is already running. To stop it, press x.")
             return

@@ -1,4 +1,4 @@
-"""The feature `watch`: report changes since the last watch."""
+"""Watch: reports changes since the last watch."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

@@ -1,4 +1,4 @@
-"""`watch`: a nightly check for changes, findings, drift from a file, and an idle baseline."""
+"""The `watch` command: a nightly check for changes, findings and drift from a file, and of a baseline."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from app.features.watch.finding_status import News, ReportedFinding, WatchComparison
 
 DRIFT = "drift"
-"""Rule id of differences from a file in the saved findings."""
+"""Rule id under which differences from the settings file are saved with the findings."""
 
 IDLE_SHARE, IDLE_SECONDS = 0.05, 10.0
-"""A device counts as idle if it is busy for at most `IDLE_SHARE` of the last `IDLE_SECONDS`."""
+"""A device counts as idle if it is busy for at most this share of this number of seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _WatchResult:
-    """The result of a watch, without the baseline."""
+    """The result of a watch, except for the result of the baseline."""
 
     changed: tuple[str, ...] | None
-    """Changes since the last watch; None if there was none."""
+    """Changes since the last watch; None if this is the first watch."""
     checked: CheckResult
     """Results of the check rules."""
     drifts: tuple[Drift, ...]
-    """Differences from the file."""
+    """Differences from the settings file."""
     skipped: str
-    """Why the baseline is not measured; "" if it is measured or none was named."""
+    """Why the baseline is not measured; "" if it is measured or if no baseline was given."""
     compared: WatchComparison
     """Which findings and differences are new, worse or known."""
 
@@ -116,7 +116,10 @@ async def _watch(
 
 
 def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> WatchComparison:
-    """Return which warnings, faults and differences are new since the last watch, and save them for the next one."""
+    """Return which warnings, faults and differences are new since the last watch. Save them for the next watch.
+
+    `kept`: file with those of the last watch; None if they are neither loaded nor saved.
+    """
     from app.features.check.finding import Severity
     from app.features.check.rule_table import RULES
     from app.features.watch import finding_status
@@ -160,7 +163,10 @@ async def _drifts(bench: Workbench, file: Path | None) -> tuple[Drift, ...]:
 
 
 async def _why_skipped(bench: Workbench, name: str) -> str:
-    """Return why a baseline is not measured now, or "". Raises RefusedError if it writes, NotFoundError."""
+    """Return why a baseline is not measured now; "" if it is measured.
+
+    Raises RefusedError if the baseline writes to its device, NotFoundError if the device is missing.
+    """
     from app.core.analysis.past_runs.earlier_runs import node_of
     from app.core.fio.job import Job
     from app.features.history.baselines import Baselines
@@ -180,7 +186,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
 
 
 async def _busy_share(bench: Workbench, name: str) -> float | None:
-    """Return the share of ten seconds in which a disk was busy; None if the kernel has no counters for it."""
+    """Return the share of the time for which a disk was busy within `IDLE_SECONDS`; None if there are no counters."""
     from app.core.benchmark.device_stats.diskstats import parse, since
     from app.core.benchmark.device_stats.sampler import PATH
 
@@ -227,12 +233,12 @@ def _print_result(result: _WatchResult, *, as_json: bool) -> None:
     if News.REMINDER in result.compared.news.values():
         say("Weekly reminder of known findings:")
     if result.skipped:
-        say(f"The baseline check was skipped, and this night does not count: {clean(result.skipped, 300)}.")
+        say(f"The baseline was not measured, so there is no result for this night: {clean(result.skipped, 300)}.")
     say(f"{check_view.summary(result.checked)} {plural(len(result.drifts), 'difference')} from the file.")
 
 
 def _news_text(news: News | None) -> str:
-    """Return the text appended to the line of a finding; "" for notes, which are not compared."""
+    """Return the text that is appended to the line of a finding; "" for notes, because they are not compared."""
     return "" if news is None else f" ({news.value})"
 
 

@@ -1,4 +1,4 @@
-"""Decides which findings of a watch are new, worse or known, and stores them for the next watch."""
+"""Determines which findings of a watch are new, worse or known, and stores them for the next watch."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ _FORMAT = 1
 _LARGEST = 4 << 20
 
 WEEK = 6.5 * 86400
-"""Seconds after which known findings are repeated: 6.5 days, because each night's watch starts at a random minute."""
+"""Seconds after which known findings are reported again.
+
+It is less than seven days, because the watch of each night starts at a random minute.
+"""
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?: ?(?:%|°C))?", re.ASCII)
 _STEP = 5.0
-"""Percent or degrees by which a value must grow to count as worse. Smaller steps are normal within a day."""
+"""Percentage points or degrees by which a value must grow to count as worse. It often varies by less within a day."""
 
 
 class News(StrEnum):
@@ -32,29 +35,33 @@ class News(StrEnum):
     WORSE = "worse"
     KNOWN = "known"
     REMINDER = "reminder"
-    """Known, and reported again because a week has passed."""
+    """Known, but reported again because a week has passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedFinding:
-    """A finding, or a difference from a file, in the form that is compared between watches."""
+    """A finding, or a difference from a settings file, with the data that is compared between watches."""
 
     rule: str
     """Id of the rule, or `drift`."""
     where: str
-    """Address or place of the finding."""
+    """Address of the affected target, or the name of another place."""
     rank: int
-    """Severity as a number, lowest first."""
+    """Rank of the severity; 0 is the least important."""
     evidence: str
     """Evidence of the finding, with its values."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """What identifies the finding on another day."""
+        """Return the rule and the place, which identify the same finding in another watch."""
         return self.rule, self.where
 
     def is_worse_than(self, before: ReportedFinding) -> bool:
-        """Return whether severity, words or numbers make it worse than before, or different."""
+        """Return whether the finding is worse than before.
+
+        It is if the severity is higher, a number in the evidence has grown, or the words of the evidence differ at the
+        same severity.
+        """
         if self.rank != before.rank or _without_numbers(self.evidence) != _without_numbers(before.evidence):
             return self.rank >= before.rank
         pairs = zip(_NUMBER.findall(self.evidence), _NUMBER.findall(before.evidence), strict=True)
@@ -76,9 +83,9 @@ class ReportedFindings:
     """Findings that earlier watches have reported."""
 
     findings: tuple[ReportedFinding, ...] = ()
-    """The findings as they were when last reported as new or worse."""
+    """Each finding as it was when it was last reported as new or worse."""
     reminded: float | None = None
-    """When all of them were last reported, in seconds since the epoch; None if never."""
+    """When all known findings were last reported again, in seconds since 1970; None if never."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +99,7 @@ class WatchComparison:
 
     @property
     def has_news(self) -> bool:
-        """Return whether anything has to be reported: a new or worse finding, or a weekly reminder."""
+        """Return whether there is a new or worse finding, or a weekly reminder."""
         return any(news is not News.KNOWN for news in self.news.values())
 
 
@@ -104,10 +111,11 @@ def compare(
     rules: Iterable[str],
     silent: Iterable[str] = (),
 ) -> WatchComparison:
-    """Return which findings are new since the last watch. No I/O.
+    """Compare the findings with those of earlier watches. No I/O.
 
-    `rules`: ids of all existing rules, to recognise a finding whose rule was renamed. `silent`: places and backends
-    that gave no answer. Their findings are kept, so that they are not new when they answer again.
+    `rules`: ids of all existing rules, so that a finding whose rule was renamed is recognised. `silent`: places and
+    backends that could not be read. Their earlier findings are kept, so that these are not new once they can be read
+    again.
     """
     current = _merge_findings(findings)
     old = {entry.key: entry for entry in before.findings}
@@ -130,7 +138,7 @@ def compare(
 
 
 def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFinding, ...]:
-    """Return the findings with those of one rule at one place merged."""
+    """Merge findings of the same rule at the same place into one, with the evidence of all of them."""
     merged: dict[tuple[str, str], ReportedFinding] = {}
     for finding in sorted(findings, key=lambda entry: entry.evidence):
         other = merged.get(finding.key)
@@ -140,14 +148,18 @@ def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFindin
 
 
 def _is_at(where: str, places: Iterable[str]) -> bool:
-    """Return whether a place is, or belongs to, one of the given places or backends."""
+    """Return whether a place is one of these places or backends, or belongs to one."""
     return any(where == name or where.startswith((f"{name}:", f"{name}/")) for name in places)
 
 
 def _renamed_entry(
     finding: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
 ) -> dict[tuple[str, str], ReportedFinding]:
-    """Return the stored entry of a finding whose rule id no longer exists: same place, same evidence."""
+    """Return the stored finding to which a new finding corresponds if its rule was renamed, by the new key.
+
+    The stored one has the same place and evidence, and a rule id that no longer exists. Without one, return an empty
+    dictionary.
+    """
     if finding.key in old:
         return {}
     gone = (then for (rule, where), then in old.items() if where == finding.where and rule not in rules)
@@ -156,7 +168,7 @@ def _renamed_entry(
 
 
 def load(file: Path) -> ReportedFindings:
-    """Return the findings that the last watch stored; none, so that all are new, if the file is not usable."""
+    """Return the findings that the last watch stored. If the file is unusable, there are none, so that all are new."""
     try:
         document = json.loads(read_own(file))
         if document["format"] != _FORMAT:
@@ -179,7 +191,7 @@ def load(file: Path) -> ReportedFindings:
 
 
 def save(file: Path, reported: ReportedFindings) -> None:
-    """Store the findings in one step. Never raises: without the file the next watch reports all findings as new."""
+    """Store the findings in a file. Never raises: without the file, the next watch reports all findings as new."""
     rows = [
         {"rule": finding.rule, "where": finding.where, "rank": finding.rank, "evidence": finding.evidence}
         for finding in reported.findings

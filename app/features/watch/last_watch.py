@@ -1,4 +1,4 @@
-"""The settings and versions that a watch stores, so that the next one can report changes."""
+"""The settings and versions that a watch stores, so that the next watch can report changes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class WatchState:
     kernel: str
     """Release of the kernel."""
     settings: Mapping[str, Mapping[str, str]]
-    """Values by address and key."""
+    """Configured values of the settings, by address and key."""
     firmware: Mapping[str, str]
     """Firmware versions of controllers and drives, by address."""
 
 
 def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> WatchState:
-    """Return the state to store of a scan. No I/O."""
+    """Return the state of a machine that is stored, from a scan. No I/O."""
     devices: tuple[Controller | Drive, ...] = (*inventory.controllers, *inventory.drives)
     return WatchState(
         kernel=kernel,
@@ -43,7 +43,7 @@ def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mappin
 
 
 def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
-    """Yield the changes: versions first, then added and removed devices, then settings. No I/O."""
+    """Yield a text for each change: versions first, then removed and added targets, then settings. No I/O."""
     if before.kernel != now.kernel:
         yield f"kernel {before.kernel or '?'} -> {now.kernel or '?'}"
     for address, version in now.firmware.items():
@@ -58,7 +58,7 @@ def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
 
 
 def load(file: Path) -> WatchState | None:
-    """Return the state that the last watch stored; None if it cannot be read. Never raises."""
+    """Return the state that the last watch stored; None if there is none or it cannot be read. Never raises."""
     try:
         document = json.loads(read_own(file))
         if document["format"] != _FORMAT:
@@ -71,7 +71,7 @@ def load(file: Path) -> WatchState | None:
 
 
 def save(file: Path, now: WatchState) -> None:
-    """Replace the stored state. Never raises: without it the next watch has nothing to compare with."""
+    """Replace the stored state. Never raises: without a stored state, the next watch counts as the first."""
     fields = {"format": _FORMAT, "kernel": now.kernel, "settings": now.settings, "firmware": now.firmware}
     text = json.dumps(fields, separators=(",", ":"))
     if len(text) <= _LARGEST:

@@ -125,7 +125,7 @@ def test_a_hard_disk_is_read_whatever_lies_on_it() -> None:
 
 
 def test_a_file_with_holes_is_answered_by_the_filesystem() -> None:
-    assert "zeros by the filesystem" in said(run(scratch=True, written=False), "unwritten-flash").message
+    assert "The filesystem returns zeros" in said(run(scratch=True, written=False), "unwritten-flash").message
 
 
 def test_an_array_made_anew_is_unwritten_even_on_hard_disks() -> None:

@@ -95,8 +95,8 @@ def test_heat_is_told() -> None:
     done = over(cpu_throttles=3, drives_throttled=("nvme0n1 has 84 °C (warns at 80 °C)",))
     message = said(run(measured=done), "throttled").message
     assert message == (
-        "Throttled because of temperature during the run: nvme0n1 has 84 °C (warns at 80 °C);"
-        " CPUs were throttled 3 times."
+        "During the run, drives or CPUs were throttled because of their temperature: nvme0n1 has 84 °C"
+        " (warns at 80 °C); CPUs were throttled 3 times."
     )
 
 

@@ -107,7 +107,7 @@ def test_which_percentiles_are_lost(ios: int, lost: str) -> None:
 def test_a_falling_run_is_not_steady() -> None:
     falling = tuple(40_000.0 - 5_000 * step for step in range(6))
     message = said(run(measured=over(rounds=falling)), "not-steady").message
-    assert "Not steady over its 60 s" in message
+    assert "The results are not steady over the 60 s of the run" in message
 
 
 def test_while_it_runs_the_last_fifty_seconds_count() -> None:

@@ -291,7 +291,7 @@ def test_words_from_a_file_are_none(tmp_path: Path) -> None:
         timeout=PATIENCE,
     )
     assert done.returncode == 2
-    assert b"which is a file here" in done.stderr
+    assert b"but standard input is a file" in done.stderr
 
 
 def test_a_device_is_not_written_over_at_the_word_of_another_host(tmp_path: Path, holders: list[Holder]) -> None:

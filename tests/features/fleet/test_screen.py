@@ -205,7 +205,7 @@ async def test_marked_hosts_measure_together(tmp_path: Path) -> None:
         await until(pilot, lambda: (joint := joint_of(pilot)) is not None and not joint.running)
         await told(pilot, "Total: 1 of 2 hosts")
         assert fleet.asked[-1] == (("n1", "n5"), ("--profile=randread-4k", "--", "sda"))
-        assert "n5 is not in the total, lost" in " ".join(text_of(pilot).split())
+        assert "n5 is not in the total (lost)" in " ".join(text_of(pilot).split())
         assert [folder.name for folder in joint_folders(tmp_path / "sessions" / "2026-11-21-120000")] == ["j1"]
         await pilot.press("escape")
         assert isinstance(pilot.app.screen, HostsScreen)

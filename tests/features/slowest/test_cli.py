@@ -31,7 +31,7 @@ def test_what_the_rounds_can_show_is_said_beforehand(cli: Cli) -> None:
     few, many = (cli(*LINUX, "slowest", "md1", "--dry-run", "--json", "--rounds", rounds) for rounds in ("3", "50"))
     assert 5 <= many.json["shows_percent"] <= 10 < few.json["shows_percent"] < 30
     rounds = few.json["rounds_for_10_percent"]
-    assert f"10 % takes {rounds} rounds." in few.err
+    assert f"Detecting a difference of 10 % takes {rounds} rounds." in few.err
     assert cli(*LINUX, "slowest", "md1", "--dry-run", "--json", "--rounds", str(rounds)).json["shows_percent"] <= 10
 
 

@@ -1,1 +1,1 @@
-"""The `hosts` command, and `--hosts` for the commands of the core."""
+"""The `hosts` command, and the `--hosts` option of other commands."""

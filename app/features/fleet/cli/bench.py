@@ -1,4 +1,4 @@
-"""`bench --hosts`: the same run on many hosts at the same moment, through ssh or, with `--demo`, on simulated hosts."""
+"""`bench --hosts`: starts the same run on many hosts at once, over ssh or, with `--demo`, on simulated hosts."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ MOST_HOSTS = 256
 
 
 class SshTransport:
-    """Connections through the user's own ssh."""
+    """Opens connections to hosts with the user's ssh program and configuration."""
 
     def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
-        """`ssh`: options for ssh."""
+        """`command`: arguments for `program`, which is raidbench on the hosts; `ssh`: options for ssh."""
         self._command, self._ssh = (program, *command), tuple(ssh)
 
     def line(self, host: str) -> InteractiveProcess:
@@ -59,10 +59,13 @@ class SshTransport:
 
 
 class SimulatedTransport:
-    """Simulated hosts: processes with their own simulated machine. The last of several crashes during the run."""
+    """Opens connections to simulated hosts: local processes, each with its own simulated machine.
+
+    If there are several hosts, the last one crashes during the run.
+    """
 
     def __init__(self, command: Sequence[str], options: Options, hosts: Sequence[str], folder: Path) -> None:
-        """`folder`: contains the state of each host. Raises StorageError."""
+        """`folder`: the folder for the state of all hosts. Raises StorageError."""
         self._command = tuple(command)
         self._dies = hosts[-1] if len(hosts) > 1 else ""
         self._folders = {host: _prepare_rack(options, host, folder / str(number)) for number, host in enumerate(hosts)}
@@ -75,14 +78,14 @@ class SimulatedTransport:
 
 
 class CrashingProgram(InteractiveProcess):
-    """A simulated host that disappears after some intervals without a message."""
+    """A simulated host whose process is killed after a few intervals, without a last message."""
 
     _LIVES = 8
     _TICK = b'"kind":"tick"'
     _ticks = 0
 
     async def read(self) -> bytes:
-        """Return the next chunk, and kill the process after enough intervals."""
+        """Return the next chunk of output. Kill the process once it has sent `_LIVES` intervals."""
         chunk = await super().read()
         self._ticks += chunk.count(self._TICK)
         if self._ticks >= self._LIVES:
@@ -91,7 +94,7 @@ class CrashingProgram(InteractiveProcess):
 
 
 def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
-    """Create and return the state folder of a simulated host. Its seed makes its results differ from others."""
+    """Create and return the state folder of a simulated host. A seed of its own makes its results differ."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
@@ -107,7 +110,7 @@ def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
 def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
     """Run `bench` with these arguments on all hosts that the options name, and return the exit status.
 
-    Raises whatever reading the host names and saving the record raise.
+    Raises whatever parsing the host names and saving the record raise.
     """
     options = current()
     if options.machine is not None:
@@ -118,7 +121,7 @@ def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
     stagger_s, lease_s = bench_options.stagger or 0.0, bench_options.lease or LEASE_S
     if stagger_s * (len(hosts) - 1) > AHEAD_S - 10:
         raise InvalidValueError(
-            f"{len(hosts)} hosts, {stagger_s:g} s apart, would take more than {AHEAD_S - 10:.0f} s to start.",
+            f"Starting {len(hosts)} hosts {stagger_s:g} s apart would take more than {AHEAD_S - 10:.0f} s.",
             hint="Choose a shorter --stagger.",
         )
     command = _command(options, parts, lease_s)
@@ -180,7 +183,7 @@ async def _open_transport(
 
 
 async def _run_all(coordinator: Coordinator, live: MultiHostProgress, interruption: Interruption) -> None:
-    """Run on all hosts, and report the progress meanwhile."""
+    """Run the coordinator, and report its progress until it ends."""
     progress = asyncio.create_task(live.report())
     say(f"Measuring on {plural(len(coordinator.peers), 'host')} ...")
     try:

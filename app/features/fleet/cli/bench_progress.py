@@ -67,7 +67,7 @@ class MultiHostProgress:
 
 
 def host_progress_line(peer: HostSession, now: float) -> str:
-    """Return the state of a host, and the results of its last interval."""
+    """Return the progress line of a host: its state and the results of its last interval."""
     parts = [f"{peer.host}: {peer.doing}"]
     if peer.lost:
         parts.append(peer.lost)

@@ -1,4 +1,4 @@
-"""A run that another host starts and stops through standard input, and that reports everything as JSON lines."""
+"""A run that another host starts and stops through standard input. It reports its progress as JSON lines."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from backends.version import program_version
 _ENCODED = JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 _BACKLOG = 4 << 20
-"""Unread bytes from which the reader counts as gone."""
+"""Number of unread bytes above which the reader counts as gone."""
 
 _LOOK = 0.2
-"""Seconds between two reads of the wall clock, which may be set while the run waits for its start."""
+"""Seconds between two reads of the wall clock, which may be changed while the run waits for its start."""
 
 
 class LineWriter:
-    """Writes lines in its own thread, so that a reader that stops reading blocks nothing else."""
+    """Writes lines in its own thread, so that the run continues if the reader stops reading."""
 
     def __init__(self, descriptor: int, gone: Callable[[], None]) -> None:
-        """`gone`: called from the thread, or from `put`, when the reader is gone."""
+        """`gone`: called when the reader is gone, from the writing thread or from `put`."""
         self._descriptor = descriptor
         self._gone = gone
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -72,7 +72,7 @@ class LineWriter:
         self._lines.put(line)
 
     def close(self, seconds: float) -> None:
-        """Wait until all output is written, at most `seconds`."""
+        """Wait until everything is written, but at most this number of seconds."""
         self._lines.put(None)
         self._thread.join(seconds)
 
@@ -89,7 +89,10 @@ class LineWriter:
 
 
 class RemoteRunControl:
-    """Remote control of a run over stdin. It stops on command, at the end of its lease, or of its input."""
+    """Remote control of a run over standard input.
+
+    The run stops on command, when its lease expires, when standard input ends, or when nobody reads its output.
+    """
 
     def __init__(
         self,
@@ -101,17 +104,20 @@ class RemoteRunControl:
         ends: tuple[int, int],
         machine: Host | None = None,
     ) -> None:
-        """`stop`: called once, from the event loop, to end the run. `boot`: see `LineKind.HELLO`.
+        """`stop`: called once, from the event loop, to end the run. `boot`: the boot id for the first message.
 
         `ends`: descriptors of the input and the output. `machine`: the host whose mounts are read to detect shared
         scratch files.
         """
         self.why = ""
-        """Why the run was ended: `bye`, `silence`, `input ended`, `word`, `nobody reads`; "" before."""
+        """Why the run was ended: `bye`, `silence`, `input ended`, `word` (invalid command) or `nobody reads`.
+
+        "" until then.
+        """
         self.sentence = ""
-        """The same reason as a sentence."""
+        """Why the run was ended, as a sentence."""
         self.begun = False
-        """Whether the run is on disk, so that it has to be ended properly."""
+        """Whether the run is saved on disk, so that it must be ended properly."""
         self._input = ends[0]
         self._lease = lease_s
         self._stop = stop
@@ -131,13 +137,16 @@ class RemoteRunControl:
 
     @contextlib.contextmanager
     def listen(self) -> Iterator[None]:
-        """Read commands from standard input inside the block. Raises InvalidValueError if standard input is a file."""
+        """Read commands from standard input while the `with` block runs.
+
+        Raises InvalidValueError if standard input is a file.
+        """
         try:
             self._loop.add_reader(self._input, self._read)
         except OSError:
             raise InvalidValueError(
-                "--go-on-stdin reads commands from standard input, which is a file here.",
-                hint="Start it with `bench --hosts` on another host; that uses SSH.",
+                "--go-on-stdin reads commands from standard input, but standard input is a file.",
+                hint="Run `bench --hosts` on another host. It starts this command over SSH.",
             ) from None
         watch = asyncio.create_task(self._watch(), name="lease")
         self.send(
@@ -156,11 +165,11 @@ class RemoteRunControl:
             watch.cancel()
 
     def send_result(self, run: dict[str, Any]) -> None:
-        """Send the run, and the start time that it belongs to."""
+        """Send the finished run, and the start time of the `go` command that started it."""
         self.send(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
 
     def close(self, why: str, sentence: str, hint: str = "") -> None:
-        """Send the last line, and wait some time for it to be read."""
+        """Send the last line, and wait at most one lease for it to be read."""
         self.send(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
         self._writer.close(self._lease)
 
@@ -169,11 +178,11 @@ class RemoteRunControl:
         if ready.destructive:
             raise RefusedError(
                 "A multi-host run cannot write to a device: another host may use the same array.",
-                hint="Measure reads, or use a scratch file in a folder.",
+                hint="Use a job that only reads, or a scratch file in a folder.",
             )
 
     async def wait_for_start(self, ready: RunPlan) -> None:
-        """Report that the run is ready, and wait until it has to start or to end."""
+        """Report that the run is ready, and wait for its start time or for a reason to end it."""
         self._ready = True
         files = [site.scratch.path for site in ready.sites if site.scratch is not None]
         shared = () if self._machine is None else await shared_places(self._machine, files)
@@ -188,7 +197,7 @@ class RemoteRunControl:
             self.send(LineKind.STARTED, late=round(time.time() - self._at, 6), **_clocks())
 
     def forward(self, session: Session, event: AnyEvent) -> None:
-        """Send an event of the workbench about its run."""
+        """Send an event of the workbench if it is an interval or a change of phase."""
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim):
@@ -242,7 +251,7 @@ class RemoteRunControl:
         self._end("silence", f"Stopped: no message from the controlling host for {self._lease:g} s.")
 
     def _reader_gone(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it the run
+        with contextlib.suppress(RuntimeError):  # the event loop has ended, so the run has ended too
             self._loop.call_soon_threadsafe(self._end, "nobody reads", "Stopped: standard output is no longer read.")
 
     def _end(self, why: str, sentence: str) -> None:
@@ -254,7 +263,7 @@ class RemoteRunControl:
 
 
 async def _boot(host: Host) -> str:
-    """Return an id that is the same only for processes on the same running kernel; "" if it is not known."""
+    """Return an id that only processes on the same running kernel share; "" if it is unknown."""
     try:
         content = await host.read("/proc/sys/kernel/random/boot_id")
     except RaidbenchError:
@@ -269,14 +278,17 @@ def _clocks() -> dict[str, float]:
 async def run_remote_controlled(
     bench: Workbench, lease_s: float, work: Callable[[RemoteRunControl], Awaitable[int]]
 ) -> int:
-    """Do the work under remote control, report why it ended, and return the exit status. Raises as `work`."""
+    """Run `work` under remote control, report why it ended, and return the exit status.
+
+    Raises whatever `work` raises.
+    """
     task = asyncio.current_task()
     assert task is not None
 
     def stop() -> None:
         if bench.jobs.running or control.begun:
             bench.jobs.stop()
-        else:  # nothing has been created yet that would have to be removed
+        else:  # nothing that would have to be removed has been created yet
             task.cancel()
 
     boot = await _boot(bench.host)

@@ -1,4 +1,4 @@
-"""`--hosts`: the options with which a read-only command queries many hosts, and the command line for each host."""
+"""`--hosts`: the options that let a read-only command query many hosts, and the command line for each host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Function = Callable[..., int]
 
 
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
-    """Let a command with `--json` query many hosts. `alone`: parameters for one host; `schema`: version of its JSON."""
+    """Return a decorator that lets a command with `--json` query many hosts.
+
+    `alone`: parameters that cannot be combined with `--hosts`; `schema`: version of the command's JSON.
+    """
 
     def decorate(function: Function) -> Function:
         @functools.wraps(function)
@@ -81,7 +84,7 @@ _WITH_TEXT: Callable[[Function], Function] = click.option(
 
 
 def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...]:
-    """Return the options that name and query hosts; with `required`, hosts are an argument."""
+    """Return the options that name the hosts and limit the query. With `required`, the hosts are an argument."""
     named: Callable[[Function], Function]
     if required:
         named = click.argument("hosts", metavar="NODESET")
@@ -106,7 +109,7 @@ def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...
 
 
 def argv_without_hosts(context: click.Context) -> tuple[str, ...]:
-    """Return the current command line as typed, without the options about hosts."""
+    """Return the current command line as typed, but without the options in `_OWN`."""
     options, arguments = typed_argv(context, _OWN)
     after = ("--", *arguments) if arguments else ()
     return (str(context.info_name), *options, *after)

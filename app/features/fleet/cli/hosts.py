@@ -1,4 +1,4 @@
-"""The `hosts` command: differences between hosts, what each host needs, and the facts of one host to compare."""
+"""The `hosts` command: shows how hosts differ, prepares hosts, and prints the facts that are compared."""
 
 from __future__ import annotations
 
@@ -105,7 +105,10 @@ def diff_command(
 
 
 def _write_majority(documents: Sequence[Mapping[str, Any]], file: Path) -> None:
-    """Write the settings that most hosts have to a file. Raises RefusedError without any, and as the writer does."""
+    """Write the settings that more than half of the hosts have in common to a file.
+
+    Raises RefusedError if there are none, and whatever `write_settings` raises.
+    """
     from app.features.apply.exporting import write_settings
     from app.features.fleet.hosts.majority_config import majority_settings
 

@@ -129,7 +129,7 @@ def _print_hosts(
 def _copy_to(
     named: tuple[str, ...], file: StandaloneBinary | None, *, dry_run: bool, yes: bool, seconds: float | None
 ) -> tuple[dict[str, CopyState], list[MissingHost]]:
-    """Copy the binary, and return the state of the copy on each host and the hosts that failed."""
+    """Copy the binary to the hosts; return the state of the copy on each host, and the hosts that failed."""
     from app.cli.confirm import confirm_harmless
     from app.cli.session_context import refuse_read_only
     from app.features.fleet.cli.query import ask_all, collect_into

@@ -1,4 +1,4 @@
-"""Queries many hosts and prints their answers: equal answers once, then why the other hosts are missing."""
+"""Queries many hosts and prints their answers: equal answers only once. Then prints why hosts are missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from widgets.text_utils.units import plural
 T = TypeVar("T")
 
 _BETWEEN_S = 0.25
-"""Seconds between two lines about hosts that have not answered yet."""
+"""Minimum seconds between two updates of the status line about hosts that have not answered yet."""
 
 
 def query_hosts(
@@ -54,8 +54,8 @@ def query_hosts(
 ) -> int:
     """Run a command on the hosts of `nodes`, print their answers, and return the exit status.
 
-    `stream`: print one JSON line per host as it answers; `schema`: version of the JSON. Raises whatever `gather`
-    raises.
+    `parts`: the name and the arguments of the command; `stream`: print one JSON line per host as it answers; `schema`:
+    version of the JSON. Raises whatever `gather` raises.
     """
     text = () if as_json or stream else (f"--with-text={_columns()}",)
     name, *rest = parts
@@ -89,12 +89,12 @@ def _columns() -> int:
 
 
 def combined_status(gathered: HostResponses, status: int) -> int:
-    """Return MISSING if a host is missing, else the given status."""
+    """Return the exit status MISSING if a host is missing, else `status`."""
     return MISSING if gathered.missing else status
 
 
 def print_losses(gathered: HostResponses) -> None:
-    """Print how many hosts answered, and why the others did not, on standard error."""
+    """Print to standard error how many hosts answered and why the others are missing."""
     say(answered_text(gathered))
     say_lines(loss_rows(gathered))
 
@@ -102,7 +102,10 @@ def print_losses(gathered: HostResponses) -> None:
 def collect_into(
     gathered: HostResponses, values: dict[str, T], read: Callable[[HostResponse], T]
 ) -> Callable[[HostResponse | MissingHost], None]:
-    """Return a function that counts an outcome and stores what `read` returns for an answer in `values`, by host."""
+    """Return a function that takes the outcome of a host: it counts it in `gathered`.
+
+    If the host answered, it also stores the result of `read` in `values`, by host.
+    """
 
     def take(outcome: HostResponse | MissingHost) -> None:
         gathered.count(outcome)
@@ -120,7 +123,7 @@ def gather(
     program: str | None,
     take: Callable[[HostResponse | MissingHost], None],
 ) -> None:
-    """Query all hosts of `gathered`. `take` is called once per host, as soon as it has an outcome.
+    """Query all hosts of `gathered`. `take` is called once per host, with its answer or why it is missing.
 
     Raises InterruptedByUserError, ToolMissingError, InvalidValueError.
     """
@@ -159,7 +162,10 @@ def _order(
 
 
 def _source(order: HostsRequest, fleet: tuple[str, ...] = ()) -> AsyncIterator[RawResponse]:
-    """Yield the responses to a request as they arrive. `fleet`: all hosts, whose order decides who has which fault."""
+    """Yield the responses to a request as they arrive.
+
+    `fleet`: all hosts. With `--demo`, their order decides which host has which simulated fault.
+    """
     if current().demo:
         from app.features.fleet.cli.simulated_hosts import query_simulated
 
@@ -195,7 +201,7 @@ async def _gather(
 
 
 def _require_plain_options() -> None:
-    """Raise click.UsageError for global options that apply to this machine only."""
+    """Raise click.UsageError if a global option was given that applies to this machine only."""
     options = current()
     for given, name in (
         (options.machine is not None, "--machine"),

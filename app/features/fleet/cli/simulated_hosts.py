@@ -1,4 +1,4 @@
-"""`--demo` with `--hosts`: a process reads the simulated machine once for all hosts with the same faults."""
+"""`--demo` with `--hosts`: for all simulated hosts with the same fault, one process reads the simulated machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from backends.system.local import LocalHost
 
 
 async def query_simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) -> AsyncIterator[RawResponse]:
-    """Yield the response of each host; equal hosts share one reading. The order of `fleet` decides who has faults."""
+    """Yield the response of each host; hosts with the same fault get the same response.
+
+    The order of `fleet` decides which host has which fault.
+    """
     plants = faults_by_host(fleet)
     kinds: dict[str, list[str]] = {}
     for host in order.hosts:
@@ -52,7 +55,7 @@ async def query_simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) 
 async def _read(
     local: Host, order: HostsRequest, rack: str, folder: Path, plant: InjectedFault | None, hosts: list[str]
 ) -> tuple[RawResponse, list[str]]:
-    """Return one response, and the hosts that share it."""
+    """Return the response of the first host, and all hosts for which it is valid."""
     first = hosts[0]
     if plant is not None and plant.change is None:
         text = f"ssh: connect to host {first} port 22: No route to host"

@@ -1,1 +1,1 @@
-"""Read-only queries of many hosts: fan-out over ssh, reasons why hosts are missing, and their differences."""
+"""Read-only queries of many hosts over ssh: their answers, why hosts are missing, and how hosts differ."""

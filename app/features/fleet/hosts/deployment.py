@@ -1,6 +1,6 @@
-"""Installation of the standalone binary on a host: inspect the present copy, and replace it atomically.
+"""Installation of the standalone binary on a host: inspects the existing copy, and replaces it atomically.
 
-Both are one-line POSIX shell programs, because the login shell may be csh. Each prints one JSON document.
+Two POSIX shell programs do this. Each is one line, because the login shell may be csh, and prints one JSON document.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from backends import json_text
 from backends.values import dataclass
 
 PLACE = COPIED_IN.replace("$HOME", "~")
-"""The folder of the copy, for messages."""
+"""The folder of the copy on the host, for messages."""
 
 SEND_S = 900.0
-"""Time limit per host for receiving the copy: 40 MB, to 64 hosts at once, over a 100 Mbit/s link."""
+"""Time limit in seconds per host for receiving the copy. It allows 40 MB to 64 hosts at once over 100 Mbit/s."""
 
 _LOOK = (
     f'f="{COPIED}"; m=$(uname -m); i=false; command -v {PROGRAM} >/dev/null 2>&1 && i=true; '
@@ -42,34 +42,34 @@ _PUT = (
     'chmod 700 "$t" && mv -f "$t" "$f" || no "Cannot install $f"; '
     'printf "{\\"schema\\": 1, \\"sha256\\": \\"%s\\"}" "$1"'
 )
-"""Receives into a temporary file, verifies its checksum, flushes it (dd conv=fsync) and renames it.
+"""Shell program that installs a copy: write a temporary file, flush (dd conv=fsync), verify its checksum, rename it.
 
-A partial copy is never executed. Leftovers of a killed attempt are removed a day later.
+A partial copy is never executed. Temporary files that a killed copy left are removed when they are a day old.
 """
 
 LOOK = ("/bin/sh", "-c", _LOOK, PROGRAM)
-"""Command that reports the present installation on a host."""
+"""Command that reports which raidbench is installed on a host."""
 
 
 def install_copy_argv(file: StandaloneBinary) -> tuple[str, ...]:
-    """Return the command that installs a copy from standard input."""
+    """Return the command that receives a copy on standard input and installs it."""
     return ("/bin/sh", "-c", _PUT, PROGRAM, file.sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledCopy:
-    """Present installation on a host."""
+    """The raidbench that is installed on a host."""
 
     machine: str
-    """Machine type as of `uname -m`, such as `x86_64`."""
+    """Machine type as `uname -m` prints it, such as `x86_64`."""
     installed: bool
-    """Whether raidbench is in the PATH of a login; it is then used instead of a copy."""
+    """Whether raidbench is in the PATH after a login. If so, it is used instead of a copy."""
     sha256: str
-    """Checksum of the present copy, or ""."""
+    """SHA-256 of the existing copy; "" if there is none."""
 
 
 def parse_installed_copy(document: Mapping[str, Any]) -> InstalledCopy:
-    """Return the answer of a host to `LOOK`."""
+    """Return the installation that a host reported in answer to `LOOK`."""
     return InstalledCopy(
         machine=json_text.word(document.get("machine")) or "unknown",
         installed=document.get("installed") is True,
@@ -98,7 +98,7 @@ COPY_WORDS: Mapping[CopyState, str] = {
 
 
 def copy_precheck(installed: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
-    """Return the state before anything is copied; None if there is no copy and nothing to copy."""
+    """Return the state before anything is copied. None: there is no copy, and no local binary suits the host."""
     if installed.installed:
         return CopyState.INSTALLED
     if file is not None and installed.machine == file.machine:
@@ -118,5 +118,5 @@ def not_copied_reason(installed: InstalledCopy, file: StandaloneBinary | None) -
 
 
 def is_copied(document: Mapping[str, Any], file: StandaloneBinary) -> bool:
-    """Return whether a host reported that the copy is installed."""
+    """Return whether a host reported the checksum of this binary, so that the copy is installed."""
     return document.get("sha256") == file.sha256

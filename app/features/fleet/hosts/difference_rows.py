@@ -11,16 +11,16 @@ from backends.text import clean
 from widgets.text_utils.units import plural
 
 _PARTS = 6
-"""Maximum number of parts that the heading of a role names, the most numerous first."""
+"""Maximum number of kinds of devices in the heading of a role. The most numerous come first."""
 
 
 def role_heading(role: Role) -> str:
-    """Return `node[1-40] (40 hosts): 24 × INTEL, raid10 of 4`."""
+    """Return the heading of a role, such as `node[1-40] (40 hosts): 24 × INTEL, raid10 of 4`."""
     return clean(f"{_hosts(role.hosts)}: {composition_text(role.made_of)}", 600)
 
 
 def composition_text(made_of: Mapping[str, int]) -> str:
-    """Return the devices of hosts with a role: `24 × INTEL, raid10 of 4`."""
+    """Return the devices that each host of a role has, such as `24 × INTEL, raid10 of 4`."""
     parts = sorted(made_of.items(), key=lambda item: (-item[1], item[0]))
     names = [name if number == 1 else f"{number} × {name}" for name, number in parts[:_PARTS]]
     more = f", and {plural(len(parts) - _PARTS, 'more kind')}" if len(parts) > _PARTS else ""
@@ -50,7 +50,10 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
 
 
 def outlier_text(difference: Difference, side: HostGroup) -> str:
-    """Return outlier and majority, which must exist: `SSD: firmware 5.32; 5.29 on 38 of 39`."""
+    """Return a rarer value and that of the majority: `SSD: firmware 5.32; 5.29 on 38 of 39`.
+
+    There must be a majority.
+    """
     assert difference.most is not None
     hosts = difference.most.hosts
     where = fold_names(hosts) if len(hosts) == 1 else f"{len(hosts)} of {len(difference.role.hosts)}"

@@ -1,4 +1,4 @@
-"""Differences between hosts of the same role: each host is compared with the majority, nothing is averaged. No I/O."""
+"""Differences between hosts of the same role. Each host is compared with the majority of the role. No I/O."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from app.features.fleet.hosts.facts import NOWHERE, FactKey, FactPart, FactValue
 from backends.values import dataclass
 
 NEAR = 0.5
-"""Minimum share of common parts for a unique host to be assigned to a role with a part more or less."""
+"""Minimum share of common devices for a host with unique hardware to be assigned to the most similar role."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Role:
-    """Hosts with the same hardware: models and numbers of controllers and drives, and levels of arrays."""
+    """Hosts with the same hardware: controllers and drives of the same models and numbers, and the same arrays."""
 
     hosts: tuple[str, ...]
-    """Their names."""
+    """Names of the hosts."""
     made_of: Mapping[str, int]
-    """Number of each part."""
+    """Number of devices of each model or level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,37 +27,37 @@ class HostGroup:
     """Hosts that have the same value."""
 
     hosts: tuple[str, ...]
-    """Their names."""
+    """Names of the hosts."""
     value: FactValue
-    """The common value."""
+    """The value that these hosts have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A fact in which hosts of a role differ."""
+    """A fact that differs between the hosts of a role."""
 
     role: Role
-    """Role of the hosts."""
+    """The role whose hosts differ."""
     point: FactKey
-    """The fact."""
+    """The fact that differs."""
     most: HostGroup | None
-    """The majority, or the reference host; None for a tie."""
+    """The hosts with the most common value, or with the value of the reference host; None for a tie."""
     others: tuple[HostGroup, ...]
-    """Hosts with other values."""
+    """Hosts with other values, one group per value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostsComparison:
-    """Roles, and the differences within each."""
+    """Result of a comparison: the roles, and the differences within each role."""
 
     roles: tuple[Role, ...]
     """Roles, the largest first."""
     differences: tuple[Difference, ...]
-    """Differences by role, then by kind of fact."""
+    """Differences, sorted by role and then by kind of fact."""
 
 
 def compare_hosts(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
-    """Compare the hosts of each role with its majority; with `against`, all hosts with this one."""
+    """Compare the hosts of each role with its majority. With `against`, compare all hosts with that host instead."""
     groups = [list(hosts)] if against is not None and hosts else _roles(hosts)
     roles: list[Role] = []
     differences: list[Difference] = []
@@ -100,7 +100,10 @@ def _side(point: FactKey, same: Sequence[HostFacts]) -> HostGroup:
 
 
 def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
-    """Return hosts by hardware, the largest group first. A unique host joins the most similar group, if any is near."""
+    """Return the hosts grouped by hardware, the largest group first.
+
+    A host with unique hardware joins the most similar group if their likeness is at least `NEAR`.
+    """
     same: dict[frozenset[tuple[str, int]], list[HostFacts]] = {}
     for host in hosts:
         same.setdefault(frozenset(host.made_of.items()), []).append(host)
@@ -116,7 +119,7 @@ def _roles(hosts: Sequence[HostFacts]) -> list[list[HostFacts]]:
 
 
 def _likeness(these: Mapping[str, int], those: Mapping[str, int]) -> float:
-    """Return the share of parts that both have: 0 to 1."""
+    """Return the share of devices that two hosts have in common: 0 to 1."""
     first, second = Counter(these), Counter(those)
     total = (first | second).total()
     return (first & second).total() / total if total else 1.0

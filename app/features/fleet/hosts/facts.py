@@ -22,10 +22,10 @@ from backends.version import program_version
 Readings = Mapping[Target, Mapping[str, Reading]]
 
 _MOST = 2000
-"""Maximum number of compared facts of one host; even a host with a hundred models has fewer."""
+"""Maximum number of facts of one host that are compared. Even a host with a hundred models has fewer."""
 
 _SHOWN = 3
-"""Maximum number of addresses that are listed for rarer values."""
+"""Maximum number of addresses that are listed for the rarer values of a fact."""
 
 
 class FactPart(StrEnum):
@@ -45,7 +45,7 @@ class FactKey:
     part: FactPart
     """Kind of fact."""
     of: str
-    """Model or level that it is about; "" for the machine."""
+    """Model of the controllers or drives, or level of the arrays; "" for a fact of the whole machine."""
     key: str
     """Name of the fact."""
 
@@ -55,13 +55,13 @@ class FactValue:
     """The value of a fact on a host."""
 
     text: str
-    """Values of all equal devices, with counts if they differ: `23 × 128, 1 × 4096`."""
+    """The value of all devices of this model or level, with counts if they differ: `23 × 128, 1 × 4096`."""
     addresses: tuple[str, ...] = ()
     """Addresses of the devices with rarer values."""
 
 
 NOWHERE = FactValue(text="none")
-"""Value for a host that does not report a fact that others have."""
+"""Value for a host that does not report a fact that other hosts report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +69,11 @@ class HostFacts:
     """Facts of one host."""
 
     host: str
-    """Name that it was asked by."""
+    """Name of the host in the request."""
     made_of: Mapping[str, int]
-    """Its hardware: number of controllers and drives of each model, and of arrays of each level."""
+    """Number of controllers and drives of each model, and of arrays of each level."""
     values: Mapping[FactKey, FactValue] = field(default_factory=dict)
-    """Its values, by fact."""
+    """Values that the host reported, by fact."""
 
 
 # -- facts of this machine ---------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def _device_json(inventory: Inventory, device: Controller | Array | Drive, readi
 
 
 def _identity_of(device: Controller | Array | Drive) -> tuple[str, dict[str, object], dict[str, object]]:
-    """Return model or level, hardware and firmware of a device."""
+    """Return the model or level of a device, its hardware facts and its firmware facts."""
     match device:
         case Controller():
             guard = device.protection
@@ -179,7 +179,7 @@ def _pieces(devices: Iterable[Mapping[str, object]]) -> Iterator[tuple[FactKey, 
 
 
 def _count_values(pieces: Iterable[tuple[FactKey, str, str]]) -> dict[FactKey, FactValue]:
-    """Return the values of all equal devices combined."""
+    """Return one value per fact, which combines the values of all devices with the same key."""
     by_point: dict[FactKey, dict[str, list[str]]] = {}
     for point, value, address in pieces:
         if point not in by_point and len(by_point) >= _MOST:

@@ -55,13 +55,13 @@ class MissingHost:
     """A host without an answer."""
 
     host: str
-    """Its name."""
+    """Name of the host."""
     cause: Cause
     """Cause as a code."""
     message: str
     """Cause as a sentence."""
     hint: str = ""
-    """What to do; "" if nothing is known to help."""
+    """What the user can do; "" if no remedy is known."""
     evidence: str = ""
     """Last output lines of ssh or of the host, cleaned."""
 
@@ -71,7 +71,7 @@ class HostResponse:
     """The answer of a host."""
 
     host: str
-    """Its name."""
+    """Name of the host."""
     status: int
     """Exit status of the command there."""
     document: Mapping[str, Any]
@@ -83,7 +83,7 @@ _NOT_KNOWN_THERE = re.compile(r"No such (?:option|command)")
 
 
 def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
-    """Return the answer of a host, or why it is missing. `schema`: supported version of the JSON."""
+    """Return the answer of a host, or why it is missing. `schema`: the version of the JSON that the caller supports."""
     if raw.endless:
         return missing_host(raw, Cause.TOO_LONG if _has_document(raw.out) else Cause.NOT_JSON, evidence=raw.out)
     if raw.late:
@@ -108,7 +108,10 @@ def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
 def missing_host(
     raw: RawResponse, cause: Cause, *, message: str = "", hint: str = "", evidence: str = ""
 ) -> MissingHost:
-    """Return why a host is missing, with its last output lines. `message` and `hint` override those of the cause."""
+    """Return a missing host with the cause and the last lines of its output.
+
+    `message` and `hint` replace the standard texts of the cause.
+    """
     sentence, advice = _SENTENCES[cause]
     return MissingHost(
         host=raw.host,
@@ -128,7 +131,7 @@ def _failure_without_document(raw: RawResponse) -> MissingHost:
 
 
 def _remote_failure(raw: RawResponse, error: Mapping[str, Any]) -> MissingHost:
-    """Return the error of the remote raidbench; one that does not know the command or option is older."""
+    """Return the error that raidbench reported on the host. An unknown command or option means an older version."""
     sentence = clean(str(error.get("message") or ""), 300)
     if error.get("status") == _USAGE and _NOT_KNOWN_THERE.search(sentence):
         return missing_host(raw, Cause.OLDER, evidence=sentence)
@@ -157,7 +160,7 @@ def _has_document(text: str) -> bool:
 
 
 def find_document(text: str) -> Mapping[str, Any] | None:
-    """Return the JSON document in a host's output, or None. A login may print other lines before it."""
+    """Return the JSON document in a host's output, or None. Lines that a login prints before it are skipped."""
     begin = 0 if text.startswith("{") else text.find("\n{") + 1
     if not _has_document(text):
         return None

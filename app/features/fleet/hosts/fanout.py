@@ -1,7 +1,7 @@
-"""Program that queries many hosts with ClusterShell over the user's OpenSSH, and prints one JSON line per host.
+"""Program that queries many hosts over OpenSSH with ClusterShell, and prints one JSON line per host.
 
-It runs as its own process: ending its process group ends every ssh. ClusterShell's tree mode unpickles objects from
-intermediate hosts (ClusterShell 1.10, Communication.py), so it is never used: each host is queried directly.
+It runs as its own process, so that ending its process group ends every ssh. ClusterShell's tree mode unpickles objects
+from intermediate hosts (ClusterShell 1.10, Communication.py), so it is never used: each host is queried directly.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from app.features.fleet.ssh.command import remote_line
 from backends.input_file import read_input
 
 _PIECE = 1 << 20
-"""Bytes that are passed to an ssh at once. ClusterShell copies the remaining bytes with every write."""
+"""Bytes that are passed to an ssh at once: ClusterShell copies all bytes that are left with every write."""
 
 _PARENT_S = 1.0
 """Seconds between two checks whether the parent still exists."""
 
 
-class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no types
-    """One host, with the part of its output that is kept."""
+class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell has no type annotations
+    """Collects the output of one host, and prints its result."""
 
     def __init__(self, host: str, content: bytes = b"") -> None:
-        """`content`: bytes for its standard input."""
+        """`content`: bytes for the standard input of the remote command."""
         self._host = host
         self._content, self._sent = content, 0
         self._out, self._err = bytearray(), bytearray()
@@ -63,7 +63,7 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no typ
             client.abort()
 
     def next_input(self) -> tuple[bytes, bool]:
-        """Return the next bytes for its standard input, and whether they are the last."""
+        """Return the next bytes for the standard input of the remote command, and whether they are the last."""
         begin, self._sent = self._sent, self._sent + _PIECE
         return self._content[begin : self._sent], self._sent >= len(self._content)
 
@@ -72,7 +72,7 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no typ
         self._status = rc
 
     def ev_close(self, worker: Any, timedout: bool) -> None:
-        """Print the result of the host, however it ended."""
+        """Print the result of the host, also if its ssh failed or was ended."""
         answer = RawResponse(
             host=self._host,
             status=None if timedout or self._endless else self._status,
@@ -87,9 +87,9 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell tells no typ
 
 
 class _Client(SshClient):  # type: ignore[misc]
-    """An ssh client that passes on output as it arrives: ClusterShell's own would keep lines of any length.
+    """An ssh client that passes on output as it arrives. ClusterShell's own client keeps lines of any length in memory.
 
-    Input is handed over when there is space for it. Otherwise a file would be in memory once per host.
+    Input is handed over only when all earlier input was written. Otherwise each host would have its own copy in memory.
     """
 
     def _handle_read(self, sname: str) -> None:
@@ -103,19 +103,19 @@ class _Client(SshClient):  # type: ignore[misc]
 
 
 class _Worker(WorkerSsh):  # type: ignore[misc]
-    """An ssh to one host through `_Client`."""
+    """A ClusterShell worker that runs ssh to one host with `_Client`."""
 
     SHELL_CLASS = _Client
 
 
 class _Parent(EventHandler):  # type: ignore[misc]
-    """Ends everything when the parent process is gone."""
+    """Ends every ssh and this process when the parent process is gone."""
 
     def __init__(self) -> None:
         self._parent = os.getppid()
 
     def ev_timer(self, timer: Any) -> None:
-        """Check the parent."""
+        """End everything if the parent process is gone."""
         if os.getppid() != self._parent:
             end_all()
 
@@ -128,7 +128,7 @@ def end_all(*_: object) -> None:
 
 
 def configure(task: Task, options: Sequence[str]) -> None:
-    """Configure ClusterShell: direct connections, a limited fan-out, and our options before those of ~/.ssh/config."""
+    """Configure ClusterShell: direct connections, a limited fan-out, and ssh options that override ~/.ssh/config."""
     task.set_default("auto_tree", False)
     task.set_info("fanout", FANOUT)
     task.set_info("grooming_delay", 0)
@@ -138,7 +138,7 @@ def configure(task: Task, options: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Handle the request in the first argument."""
+    """Query all hosts of the request, which is the first argument of the command."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_all)
     order = HostsRequest.of(sys.argv[1])

@@ -1,4 +1,4 @@
-"""Answers of many hosts, equal answers grouped under all their host names, and the hosts that are missing."""
+"""Answers of many hosts. Hosts with equal answers form a group. Also lists the hosts that are missing."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from widgets.text_utils.units import plural
 T = TypeVar("T")
 
 TEXT = "text"
-"""Field with the text output of a command, in addition to its document."""
+"""Field of the JSON document with the text output of the command."""
 
 _NAMES = ("host", TEXT)
-"""Fields that may differ in equal documents."""
+"""Fields that are ignored when documents are compared."""
 
 _ROW = 1000
-"""Maximum number of characters of a printed line."""
+"""Maximum number of characters of a line in a host's text output; the rest is cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +30,11 @@ class HostGroupResponse:
     """Hosts with the same answer."""
 
     hosts: tuple[str, ...]
-    """Their names, in the order of the request."""
+    """Names of the hosts, in the order of the request."""
     status: int
     """Exit status of the command there."""
     document: Mapping[str, Any]
-    """The answer; `host` is None if several hosts gave it."""
+    """The common answer. Its field `host` is None if several hosts answered."""
 
 
 @dataclass(slots=True)
@@ -42,15 +42,15 @@ class HostResponses:
     """Outcomes of the queried hosts so far."""
 
     asked: tuple[str, ...]
-    """All hosts."""
+    """All hosts that are queried."""
     schema: int = 1
-    """Version of the JSON."""
+    """Expected version of the JSON."""
     by_text: bool = False
-    """Whether answers are grouped by their text output; documents are then not kept."""
+    """Whether answers are grouped by their text output. If so, only the text is kept, not the document."""
     missing: list[MissingHost] = field(default_factory=list)
     """Hosts without an answer."""
     groups: dict[Hashable, HostGroupResponse] = field(default_factory=dict)
-    """Hosts that answered, by their answer."""
+    """Groups of hosts with equal answers, by exit status and answer."""
     waiting: dict[str, None] = field(default_factory=dict)
     """Hosts without an outcome yet."""
     answered: int = 0
@@ -60,7 +60,7 @@ class HostResponses:
         self.waiting = dict.fromkeys(self.asked)
 
     def count(self, outcome: HostResponse | MissingHost) -> None:
-        """Count the outcome of a host without keeping it."""
+        """Count the outcome of a host, but do not keep its answer."""
         self.waiting.pop(outcome.host, None)
         if isinstance(outcome, MissingHost):
             self.missing.append(outcome)
@@ -68,7 +68,7 @@ class HostResponses:
             self.answered += 1
 
     def take(self, outcome: HostResponse | MissingHost) -> None:
-        """Count the outcome of a host, and keep it."""
+        """Count the outcome of a host, and add its answer to the group with equal answers."""
         self.count(outcome)
         if isinstance(outcome, MissingHost):
             return
@@ -83,7 +83,7 @@ class HostResponses:
         self.groups[key] = replace(before, hosts=(*before.hosts, outcome.host), document=kept)
 
     def in_order(self) -> list[HostGroupResponse]:
-        """Return the groups in the order of the request, by their first hosts."""
+        """Return the groups, sorted by the position of their first host in the request."""
         positions = {host: at for at, host in enumerate(self.asked)}
         order = positions.__getitem__
         ordered = (replace(group, hosts=tuple(sorted(group.hosts, key=order))) for group in self.groups.values())
@@ -102,14 +102,14 @@ def _key(document: Mapping[str, Any], by_text: bool) -> Hashable:
 
 
 def text_rows(document: Mapping[str, Any]) -> list[str]:
-    """Return the text output of a host without control characters, with its columns aligned as they were."""
+    """Return the lines of a host's text output without control characters. Spaces are kept, so columns stay aligned."""
     text = document.get(TEXT)
     rows = text.split("\n") if isinstance(text, str) else []
     return [" ".join(clean(word) for word in row[:_ROW].split(" ")).rstrip() for row in rows]
 
 
 def answered_text(gathered: HostResponses) -> str:
-    """Return `38 of 40 hosts answered` and the missing hosts, so that no host goes missing silently."""
+    """Return how many hosts answered, and which are missing: `38 of 40 hosts answered; missing: node[3,7].`"""
     answered = f"{gathered.answered} of {plural(len(gathered.asked), 'host')} answered"
     if gathered.missing:
         return f"{answered}; missing: {fold_names(loss.host for loss in gathered.missing)}."
@@ -117,7 +117,7 @@ def answered_text(gathered: HostResponses) -> str:
 
 
 def group_by_key(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
-    """Return items with the same key in one list, in the order of their first items."""
+    """Return one list per key with all items that have it. The lists are in the order of their first items."""
     by_key: dict[Hashable, list[T]] = {}
     for t in items:
         by_key.setdefault(key(t), []).append(t)
@@ -125,9 +125,9 @@ def group_by_key(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[
 
 
 def loss_rows(gathered: HostResponses) -> list[str]:
-    """Return why hosts are missing, those with the same reason together."""
+    """Return lines that say why hosts are missing. Hosts with the same reason share one entry."""
     rows = []
-    # The error output of many hosts differs only in the name of the host.
+    # The error output of missing hosts often differs only in the host name.
     alike = group_by_key(
         gathered.losses(), lambda loss: (loss.cause, loss.message, loss.evidence.replace(loss.host, ""))
     )

@@ -1,6 +1,6 @@
-"""Settings that most hosts have in common, as tables of a settings file. No I/O.
+"""Settings that more than half of the hosts have in common, as tables of a settings file. No I/O.
 
-Each host exports by model, so that a table means the same on all hosts.
+Each host exports its settings by model, so that a table is valid on all hosts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class Majority:
 
 
 def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
-    """Return the settings of most hosts from `hosts facts --settings`. Raises DesiredError if they are invalid."""
+    """Return the settings that more than half of the hosts have in common.
+
+    `documents`: output of `hosts facts --settings`. Raises DesiredError if the settings are invalid.
+    """
     hosts = len(documents)
     tables_of_hosts = [dict(_sorts(document)) for document in documents]
     about: dict[Sort, str] = {}
@@ -66,7 +69,10 @@ def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
 
 
 def _sorts(document: Mapping[str, Any]) -> Iterator[tuple[Sort, Mapping[str, Any]]]:
-    """Yield the tables of a host by their selectors, except tables that select a single machine's device."""
+    """Yield the selector and the content of each table of a host.
+
+    Tables that select a particular device of one machine are left out.
+    """
     for table in list(json_text.rows(document.get("targets")))[:_MOST]:
         select = json_text.table(table.get("select"))
         keys = [key for key in SELECTS if key in select]

@@ -21,7 +21,7 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 WORDS = ("hosts", "facts", "--json")
-"""Command that a host runs for its row."""
+"""Command that a host runs to report the contents of its row."""
 
 COLUMNS = (
     Column(key="host", title="Host", most=32, shrinks=True),
@@ -47,7 +47,7 @@ _MARKS = {Severity.FAULT: StatusSymbol.FAILED, Severity.WARN: StatusSymbol.ATTEN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostReport:
-    """Answer of a host, as far as its row and its details show it."""
+    """The parts of a host's answer that its row and its details show."""
 
     facts: HostFacts
     """Facts for comparison."""
@@ -58,7 +58,7 @@ class HostReport:
 
 
 class HostOverview:
-    """State of all hosts. It grows until all have answered or are missing."""
+    """State of all hosts. Outcomes are added until every host has answered or is missing."""
 
     def __init__(self, hosts: Sequence[str]) -> None:
         self.gathered = HostResponses(asked=tuple(hosts))
@@ -76,7 +76,7 @@ class HostOverview:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether all hosts have an outcome."""
+        """Return whether every host has answered or is missing."""
         return not self.gathered.waiting
 
     @property
@@ -90,7 +90,7 @@ class HostOverview:
 
     @cached_property
     def _deviations(self) -> Mapping[str, Sequence[tuple[Difference, HostGroup]]]:
-        """Return the differences of each host from the majority of its role. A tie counts for no host."""
+        """Return the differences of each host from the majority of its role. In a tie, no host counts as different."""
         odd: dict[str, list[tuple[Difference, HostGroup]]] = {}
         for difference in self._comparison.differences:
             for side in difference.others if difference.most is not None else ():
@@ -102,13 +102,16 @@ class HostOverview:
         return self._deviations.get(host, ()) if self.is_complete else ()
 
     def table(self) -> Table:
-        """Return one row per host, problems first. Differences are known once all hosts have an outcome."""
+        """Return one row per host, hosts with problems first. Differences are shown once all hosts have an outcome."""
         positions = {host: at for at, host in enumerate(self.gathered.asked)}
         ordered = sorted(self.gathered.asked, key=lambda host: (*self._sort_key(host), positions[host]))
         return Table(columns=COLUMNS, rows=tuple(map(self._row, ordered)))
 
     def _sort_key(self, host: str) -> tuple[int, ...]:
-        """Return the sort key: missing hosts, findings by severity, differences, pending hosts, healthy hosts."""
+        """Return the sort key of a host.
+
+        The order is: missing hosts, hosts with findings by severity, hosts that differ, pending hosts, healthy hosts.
+        """
         if host in self._missing:
             return (0,)
         report = self._reports.get(host)
@@ -141,7 +144,7 @@ class HostOverview:
         )
 
     def host_detail_lines(self, host: str) -> tuple[Facts, ...]:
-        """Return why a host is missing; or its findings, its differences from the majority, and its hardware."""
+        """Return why a host is missing, or its findings, its differences from the majority and its hardware."""
         loss, report = self._missing.get(host), self._reports.get(host)
         if loss is not None:
             lines = [FactLine("", loss.message, Tone.BAD), *([FactLine("", loss.hint)] if loss.hint else [])]
@@ -191,7 +194,7 @@ def host_report(answer: HostResponse) -> HostReport:
 
 
 def _severity(rule: str) -> Severity:
-    """Return the severity of a rule. An unknown rule of another version counts as a warning."""
+    """Return the severity of a rule. A rule that this version does not know counts as a warning."""
     return RULES[rule].severity if rule in RULES else Severity.WARN
 
 
@@ -200,7 +203,7 @@ def _severities(report: HostReport) -> Counter[Severity]:
 
 
 def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
-    """Return one line per rule with findings, the gravest first, with their addresses."""
+    """Return one line per rule with findings and their addresses. The gravest rule comes first."""
     places: dict[str, list[str]] = {}
     for rule, address in pairs:
         places.setdefault(rule, []).append(address)

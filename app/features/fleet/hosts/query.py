@@ -1,4 +1,4 @@
-"""The hosts to query, and the process that queries them over ssh and returns each answer as it arrives."""
+"""The set of hosts to query, and the process that queries them over ssh and returns each answer as it arrives."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from backends.values import dataclass
 
 _MODULE = "app.features.fleet.hosts.fanout"
 _MOST_NAMES = 120_000
-"""Maximum length of the request, which is one argument (MAX_ARG_STRLEN of linux/binfmts.h is 131072)."""
+"""Maximum characters of the request. It is passed as one argument, and MAX_ARG_STRLEN (linux/binfmts.h) is 131072."""
 _SLACK_S = 30.0
-"""Seconds that the process itself may take in addition."""
+"""Seconds that the fan-out process may take in addition to the time limits of the hosts."""
 
 
 Ask = Callable[[tuple[str, ...], tuple[str, ...]], AsyncIterator[RawResponse]]
 """Queries hosts with a command line of raidbench, and yields each response as it arrives.
 
-Closing it ends every ssh. Raises ToolMissingError, InvalidValueError.
+Closing the iterator ends every ssh. Raises ToolMissingError, InvalidValueError.
 """
 
 OpenReach = Callable[[tuple[str, ...], tuple[str, ...]], AbstractAsyncContextManager[Transport]]
@@ -43,16 +43,16 @@ class Fleet:
     hosts: tuple[str, ...]
     """Each host once, in order."""
     ask: Ask
-    """Queries some of them."""
+    """Queries some of the hosts."""
     reach: OpenReach
-    """Measures on some of them."""
+    """Opens connections for a run on some of the hosts."""
 
 
 async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     """Yield the response of each host of a request as it arrives; `host` is this machine.
 
-    Every host has exactly one response, also if it failed. Closing this ends every ssh. Raises ToolMissingError,
-    InvalidValueError.
+    Every host gets exactly one response, also if it failed. Closing the iterator ends every ssh. Raises
+    ToolMissingError, InvalidValueError.
     """
     if host.which(("ssh",)) is None:
         raise ToolMissingError(
@@ -79,7 +79,7 @@ async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawRespons
 
 
 async def _lines(process: Process, end: float) -> AsyncIterator[bytes]:
-    """Yield complete lines of the output, until it ends or until the time `end` (`time.monotonic`)."""
+    """Yield complete lines of a process's output, until it ends or until the time `end` (`time.monotonic`)."""
     import asyncio
 
     parts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Requirements of a host for its use with raidbench, from the output of `doctor`. No I/O."""
+"""Requirements that a host does not meet yet, from the output of its `doctor` command. No I/O."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from backends.version import program_version
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readiness:
-    """State of one host."""
+    """Which requirements of raidbench one host meets."""
 
     program: str
     """Version of raidbench on the host."""
     rights: str
-    """Whether raidbench has root privileges or a root helper on the host."""
+    """Whether raidbench runs as root or has the root helper there, as a text."""
     fio: str
-    """Version of fio, or that it is missing."""
+    """Version of fio, or a text that says that it is missing."""
     in_use: str
-    """Whether read-only runs can use mounted arrays on the host."""
+    """Whether mounted arrays can be measured there with read-only jobs, as a text."""
     lacking: tuple[tuple[str, str], ...]
-    """Missing requirements, each with a hint."""
+    """Requirements that are not met, each with a hint."""
 
     def rows(self) -> Iterator[str]:
         """Yield the state as text lines."""
@@ -39,7 +39,7 @@ class Readiness:
                 yield f"        {advice}"
 
     def json(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the state as JSON."""
         missing = [{"what": item, "advice": advice or None} for item, advice in self.lacking]
         fields = {"program": self.program, "rights": self.rights, "fio": self.fio, "in_use": self.in_use}
         return {**fields, "lacking": missing}

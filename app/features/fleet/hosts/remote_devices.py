@@ -1,4 +1,4 @@
-"""Devices of a host, parsed from its `devices --json` output into the model of this machine's devices. No I/O.
+"""Devices of a host, parsed from its `devices --json` output into an `Inventory`. No I/O.
 
 The host is not trusted: malformed parts are left out, and every text is cleaned.
 """
@@ -34,7 +34,7 @@ from backends.settings import AVAILABLE, Availability, Choice, Effect, Persisten
 from backends.values import dataclass
 
 WORDS = ("devices", "--json")
-"""Command that a host runs for its devices."""
+"""Command that a host runs to report its devices."""
 
 _E = TypeVar("_E", bound=StrEnum)
 
@@ -42,10 +42,10 @@ _LONG = 2000
 """Maximum number of characters of a sentence."""
 
 _MOST = 1e6
-"""Upper limit for percent and degrees of a drive."""
+"""Limit for a drive's percentages and temperatures; values beyond it are discarded."""
 
 _DEEPEST = 20
-"""Maximum depth of stacked arrays."""
+"""Maximum nesting depth of arrays whose members are arrays."""
 
 Json = Mapping[str, object]
 RemoteSettings = Mapping[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]]
@@ -57,7 +57,7 @@ class RemoteDevices:
     """Devices of a host."""
 
     inventory: Inventory
-    """All devices."""
+    """All devices of the host."""
     settings: RemoteSettings
     """Settings of the targets whose settings could be read."""
 
@@ -77,7 +77,7 @@ def parse_devices(document: Json) -> RemoteDevices:
 
     controllers = tuple(_controller(*pair) for pair in devices("controllers", Scope.CONTROLLER))
     pairs = [*devices("arrays", Scope.ARRAY)]
-    stacked = {str(target): target for target, _ in pairs}  # a member may be an array itself
+    stacked = {str(target): target for target, _ in pairs}  # a member of an array may itself be an array
     arrays = _without_loops(tuple(_array(*pair, stacked) for pair in pairs))
     drives = [*devices("drives", Scope.DRIVE)]
     queues = []
@@ -100,7 +100,10 @@ def parse_devices(document: Json) -> RemoteDevices:
 
 
 def _without_loops(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the arrays, with array members removed from arrays that contain themselves or are nested too deeply."""
+    """Return the arrays without loops.
+
+    If an array contains itself or is nested too deeply, members that are arrays are removed from it.
+    """
     deep = {array.target for array in arrays}
     for _ in range(_DEEPEST):
         deep = {array.target for array in arrays if array.target in deep and not deep.isdisjoint(array.members)}
@@ -194,14 +197,14 @@ def _fields(record: Json, read: Callable[[object], object], *names: str) -> dict
 
 
 def _number(value: object) -> float | None:
-    """Return a finite number that a drive can have, else None."""
+    """Return the value as a number, or None if it is no number or exceeds `_MOST`."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if abs(value) < _MOST else None
 
 
 def _settings(record: Json) -> tuple[tuple[Setting, ...], Mapping[str, Reading]]:
-    """Return settings and readings; both are empty if the host could not read them."""
+    """Return the settings and readings of a device; both are empty if the host could not read them."""
     declared: list[Setting] = []
     readings: dict[str, Reading] = {}
     for row in rows(record.get("settings"), 500):
@@ -247,7 +250,7 @@ def _choices(record: Json) -> Iterator[Choice]:
 def _span(value: object) -> Span | None:
     span = table(value)
     least, most, step = span.get("minimum"), span.get("maximum"), whole_number(span.get("step"))
-    if not isinstance(least, int) or not isinstance(most, int):  # the minimum may be -1
+    if not isinstance(least, int) or not isinstance(most, int):  # not `whole_number`, because the minimum may be -1
         return None
     return Span(minimum=least, maximum=most, step=step or 1, unit=word(span.get("unit")) or "")
 

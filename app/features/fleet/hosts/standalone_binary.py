@@ -15,25 +15,25 @@ from backends.text import clean
 from backends.values import dataclass
 
 HOW_TO_GET = "Build the standalone binary with `make package` (docs/packaging.md), and specify it with --file PATH."
-"""Hint if there is no binary."""
+"""Hint if there is no standalone binary to copy."""
 
 _MACHINES = {62: "x86_64", 183: "aarch64"}
-"""Supported machine types: e_machine of elf(5), and its name in `uname -m`."""
+"""Supported machine types: value of e_machine in elf(5), and the name that `uname -m` prints."""
 
 _HEADER = 64
 _MARK = f"{LAUNCHER}=".encode()
-"""Bytes that only raidbench's launcher contains: the variable that it passes on."""
+"""Bytes that only the standalone binary contains: the environment variable that its launcher sets."""
 
 LARGEST = 512 << 20
-"""Maximum size in bytes, ten times the usual one."""
+"""Maximum size of the binary in bytes, about ten times the usual size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandaloneBinary:
-    """A file that runs on hosts without anything else installed."""
+    """The standalone binary: one file that runs on a host without any other installation."""
 
     path: Path
-    """Its local path."""
+    """Path of the binary on this machine."""
     sha256: str
     """Checksum as hexadecimal digits."""
     size: int
@@ -42,7 +42,7 @@ class StandaloneBinary:
     """Machine type: `x86_64` or `aarch64`."""
 
     def json(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the binary's path, checksum, size and machine type as JSON."""
         return {"path": str(self.path), "sha256": self.sha256, "size": self.size, "machine": self.machine}
 
 

@@ -1,4 +1,4 @@
-"""Request to hosts, and the unverified response of one host, as JSON lines between two processes."""
+"""A request to hosts, and the unchecked response of one host. Each is one line of JSON between two local processes."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from backends import json_text
 from backends.values import dataclass
 
 BYTES = 16 << 20
-"""Maximum bytes of one host's output; a host that prints more is cut off."""
+"""Maximum bytes of one host's output. The connection of a host that prints more is closed."""
 
 LINES = 500_000
-"""Maximum lines of one host's output: a document with a thousand disks has fewer."""
+"""Maximum lines of one host's output. Even a document with a thousand disks has fewer."""
 
 NOISE = 64 << 10
-"""Maximum bytes that a login may print before the document."""
+"""Maximum bytes that a login may print before the JSON document."""
 
 LAST_WORDS = 8192
-"""Bytes of the end of the error output that are kept."""
+"""Number of bytes that are kept from the end of the error output."""
 
 FANOUT = 64
-"""Hosts that are queried at the same time."""
+"""Maximum number of hosts that are queried at the same time."""
 
 CONNECT_S = 10
-"""Seconds within which a host has to accept a connection."""
+"""Seconds within which a host must accept a connection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostsRequest:
-    """A command for several hosts."""
+    """A command to run on several hosts."""
 
     hosts: tuple[str, ...]
     """Names for ssh."""
     words: tuple[str, ...]
     """Program and arguments, the same for each host."""
     seconds: float
-    """Time limit per host, from its connection on."""
+    """Time limit in seconds per host."""
     send: str = ""
-    """A local file for the program's standard input; "" for none."""
+    """Local file that each host gets on the program's standard input; "" for none."""
     options: tuple[str, ...] = OPTIONS
     """Options for ssh."""
 
     def line(self) -> str:
-        """Return it as one argument for the fan-out process."""
+        """Return the request as one argument for the fan-out process."""
         return json.dumps(asdict(self))
 
     @classmethod
     def of(cls, line: str) -> HostsRequest:
-        """Return the request from that argument. Raises ValueError, KeyError for anything else."""
+        """Return the request from the argument that `line` made. Raises ValueError, KeyError for anything else."""
         fields = json.loads(line)
         return cls(
             hosts=tuple(fields["hosts"]),
@@ -66,25 +66,25 @@ class RawResponse:
     """Output of one host."""
 
     host: str
-    """Its name."""
+    """Name of the host."""
     status: int | None
     """Exit status of ssh, which is that of the remote command or 255; None if it was killed."""
     out: str = ""
-    """Standard output."""
+    """Standard output of the command."""
     err: str = ""
-    """End of the error output, including ssh's own."""
+    """End of the error output, of the remote command and of ssh."""
     late: bool = False
-    """Whether it was killed because its time was over."""
+    """Whether ssh was ended because the time limit had passed."""
     endless: bool = False
-    """Whether it was killed because its output was too long."""
+    """Whether ssh was ended because the output was too long."""
 
     def line(self) -> str:
-        """Return it as one line."""
+        """Return the response as one line of JSON."""
         return json.dumps(asdict(self))
 
 
 def parse_response(line: bytes | Sequence[int]) -> RawResponse | None:
-    """Return the response from a line, or None for anything else."""
+    """Return the response in a line, or None if the line is not a response."""
     fields = json_text.table(json_text.document(bytes(line).decode("utf-8", "replace")))
     host, status, out, err = (fields.get(name) for name in ("host", "status", "out", "err"))
     if not isinstance(host, str) or not isinstance(out, str) or not isinstance(err, str):

@@ -1,1 +1,1 @@
-"""One run on many hosts at the same moment: its protocol, its common interval, and its combined results."""
+"""One run on many hosts at the same time: its protocol, its common interval and its combined results."""

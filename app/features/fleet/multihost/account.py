@@ -1,6 +1,6 @@
-"""Consistency checks for the messages of one host in one run: each has to fit those before it. No I/O.
+"""Consistency checks for the messages of one host in one run: each message must fit the earlier ones. No I/O.
 
-`messages.parse_message` checks a single message. This module checks what only order and sums reveal.
+`messages.parse_message` checks each message alone. This module checks the order of the messages and their sums.
 """
 
 from __future__ import annotations
@@ -13,25 +13,28 @@ from app.features.fleet.multihost.messages import EndMessage, IntervalMessage, P
 from backends.errors import InvalidValueError
 
 SLACK_S = 1.0
-"""Seconds by which honest intervals may overlap: a busy host reports an interval late."""
+"""Tolerance in seconds for times that a host reports: a busy host reports an interval late."""
 
 _CLOCK_S = 1e-3
-"""Seconds by which rounding may turn a clock back."""
+"""Seconds by which a clock may seem to step back because of rounding."""
 
 _MORE, _FEW = 0.05, 64
-"""Share and number of I/Os by which intervals may exceed the totals: fio counts the two at different moments."""
+"""Share and number of I/Os by which the intervals may exceed the totals.
+
+fio counts intervals and totals at different moments.
+"""
 
 _COVERED = 0.9
-"""Share of the run that its intervals have to cover before their I/Os have to match the total."""
+"""Minimum share of the run that the intervals must cover for their I/Os to be compared with the total."""
 
 _HALF = 0.5
-"""Minimum share of a run's I/Os that its intervals have, if they cover the run."""
+"""Minimum share of a run's I/Os that its intervals must contain, if they cover the run."""
 
 _SIZES = (0.5, 2.0)
 """Allowed ratio of the mean I/O size to the block size: fio counts bytes and I/Os separately."""
 
 _MANY = 100
-"""I/Os from which their mean size is meaningful."""
+"""Minimum number of I/Os for their mean size to be checked."""
 
 _BY_ITSELF = {
     "silence": "its lease had ended",
@@ -41,14 +44,14 @@ _BY_ITSELF = {
     "signal": "a signal ended it",
     "bye": "it was asked to stop",
 }
-"""Reasons why a run ends early, by the code in its `end` message."""
+"""Reasons why a run ends early, as clauses, by the code in its `end` message."""
 
 
 class HostAccount:
     """Checks all messages of one host."""
 
     def __init__(self, lease_s: float) -> None:
-        """`lease_s`: seconds without a message from the controller after which the run there has to stop."""
+        """`lease_s`: seconds without a message from the controlling host after which the run must stop."""
         self.lease_s = lease_s
         self._asked = -1
         self._heard: float | None = None
@@ -73,7 +76,7 @@ class HostAccount:
             raise ProtocolViolationError("Protocol error: message after the last one")
 
     def pong(self, number: int, monotonic: float) -> None:
-        """Record the answer to the ping with this number. Raises ProtocolViolationError."""
+        """Record the answer to the ping with this number. Raises ProtocolViolationError if it is inconsistent."""
         if number <= self._asked:
             raise ProtocolViolationError("Protocol error: two responses to one ping")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:
@@ -82,7 +85,7 @@ class HostAccount:
         self._asked, self._heard = number, monotonic
 
     def tick(self, tick: IntervalMessage) -> None:
-        """Record an interval. Raises ProtocolViolationError."""
+        """Record an interval. Raises ProtocolViolationError if it contradicts earlier messages."""
         if self._result is not None:
             raise ProtocolViolationError("Protocol error: interval after the result")
         if self._last is not None and tick.monotonic <= self._last:
@@ -93,20 +96,20 @@ class HostAccount:
         self._last = tick.monotonic
         self._seconds += tick.seconds
         if self._seconds > self._last - self._first + SLACK_S:
-            raise ProtocolViolationError("Protocol error: intervals longer than the elapsed time")
+            raise ProtocolViolationError("Protocol error: the intervals are longer than the elapsed time")
         for name, side in tick.sides.items():
-            if not tick.measuring:  # fio has no latencies before the ramp is over
+            if not tick.measuring:  # fio reports no latencies until the ramp is over
                 continue
             if side.ios:
                 timed = bool(side.histogram.counts)
                 if self._timed.setdefault(name, timed) is not timed:
-                    raise ProtocolViolationError("Protocol error: latencies of only some I/Os")
+                    raise ProtocolViolationError("Protocol error: only some I/Os have latencies")
             self._ios[name] = self._ios.get(name, 0) + side.ios
             self._bytes[name] = self._bytes.get(name, 0) + side.bytes
         self._measured += tick.seconds if tick.measuring else 0.0
 
     def result(self, result: ResultMessage, job: Mapping[str, str]) -> None:
-        """Record the totals, which have to match the intervals. Raises ProtocolViolationError."""
+        """Record the result. Raises ProtocolViolationError if its totals do not match the intervals."""
         if self._result is not None:
             raise ProtocolViolationError("Protocol error: two results")
         if self._first is None and result.status == "ok" and any(total.ios for total in result.totals.values()):
@@ -127,7 +130,7 @@ class HostAccount:
             )
 
     def _require_lease(self, monotonic: float) -> None:
-        """Raise ProtocolViolationError for a message over a lease after the last ping that the host received."""
+        """Raise ProtocolViolationError if the host sent a message although its lease had expired by then."""
         if self._heard is not None and monotonic - self._heard > self.lease_s + SLACK_S:
             raise ProtocolViolationError(
                 f"No contact for {monotonic - self._heard:.0f} s, longer than the lease of {self.lease_s:g} s; later"
@@ -160,7 +163,7 @@ class HostAccount:
         try:
             size = parse_size(job.get("bs", ""))
         except InvalidValueError:
-            return  # no block size, several, or a range
+            return  # the job has no single block size
         if {"bssplit", "bsrange", "blocksize_range", "bs_write"} & job.keys():
             return
         for name, ios in self._ios.items():

@@ -1,6 +1,6 @@
-"""Offsets between a host's clocks and ours, measured by pings, and the common start time. No I/O.
+"""Offsets between the clocks of a host and of this machine, measured by pings, and the start times. No I/O.
 
-All times are in seconds. Ours is the monotonic clock of the controller.
+All times are in seconds. "Our clock" is the monotonic clock of this machine, which controls the run.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Iterable, Sequence
 from backends.values import dataclass
 
 LEAST_LEAD_S = 2.0
-"""Minimum time from the start command to the start, so that a host that stalls for a second receives it in time."""
+"""Minimum seconds from the start command to the start. Even a host that stalls for a second receives it in time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PingReply:
-    """A ping that was answered."""
+    """Times of a ping that a host answered."""
 
     sent: float
-    """Time when it was sent, by our clock."""
+    """Time when the ping was sent, by our clock."""
     received: float
     """Time when the answer arrived, by our clock."""
     monotonic: float
-    """The host's monotonic clock between the two."""
+    """Time of the host's monotonic clock when it answered."""
     wall: float
-    """The host's wall clock between the two."""
+    """Time of the host's wall clock when it answered."""
 
     @property
     def round_trip(self) -> float:
@@ -34,26 +34,26 @@ class PingReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClockOffset:
-    """Offset of a host's clocks from ours."""
+    """Difference between a host's clocks and our clock, in seconds."""
 
     monotonic: float
-    """The host's monotonic clock minus ours."""
+    """The host's monotonic clock minus our clock."""
     wall: float
-    """The host's wall clock minus our monotonic clock."""
+    """The host's wall clock minus our clock."""
     error_s: float
-    """Maximum error: half of the round trip, because the two ways need not take equally long."""
+    """Maximum error: half of the round trip, because the two directions need not take equally long."""
 
     def to_controller_time(self, monotonic: float) -> float:
-        """Return our time for a time of the host's monotonic clock."""
+        """Convert a time of the host's monotonic clock to our clock."""
         return monotonic - self.monotonic
 
     def to_host_wall_time(self, ours: float) -> float:
-        """Return the wall-clock time of the host for a time of the local clock."""
+        """Convert a time of our clock to the host's wall clock."""
         return ours + self.wall
 
 
 def offset_of(replies: Iterable[PingReply]) -> ClockOffset | None:
-    """Return the offset by the ping with the shortest round trip, whose error is the smallest; None without pings."""
+    """Return the offset from the ping with the shortest round trip, whose error is smallest; None without pings."""
     best = min(replies, key=lambda reply: reply.round_trip, default=None)
     if best is None:
         return None
@@ -62,6 +62,6 @@ def offset_of(replies: Iterable[PingReply]) -> ClockOffset | None:
 
 
 def start_moments(now: float, round_trips: Sequence[float], hosts: int, stagger_s: float) -> tuple[float, ...]:
-    """Return our start time for each host, in order. `round_trips`: the latest of each host."""
+    """Return the start time of each host by our clock, in order. `round_trips`: the latest round trip of each host."""
     first = now + max(LEAST_LEAD_S, 3 * max(round_trips, default=0.0))
     return tuple(first + number * stagger_s for number in range(hosts))

@@ -1,7 +1,7 @@
-"""The common interval of a run on many hosts: the time in which all of them measured. No I/O.
+"""The common interval of a run on many hosts: the time in which all hosts measured. No I/O.
 
-fio starts up to a second late, so hosts never start together. Only the time in which all hosts measured counts. Hosts
-outside of it are named.
+fio starts up to a second late, so hosts never start at exactly the same time. Results are taken only from the common
+interval. Hosts that did not measure in it are named.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from statistics import median
 from backends.values import dataclass
 
 SHARE = 0.5
-"""Minimum length of the common interval, as a share of a host's median time; below it a host is left out."""
+"""Minimum length of the common interval, as a share of the median measuring time. If it is shorter, a host is left out.
+"""
 
 LATE_S = 1.0
-"""Seconds after the first host from which a host started late; fio cannot start more precisely."""
+"""A host started late if it started more than this number of seconds after the first; fio cannot start more precisely.
+"""
 
 SLACK_S = 1e-6
-"""Rounding error between two equal times."""
+"""Maximum rounding error in seconds between two equal times."""
 
 Span = tuple[float, float]
-"""Begin and end in seconds of our monotonic clock."""
+"""Begin and end, in seconds of this machine's monotonic clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,28 +31,29 @@ class CommonInterval:
     """The time in which all of `hosts` measured."""
 
     begin: float
-    """Begin by our monotonic clock."""
+    """Begin, by this machine's monotonic clock."""
     end: float
-    """End by our monotonic clock."""
+    """End, by this machine's monotonic clock."""
     hosts: tuple[str, ...]
-    """Hosts that measured in it."""
+    """Hosts that measured during the common interval."""
     outside: Mapping[str, str]
-    """Hosts that measured at a different time, with the reason as a clause."""
+    """Hosts that were left out because they measured at a different time, with the reason as a clause."""
 
     @property
     def seconds(self) -> float:
-        """Return its length."""
+        """Return the length in seconds."""
         return self.end - self.begin
 
     def holds(self, span: Span) -> bool:
-        """Return whether an interval is completely inside."""
+        """Return whether `span` lies completely within the common interval."""
         return span[0] >= self.begin - SLACK_S and span[1] <= self.end + SLACK_S
 
 
 def common_window(spans: Mapping[str, Span]) -> CommonInterval | None:
     """Return the common interval of the hosts' measuring times, or None if there is none.
 
-    While it is shorter than half of a host's median time, the host that shortens it most is left out.
+    As long as the common interval is shorter than half of the median measuring time, the host that shortens it most is
+    left out.
     """
     inside = {host: span for host, span in spans.items() if span[1] > span[0]}
     outside: dict[str, str] = {}
@@ -67,7 +70,7 @@ def common_window(spans: Mapping[str, Span]) -> CommonInterval | None:
 
 
 def _length(spans: Mapping[str, Span], without: str) -> float:
-    """Return the length of the common interval without a host."""
+    """Return the length that the common interval would have without this host."""
     rest = [span for host, span in spans.items() if host != without]
     return min(span[1] for span in rest) - max(span[0] for span in rest) if rest else 0.0
 
@@ -80,7 +83,10 @@ def _outlier_reason(span: Span, first: float, rest: Mapping[str, Span]) -> str:
 
 
 def late_starts(spans: Mapping[str, Span], planned: Mapping[str, float]) -> dict[str, float]:
-    """Return the hosts that started over a second later than the first, relative to their planned starts."""
+    """Return the delay in seconds of each host that started more than `LATE_S` later than the first.
+
+    Each start is relative to the planned start of the host.
+    """
     waits = {host: span[0] - planned.get(host, 0.0) for host, span in spans.items()}
     first = min(waits.values(), default=0.0)
     return {host: wait - first for host, wait in waits.items() if wait - first > LATE_S}

@@ -1,4 +1,4 @@
-"""Coordinator: starts a run on many hosts at the same moment, keeps it alive, and drops hosts that are gone."""
+"""Coordinator: starts a run on many hosts at the same time, renews its leases, and drops hosts that are gone."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from backends.errors import RaidbenchError, StorageError
 from backends.values import dataclass
 
 _AT_ONCE = 16
-"""Hosts that are connected to at the same time: each costs ssh a handshake."""
+"""Maximum number of connections that are being opened at the same time, because each needs an ssh handshake."""
 
 _ECHOES = 64
-"""Pings per host that determine its clock offset: those of the last minute, because clocks drift."""
+"""Number of pings per host from which its clock offset is computed: about the last minute, because clocks drift."""
 
 _BURST = 8
-"""Pings before the start that determine the clock offset."""
+"""Number of additional pings just before the start, for a precise clock offset."""
 
 _NOISE_BYTES = 64 << 10
-"""Maximum output of a login before the run's first message."""
+"""Maximum bytes that a login may print before the run's first message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,15 +54,15 @@ class MultiHostTimeouts:
     hello: float = 60.0
     """Time for a host to send its first message."""
     silence: float = 10.0
-    """Time without a message, although it is pinged every second, after which a host is lost."""
+    """Time without a message after which a host counts as lost. Each host is pinged every `ping` seconds."""
     ping: float = 1.0
     """Time between two pings, which renew the lease."""
     burst: float = 0.1
     """Time between two pings before the start."""
     beyond: float = 120.0
-    """Time after the maximum duration of a run after which its host is lost."""
+    """Time by which a run may exceed its maximum duration before its host counts as lost."""
     farewell: float = 10.0
-    """Time for the last messages after the stop command to the hosts."""
+    """Time to wait for the last messages after the stop command."""
 
 
 _TIMEOUTS = MultiHostTimeouts()
@@ -70,59 +70,59 @@ _TIMEOUTS = MultiHostTimeouts()
 
 @dataclass(slots=True, kw_only=True)
 class HostSession:
-    """State of one host."""
+    """State of one host during the run."""
 
     host: str
     """Name that the user gave."""
     hello: HelloMessage | None = None
-    """Its first message; None before it."""
+    """First message of the host; None until it arrives."""
     ready: ReadyMessage | None = None
-    """Description of its run; None before it is ready."""
+    """Message that the host is ready, which describes its run; None until it arrives."""
     doing: str = "connecting"
-    """Activity, for display."""
+    """What the host is doing, as a word for display."""
     planned: float | None = None
-    """Time of its start command, by our clock."""
+    """Planned start time by this machine's clock; None until the start command is sent."""
     spans: list[Span] = field(default_factory=list)
-    """Times in which it measured; intervals without a gap are one span."""
+    """Times in which the host measured. Intervals without a gap between them form one span."""
     rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Time of its last interval, with its IOPS and bytes per second."""
+    """Time when the last interval of the host arrived, with its IOPS and bytes per second."""
     started: bool = False
-    """Whether it reported that fio is being started."""
+    """Whether the host reported that it is starting fio."""
     result: ResultMessage | None = None
-    """Its result, once the run is over."""
+    """Result of the run on the host; None until the run is over."""
     end: EndMessage | None = None
-    """Its last message."""
+    """Last message of the host; None until it arrives."""
     lost: str = ""
-    """Why the connection was lost, as a clause; "" while connected, and after a proper end."""
+    """Why the host was dropped, as a clause; "" while it is connected and after a proper end."""
     over: bool = False
     """Whether the last message was received."""
     ping_replies: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
-    """Its latest ping replies."""
+    """Latest answers of the host to pings."""
     line: HostConnection | None = None
-    """Its connection."""
+    """Connection to the host; None if there is none."""
     go: float | None = None
-    """Start time by its wall clock, as sent to it; None before."""
+    """Start time by the host's wall clock, as sent with the start command; None until then."""
     account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
-    """Consistency checks of its messages."""
+    """Checks the consistency of its messages."""
 
     @property
     def offset(self) -> ClockOffset | None:
-        """Return the offset of its clocks from ours."""
+        """Return the difference between the host's clocks and this machine's clock; None if no ping was answered."""
         return offset_of(self.ping_replies)
 
     @property
     def is_complete(self) -> bool:
-        """Return whether it measured to the end."""
+        """Return whether the host measured to the end of the run."""
         return self.result is not None and self.result.status == "ok" and not self.lost
 
     @property
     def measuring_span(self) -> Span | None:
-        """Return begin and end of its measuring, or None."""
+        """Return when the host began and ended measuring; None if it has not measured."""
         return (self.spans[0][0], self.spans[-1][1]) if self.spans else None
 
 
 class Coordinator:
-    """One run on many hosts."""
+    """Controls one run on many hosts."""
 
     def __init__(
         self,
@@ -138,14 +138,14 @@ class Coordinator:
     ) -> None:
         """`say`: called with a sentence for each event of a host.
 
-        `lease_s`: seconds of silence that each host is granted; None if each host reports its own.
+        `lease_s`: seconds without a message after which each host stops its run. None: each host reports its own value.
         """
         self.peers = tuple(HostSession(host=host, account=HostAccount(lease_s or LEASE_S)) for host in hosts)
-        """The hosts, in order."""
+        """The state of each host, in the order of `hosts`."""
         self.stopped = False
-        """Whether a stop command was sent to all hosts."""
+        """Whether the stop command was sent to all hosts."""
         self.first_start: float | None = None
-        """Planned start of the first host, by our clock; None before it is known."""
+        """Planned start of the first host, by this machine's clock; None until it is planned."""
         self._transport, self._folder = transport, folder
         self._stagger = stagger_s
         self._timeouts = timeouts
@@ -160,7 +160,7 @@ class Coordinator:
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
-        """Run on all hosts, with the outcome in `peers`. Raises StorageError if nothing can be saved."""
+        """Run on all hosts, and store the outcomes in `peers`. Raises StorageError if results cannot be saved."""
         tasks = [asyncio.create_task(self._serve(peer), name=peer.host) for peer in self.peers]
         helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
@@ -172,7 +172,7 @@ class Coordinator:
             if stop.done():
                 for task, peer in zip(tasks, self.peers, strict=True):
                     if peer.hello is None:
-                        task.cancel()  # there is no connection yet to send the command to
+                        task.cancel()  # no connection exists yet over which the stop command could be sent
                 await asyncio.wait(tasks, timeout=self._timeouts.farewell)
         finally:
             remaining = {*tasks, *helpers, stop}
@@ -185,13 +185,13 @@ class Coordinator:
                 self._drop(peer, "it did not confirm the stop")
 
     def stop(self) -> None:
-        """Send a stop command to all hosts. Their last messages are still received for a while."""
+        """Send all hosts the stop command. `run` still receives their last messages for a while."""
         self.stopped = True
         self._stop.set()
         self._send_all("bye")
 
     def pending_hosts(self) -> tuple[str, ...]:
-        """Return the hosts that are neither ready nor gone."""
+        """Return the hosts that are not ready yet, except those whose session is over."""
         return tuple(peer.host for peer in self.peers if not peer.over and peer.ready is None)
 
     # -- all hosts -----------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Coordinator:
         self._send_all(f"ping {name}")
 
     def _ping_id(self, number: int) -> str:
-        """Return an id that is unique to this run: answers to pings of other runs are ignored."""
+        """Return an id that is unique to this run, so that an answer to a ping of another run is detected."""
         return f"{self._mark}-{number}"
 
     def _send_all(self, word: str) -> None:
@@ -224,7 +224,7 @@ class Coordinator:
                 peer.line.say(word)
 
     async def _begin(self) -> None:
-        """Wait until all hosts are ready or gone, measure their clocks, and send each its start time."""
+        """Wait until each host is ready or gone, measure the clock offsets, and send each ready host its start time."""
         while self.pending_hosts():
             self._changed.clear()
             await self._changed.wait()
@@ -247,7 +247,10 @@ class Coordinator:
             peer.line.say(f"go {start}")
 
     def _leave_out_shared(self) -> None:
-        """Drop hosts with the same scratch file: it would count twice, and the first to end would remove it."""
+        """Drop all hosts that share a scratch file with another host.
+
+        Its storage would be counted twice, and the first host to finish would remove the file.
+        """
         by_file: dict[str, list[HostSession]] = {}
         for peer in self.peers:
             for file in frozenset(peer.ready.shared) if peer.ready is not None and not peer.over else ():
@@ -291,7 +294,7 @@ class Coordinator:
             self._changed.set()
 
     async def _read_hello(self, peer: HostSession, line: HostConnection) -> bytes:
-        """Return the bytes after the first message. Output of the login before it is skipped."""
+        """Read until the first message, and return the bytes after it. Login output before the message is skipped."""
         buffer, noise = b"", 0
         async with asyncio.timeout(self._timeouts.hello):
             while noise < _NOISE_BYTES:
@@ -337,7 +340,7 @@ class Coordinator:
             raise ProtocolViolationError("The run did not end in time")
 
     async def _handle_end(self, peer: HostSession, line: HostConnection) -> None:
-        """Drop a host whose connection ended before its last message."""
+        """Drop a host whose connection closed before its last message arrived."""
         self._drop(peer, lost_reason(await line.status(), await line.complaints()))
         peer.over = True
 
@@ -349,7 +352,7 @@ class Coordinator:
 
     def _take(self, peer: HostSession, message: HostMessage) -> None:
         if peer.lost:
-            return  # later messages are ignored, so that the first reason is kept
+            return  # ignore later messages, so that the first reason for the loss is kept
         now = self._clock()
         peer.account.require_open()
         match message:
@@ -375,7 +378,7 @@ class Coordinator:
                     raise ProtocolViolationError(
                         "Protocol error: two start messages"
                         if peer.started
-                        else "Protocol error: started before the start command"
+                        else "Protocol error: the run started before the start command"
                     )
                 peer.doing, peer.started = "starting", True
             case IntervalMessage():
@@ -404,7 +407,7 @@ class Coordinator:
     def _close(self, peer: HostSession, result: ResultMessage) -> None:
         self._require_own(peer, result.go)
         if result.status == "ok" and peer.planned is None:
-            raise ProtocolViolationError("Protocol error: end before the start")
+            raise ProtocolViolationError("Protocol error: the run ended before its start")
         peer.account.result(result, {} if peer.ready is None else peer.ready.job)
         peer.result = result
 
@@ -431,7 +434,7 @@ class Coordinator:
 
     @staticmethod
     def _require_own(peer: HostSession, go: float | None) -> None:
-        """Raise ProtocolViolationError for a message that belongs to a run with a different start."""
+        """Raise ProtocolViolationError if a message belongs to a run with a different start time."""
         if go is not None and go != peer.go:
             raise ProtocolViolationError("Protocol error: message of another run")
 
@@ -444,7 +447,7 @@ class Coordinator:
 
 
 def _parse_greeting(line: bytes) -> HelloMessage | None:
-    """Return the first message of a run, or None for anything else. Raises ProtocolMismatchError."""
+    """Return the first message of a run, or None if the line is something else. Raises ProtocolMismatchError."""
     try:
         message = parse_message(line)
     except ProtocolMismatchError:

@@ -1,4 +1,4 @@
-"""Combined results of many hosts: histograms are added, percentiles are taken of the sum, never averaged. No I/O."""
+"""Combined results of many hosts. Histograms are added, and percentiles are computed from the sum. No I/O."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoCounts:
-    """One direction in one or several intervals."""
+    """I/O counts of one direction (read, write or trim) in one or several intervals."""
 
     ios: int
-    """Completed I/Os."""
+    """Number of completed I/Os."""
     bytes: int
-    """Bytes transferred."""
+    """Number of bytes transferred."""
     histogram: Histogram
     """Latencies of the I/Os."""
 
@@ -32,7 +32,7 @@ class HostStats:
     seconds: float
     """Total length of its intervals inside the common interval."""
     sides: Mapping[str, DirectionStats]
-    """Results by direction; unused directions are missing."""
+    """Results by direction, without directions that had no I/Os."""
 
     @property
     def iops(self) -> float:
@@ -59,9 +59,9 @@ class MultiHostTotals:
     hosts: Mapping[str, HostStats]
     """Results by host name."""
     sides: Mapping[str, DirectionStats] = field(default_factory=dict)
-    """The sum by direction: rates are added, percentiles are those of all I/Os."""
+    """Combined results by direction: rates are added, and percentiles are over all I/Os."""
     spread: IopsSpread | None = None
-    """Variation; None for fewer than two hosts."""
+    """Variation between the hosts; None for fewer than two hosts."""
 
 
 class IntervalSum:
@@ -81,7 +81,7 @@ class IntervalSum:
             self._parts[name] = (ios + moved.ios, size + moved.bytes, counts)
 
     def figures(self) -> HostStats:
-        """Return the results of all intervals."""
+        """Return the results over all added intervals."""
         sides = {
             name: direction_stats_of(IoCounts(ios=ios, bytes=size, histogram=Histogram(counts)), self._seconds)
             for name, (ios, size, counts) in self._parts.items()
@@ -90,7 +90,7 @@ class IntervalSum:
 
 
 def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
-    """Return I/O counts over a number of seconds as results."""
+    """Convert the I/O counts of this number of seconds to results."""
     part = Counters(
         io_bytes=moved.bytes,
         total_ios=moved.ios,
@@ -108,7 +108,7 @@ def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
 
 
 def sum_hosts(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
-    """Return the sum of all hosts, and their variation."""
+    """Return the combined results of all hosts, and the variation between them."""
     parts = {name: [host.sides[name] for host in hosts.values() if name in host.sides] for name in DIRECTIONS}
     sides = {name: _sum(stats) for name, stats in parts.items() if stats}
     return MultiHostTotals(hosts=hosts, sides=sides, spread=_spread(hosts))

@@ -1,4 +1,4 @@
-"""Messages of a host about its run, parsed without trust: limited in size, cleaned, and only about itself. No I/O."""
+"""Messages of a host about its run. The host is not trusted: sizes are limited and texts are cleaned. No I/O."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from backends.text import clean
 from backends.values import dataclass
 
 LINE_BYTES = 1 << 20
-"""Maximum length of a line."""
+"""Maximum length of a message in bytes."""
 
 _MOST = 1 << 62
 _BUCKETS = frozenset(map(value_of, range(LAST_BUCKET + 1)))
 _BINS = 2000
 _IOPS_MOST = 1e10
-"""I/Os per second that no host reaches."""
+"""Limit for I/Os per second, which no host reaches."""
 
 _RATE_MOST = 1e15
-"""Bytes per second that no host reaches."""
+"""Limit for bytes per second, which no host reaches."""
 
 _JOB_FIELDS = 60
 
@@ -42,16 +42,16 @@ class ProtocolMismatchError(ProtocolViolationError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelloMessage:
-    """First message: the host's identity."""
+    """First message of a run, which identifies the host."""
 
     host: str
-    """Its own name."""
+    """The host's own name for itself."""
     boot: str
-    """Id that all processes on one running kernel share; "" if it is not known."""
+    """Id that all processes on one running kernel share; "" if it is unknown."""
     version: str
     """Version of raidbench there."""
     lease: float | None = None
-    """Seconds without a message after which it stops; None if not reported."""
+    """Seconds without a message to the host after which it stops its run; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,100 +61,100 @@ class PongMessage:
     id: str
     """Id of the ping."""
     monotonic: float
-    """The host's monotonic clock in seconds."""
+    """Time of the host's monotonic clock in seconds."""
     wall: float
-    """Its wall clock in seconds since 1970."""
+    """Time of the host's wall clock in seconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseMessage:
-    """Change of phase."""
+    """The run on the host entered another phase."""
 
     phase: str
-    """A value of `Phase`."""
+    """The new phase, a value of `Phase`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyMessage:
-    """The host waits for the start."""
+    """The host is ready and waits for the start command."""
 
     target: str
-    """Its name for the measured target."""
+    """Name of the measured target on the host."""
     job: Mapping[str, str]
-    """Its job, by field."""
+    """Parameters of the job, by name."""
     seconds: float
-    """Maximum duration, including the ramp."""
+    """Maximum duration of the run in seconds, including the ramp."""
     fio: str
     """Version of fio."""
     shared: tuple[str, ...] = ()
-    """Ids of its scratch files on shared filesystems: hosts with the same id have the same file."""
+    """Ids of the host's scratch files on shared filesystems. Hosts that report the same id use the same file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedMessage:
-    """fio is being started."""
+    """The host is starting fio."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalMessage:
-    """One interval."""
+    """Results of one interval of a run."""
 
     monotonic: float
-    """The host's monotonic clock at the end of the interval."""
+    """Time of the host's monotonic clock at the end of the interval."""
     seconds: float
-    """Length of the interval."""
+    """Length of the interval in seconds."""
     measuring: bool
-    """Whether it counts, which the ramp does not."""
+    """Whether the interval counts as measured. During the ramp it does not."""
     sides: Mapping[str, IoCounts] = field(default_factory=dict)
     """I/O counts by direction."""
     go: float | None = None
-    """Start time of the run that it belongs to; None if not reported."""
+    """Start time of the run to which the interval belongs; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionTotals:
-    """One direction of the complete run, as counted by fio."""
+    """Totals of one direction (read, write or trim) over the complete run, as counted by fio."""
 
     ios: int
-    """I/Os."""
+    """Number of I/Os."""
     bytes: int
-    """Bytes."""
+    """Number of bytes."""
     iops: float
     """I/Os per second."""
     rate: float
     """Bytes per second."""
     seconds: float
-    """Duration."""
+    """Duration in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultMessage:
-    """Result of the run."""
+    """Result of the run on one host."""
 
     status: str
     """`ok`, `stopped` or `failed`."""
     reason: str
-    """A sentence if the status is not `ok`."""
+    """Why the status is not `ok`, as a sentence; "" if it is."""
     run: str
-    """Id of the run there."""
+    """Id of the run on the host."""
     session: str
-    """Folder of the session there."""
+    """Session folder on the host."""
     totals: Mapping[str, DirectionTotals] = field(default_factory=dict)
     """Totals by direction; empty if not reported."""
     monotonic: float | None = None
-    """The host's monotonic clock; None if not reported."""
+    """Time of the host's monotonic clock; None if not reported."""
     go: float | None = None
-    """Start time of the run that it belongs to; None if not reported."""
+    """Start time of the run to which the result belongs; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndMessage:
-    """Last message."""
+    """Last message of a run."""
 
     why: str
-    """Reason as a code."""
+    """Why the run is over, as a code."""
     message: str
-    """Reason as a sentence; "" after a proper end."""
+    """Why the run is over, as a sentence; "" after a proper end."""
 
 
 HostMessage = (
@@ -170,7 +170,10 @@ HostMessage = (
 
 
 def parse_message(line: bytes, host: str = "") -> HostMessage:
-    """Return the message in a line. `host`: the sender's earlier name, if any. Raises ProtocolViolationError."""
+    """Return the message in a line. Raises ProtocolViolationError.
+
+    `host`: name that the sender gave in its first message; "" for the first message itself.
+    """
     try:
         body = json.loads(line, object_pairs_hook=_keys_once)
         kind = LineKind(_text(body, "kind", 20))
@@ -183,7 +186,7 @@ def parse_message(line: bytes, host: str = "") -> HostMessage:
 
 
 def _keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object. Raise ValueError if a key occurs twice, because it is unclear which value counts."""
+    """Return a JSON object as a dictionary. Raise ValueError if a key occurs twice, because its value is ambiguous."""
     body = dict(pairs)
     if len(body) != len(pairs):
         raise ValueError("a key twice")
@@ -257,7 +260,7 @@ def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
     side = parse_counts(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
-        raise ProtocolViolationError(f"Protocol error: {side.ios} I/Os, but latencies of {timed}")
+        raise ProtocolViolationError(f"Protocol error: {side.ios} I/Os, but {timed} latencies")
     if side.ios > _IOPS_MOST * max(seconds, 1.0) or side.bytes > _RATE_MOST * max(seconds, 1.0):
         raise ProtocolViolationError(f"Implausible result: {side.ios} I/Os and {side.bytes} bytes in {seconds:g} s")
     return side
@@ -302,7 +305,7 @@ def _whole(value: object) -> int:
 
 
 def _optional_number(body: Mapping[str, Any], key: str) -> float | None:
-    """Return a number that may be missing."""
+    """Return the number in a field, or None if the field is missing."""
     value = body.get(key)
     return None if value is None else _number(value)
 
@@ -325,7 +328,7 @@ def _text(body: Mapping[str, Any], key: str, most: int) -> str:
 
 
 class RateLimiter:
-    """Limits the output of a host: a burst, and a sustained rate."""
+    """Limits the number of lines and bytes that a host may send: in a burst, and per second on average."""
 
     def __init__(self, *, lines: float = 400.0, lines_s: float = 60.0, size: float = 8e6, size_s: float = 1e6) -> None:
         self._most, self._rate = (lines, size), (lines_s, size_s)
@@ -333,7 +336,7 @@ class RateLimiter:
         self._then: float | None = None
 
     def take(self, size: int, now: float) -> None:
-        """Count a line of `size` bytes. Raises ProtocolViolationError if it exceeds the limit."""
+        """Count a line of `size` bytes. Raises ProtocolViolationError if the host exceeds a limit."""
         passed = 0.0 if self._then is None else max(0.0, now - self._then)
         self._then = now
         for unit, taken in enumerate((1, size)):

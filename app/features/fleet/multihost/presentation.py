@@ -1,4 +1,4 @@
-"""Texts and tables for a run on many hosts: a row for each host, their sum, and the missing hosts. No I/O."""
+"""Texts and tables for a run on many hosts: each host, all hosts together, and the missing hosts. No I/O."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _BAD = (LOST, FAILED, NEVER)
 
 
 FRESH_S = 3.0
-"""Seconds for which the results of an interval count as current."""
+"""Seconds after its arrival for which an interval counts as current."""
 
 
 def is_fresh(peer: HostSession, now: float) -> bool:
-    """Return whether a host measures, by its last message before `now` (`time.monotonic`)."""
+    """Return whether a host is measuring: its last interval arrived shortly before `now` (`time.monotonic`)."""
     return not peer.over and bool(peer.rate[0]) and now - peer.rate[0] < FRESH_S
 
 
 def rates_now(peers: Sequence[HostSession], now: float) -> tuple[int, float, float]:
-    """Return how many hosts measure, and their combined IOPS and bytes per second."""
+    """Return how many hosts are measuring, and their combined IOPS and bytes per second."""
     measuring = [peer for peer in peers if is_fresh(peer, now)]
     return len(measuring), sum(peer.rate[1] for peer in measuring), sum(peer.rate[2] for peer in measuring)
 
 
 def progress_text(coordinator: Coordinator, now: float) -> str:
-    """Return the state of all hosts in one line: their number and rates, lost hosts, pending hosts."""
+    """Return one line about all hosts: how many are measuring, their rates, and the lost and pending hosts."""
     peers = coordinator.peers
     measuring, iops, size = rates_now(peers, now)
     parts = [f"{measuring} of {units.plural(len(peers), 'host')} measuring"]
@@ -64,7 +64,7 @@ LIVE = (
 
 
 def live_table(peers: Sequence[HostSession], now: float) -> Table:
-    """Return a row for each host: its state, its last interval, and the uncertainty of its clock."""
+    """Return a table with a row per host: its state, its last interval and the uncertainty of its clock offset."""
     return Table(columns=LIVE, rows=tuple(_live_row(peer, now) for peer in peers))
 
 
@@ -77,7 +77,7 @@ def _live_row(peer: HostSession, now: float) -> Row:
 
 
 def joint_table(record: JointRecord) -> Table:
-    """Return a row for each requested host, and one for their sum."""
+    """Return a table with a row for each requested host, and one for all hosts together."""
     sides = [name for name in DIRECTIONS if name in record.figures.sides]
     titles = [f"{name.capitalize()} {title}" for name in sides for title, _ in _FIGURES]
     columns = (
@@ -116,7 +116,7 @@ def _tone(host: HostRecord) -> Tone:
 
 
 def joint_sentences(record: JointRecord) -> Iterator[str]:
-    """Yield sentences on the sum, the variation between hosts, missing hosts, and doubts about the results."""
+    """Yield sentences about the total, missing and late hosts, the variation between hosts, and doubtful results."""
     counted = sum(host.counts for host in record.hosts)
     hosts = units.plural(len(record.hosts), "host")
     if counted:
@@ -126,10 +126,10 @@ def joint_sentences(record: JointRecord) -> Iterator[str]:
         )
     for host in record.hosts:
         if not host.counts:
-            yield f"{host.host} is not in the total, {host.state}: {host.reason.rstrip('.')}."
+            yield f"{host.host} is not in the total ({host.state}): {host.reason.rstrip('.')}."
     for host in record.hosts:
         if host.late_s is not None:
-            yield f"{host.host} started {host.late_s:.1f} s later than the first host, as planned."
+            yield f"{host.host} started {host.late_s:.1f} s late, compared with the first host."
     spread = record.figures.spread
     if spread is not None:
         yield (

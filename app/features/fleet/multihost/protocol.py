@@ -1,6 +1,6 @@
-"""Protocol between a run and its controller on another host: three commands to it, JSON lines from it. No I/O.
+"""Protocol between a run and the host that controls it. The run gets three commands and sends JSON lines. No I/O.
 
-Each command is one line: `ping ID`, `go AT` (seconds since 1970 by the run's own wall clock), `bye`.
+Each command is one line: `ping ID`, `go AT` or `bye`. AT is in seconds since 1970, by the wall clock of the run's host.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from backends.text import clean
 from backends.values import dataclass
 
 PROTOCOL = 1
-"""Version of the protocol. Raised when a command or a message changes its meaning."""
+"""Version of the protocol. It increases when the meaning of a command or message changes."""
 
 WORD_BYTES = 200
-"""Maximum length of a command, with its newline."""
+"""Maximum length of a command in bytes."""
 
 PAST_S = 1.0
-"""Seconds that a start time may be in the past."""
+"""Maximum number of seconds that a start time may be in the past."""
 
 AHEAD_S = 60.0
-"""Seconds that a start time may be in the future."""
+"""Maximum number of seconds that a start time may be in the future."""
 
 
 class LineKind(StrEnum):
-    """Kinds of messages from a run, in their field `kind`."""
+    """Kinds of messages that a run sends. The field `kind` of each message has one of these values."""
 
     HELLO = "hello"
     """First message: host, boot id, program, lease and clocks."""
@@ -38,23 +38,23 @@ class LineKind(StrEnum):
     PHASE = "phase"
     """Change of phase."""
     READY = "ready"
-    """All is checked, locked and laid out; the run waits for `go`."""
+    """The target is checked and locked and its files are laid out; the run waits for `go`."""
     STARTED = "started"
     """fio is being started."""
     TICK = "tick"
-    """One interval: I/Os, bytes and histograms."""
+    """Results of one interval: I/Os, bytes and histograms."""
     RESULT = "result"
-    """The run as in `--json`."""
+    """The finished run, in the format of `--json`."""
     END = "end"
     """Last message: why the run is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ping:
-    """Request for the clocks, which also renews the lease."""
+    """Request for the times of the host's clocks. It also renews the lease."""
 
     id: str
-    """Id that the answer repeats."""
+    """Id that the host repeats in its answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +108,9 @@ def tick(
 ) -> dict[str, Any]:
     """Return the message for an interval.
 
-    `bins`: its histograms by direction. `monotonic`: clock time of the interval. `go`: start time of the run. `timed`:
-    whether the run has latencies. The I/Os are then those of the histogram, because fio updates its other counters at a
-    different moment.
+    `bins`: its histograms by direction. `monotonic`: clock time at its end. `go`: start time of the run. `timed`:
+    whether the run has latencies. If so, I/Os are counted from the histogram, because fio updates its other counters at
+    a different moment.
     """
     return {
         **({} if go is None else {"go": go}),

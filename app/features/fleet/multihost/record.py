@@ -1,6 +1,7 @@
-"""Record of a run on many hosts: a folder below the session's `runs`.
+"""Record of a run on many hosts: a folder in the session's folder `runs`.
 
-`joint.json` is the record. `hN.jsonl` has the intervals of the Nth host, one per line, by the controller's clock.
+`joint.json` is the record. `hN.jsonl` has the intervals of the Nth host, one per line. Their times are by the clock of
+the controlling host.
 """
 
 from __future__ import annotations
@@ -35,23 +36,23 @@ class HostRecord:
     host: str
     """Name that the user gave."""
     called: str = ""
-    """Its own name; "" if it never sent a message."""
+    """The host's own name for itself; "" if it never sent a message."""
     state: str
     """`in the window`, `outside`, `lost`, `failed` or `never measured`."""
     reason: str = ""
-    """A sentence if it is not in the window."""
+    """Why the host is not in the window (the common interval); "" if it is."""
     late_s: float | None = None
-    """Seconds that it started after the first host; None if it was not late."""
+    """Seconds by which the host started later than the first host, after their planned starts; None if not late."""
     clock_error_s: float | None = None
-    """Uncertainty of its clock offset; None if no ping was answered."""
+    """Uncertainty of the host's clock offset in seconds; None if it answered no ping."""
     run: str = ""
-    """Id of the run there."""
+    """Id of the run on the host."""
     session: str = ""
-    """The session there."""
+    """Session folder on the host."""
 
     @property
     def counts(self) -> bool:
-        """Return whether it is included in the sum."""
+        """Return whether the combined results include this host."""
         return self.state == IN_WINDOW
 
 
@@ -63,33 +64,33 @@ class JointRecord:
     """A run on many hosts."""
 
     id: str
-    """`j1`."""
+    """Id of the run, such as `j1`."""
     at: float
     """Start time in seconds since 1970."""
     target: str
-    """Target that the user gave."""
+    """Targets that the user gave."""
     job: Mapping[str, str] = field(default_factory=dict)
-    """Job of the first host."""
+    """Parameters of the job of the first host."""
     hosts: tuple[HostRecord, ...]
     """All requested hosts, in order."""
     begin: float | None = None
-    """Seconds from the planned start to the common interval; None if there is none."""
+    """Seconds from the planned start to the common interval; None if there is no common interval."""
     seconds: float = 0.0
-    """Length of the common interval."""
+    """Length of the common interval in seconds."""
     stagger_s: float = 0.0
-    """Seconds between two starts."""
+    """Planned seconds between the starts of two hosts."""
     figures: MultiHostTotals
     """Results of the common interval."""
     notes: tuple[str, ...] = ()
-    """Sentences that cast doubt on the results."""
+    """Reasons to doubt the results, as sentences."""
     stopped: bool = False
-    """Whether it was ended early."""
+    """Whether the user ended the run early."""
     simulated: bool = False
     """Whether the hosts were simulated."""
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the sum includes every host."""
+        """Return whether the combined results include every host."""
         return all(host.counts for host in self.hosts)
 
 
@@ -100,7 +101,7 @@ class JointFolder:
         """Create the folder with a file per host. Raises StorageError."""
         existing = joint_folders(session)
         self.id = f"j{int(existing[-1].name[1:]) + 1 if existing else 1}"
-        """Name of the run."""
+        """Id of the run."""
         self.path = session / "runs" / self.id
         """Path of the folder."""
         self._files: dict[str, TextIO] = {}
@@ -119,7 +120,7 @@ class JointFolder:
             self._names.flush()
 
     def add(self, host: str, span: Span, tick: IntervalMessage) -> None:
-        """Write an interval of a host, by our clock. Raises StorageError."""
+        """Write an interval of a host. `span`: its begin and end by this machine's clock. Raises StorageError."""
         sides = {
             name: {"ios": side.ios, "bytes": side.bytes, "bins": [list(row) for row in side.histogram.bins]}
             for name, side in tick.sides.items()
@@ -129,7 +130,7 @@ class JointFolder:
             self._files[host].write(json.dumps(line, separators=(",", ":")) + "\n")
 
     def sum_within(self, host: str, window: CommonInterval) -> IntervalSum:
-        """Return the sum of a host's intervals within the common interval. Raises StorageError."""
+        """Return the sum of a host's intervals that lie within the common interval. Raises StorageError."""
         pool = IntervalSum()
         for span, seconds, sides in self.ticks(host):
             if window.holds(span):
@@ -160,7 +161,7 @@ class JointFolder:
 
 
 def _writing(path: Path) -> AbstractContextManager[None]:
-    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="The results until then are there.")
+    return storage_errors(f"{clean(str(path), 300)} cannot be written", hint="It contains the results up to now.")
 
 
 _LARGEST = 64 << 20
@@ -168,9 +169,9 @@ _LARGEST = 64 << 20
 
 
 def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ...]]:
-    """Return the runs on many hosts in a session's folder, and a sentence for each that cannot be read.
+    """Return the runs on many hosts in a session's folder, and a sentence for each run that cannot be read.
 
-    Raises NewerError for one that a newer program wrote.
+    Raises NewerError if a newer version of raidbench wrote one of them.
     """
     records: list[JointRecord] = []
     problems: list[str] = []

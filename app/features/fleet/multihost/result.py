@@ -1,4 +1,4 @@
-"""Result of a run on many hosts: the hosts in the common interval, their combined results, and reasons for doubt."""
+"""Builds the record of a run on many hosts: its common interval, combined results and reasons to doubt them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 _COVERED = 0.9
-"""Share of the common interval that a host has to report; results of less are doubtful."""
+"""Minimum share of the common interval that a host must report. With less, its results are doubtful."""
 
 _DOUBTFUL_CLOCK_S = 0.05
 
@@ -34,8 +34,9 @@ def joint_record(
 ) -> JointRecord:
     """Return the record of a finished run. `at`: start time in seconds since 1970. Raises StorageError.
 
-    The common interval is that of the hosts that measured to the end, or of all that measured if the run was stopped.
-    Only these hosts are in the sum; every other host is named.
+    The common interval is that of the hosts that measured to the end. If the run was stopped, it is that of all hosts
+    that were not lost. The combined results include only hosts in the common interval. The record says why others are
+    not.
     """
     counted = [peer for peer in coordinator.peers if peer.is_complete or (coordinator.stopped and not peer.lost)]
     spans = {peer.host: span for peer in counted if (span := peer.measuring_span) is not None}
@@ -65,7 +66,10 @@ def joint_record(
 def keep_record(
     bench: Workbench, coordinator: Coordinator, folder: JointFolder, *, target: str, at: float, stagger_s: float = 0.0
 ) -> JointRecord:
-    """Return the record, after saving it in the folder and noting it in the open session. Raises StorageError."""
+    """Save the record of a finished run in its folder, note the run in the open session, and return the record.
+
+    Raises StorageError.
+    """
     record = joint_record(coordinator, folder, target=target, at=at, stagger_s=stagger_s, simulated=bench.simulated)
     folder.keep(record)
     bench.note(f"Run {record.id} on {plural(len(record.hosts), 'host')}: {target}.")
@@ -132,6 +136,6 @@ def _notes(
     for peer in peers:
         if peer.host in window.hosts and (offset := peer.offset) and offset.error_s > _DOUBTFUL_CLOCK_S:
             yield (
-                f"The clock offset of {peer.host} is only known to {offset.error_s * 1000:.0f} ms because of the"
+                f"The clock offset of {peer.host} may be wrong by up to {offset.error_s * 1000:.0f} ms because of the"
                 " network delay."
             )

@@ -1,4 +1,4 @@
-"""Detects scratch files on shared filesystems, which other machines may have too, and identifies them."""
+"""Detects and identifies scratch files on shared filesystems, which several hosts may use at the same time."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _UUID = re.compile(r"^E:ID_FS_UUID=(\S+)$", re.MULTILINE)
 
 
 async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
-    """Return an id for each of these files that is on a shared filesystem.
+    """Return an id for each of these files that is on a shared filesystem, such as NFS.
 
-    Two machines with the same id have the same file, by the name that the filesystem has on both. Files on local
-    filesystems are left out: a copy of a disk image has the same UUID as the original.
+    If two hosts report the same id, they use the same file. Files on local filesystems are left out, because a copy of
+    a disk image has the same UUID as the original.
     """
     try:
         mounts = parse_mountinfo(await host.read("/proc/self/mountinfo") or "")
@@ -35,7 +35,10 @@ async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
 
 
 async def _source(host: Host, mount: Mount) -> str:
-    """Return the source of a mount; the filesystem's UUID for a block device, whose name differs between machines."""
+    """Return the source of a mount.
+
+    For a block device, return the UUID of its filesystem, because the device name differs between machines.
+    """
     if not mount.source.startswith("/dev/"):
         return mount.source.rstrip("/")
     match = _UUID.search(await host.read(f"/run/udev/data/b{mount.devno}") or "")

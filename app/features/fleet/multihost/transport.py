@@ -1,4 +1,4 @@
-"""Transport: the connection to a run on a host, and why it failed."""
+"""Connections to runs on hosts, and the reasons why they fail."""
 
 from __future__ import annotations
 
@@ -14,27 +14,30 @@ class HostConnection(Protocol):
     """A connection to a run on a host."""
 
     async def read(self) -> bytes:
-        """Return the next chunk of its output; b"" at the end."""
+        """Return the next chunk of the run's output; b"" at the end."""
         ...
 
     def say(self, line: str) -> None:
-        """Send a line to it; do nothing if the connection is gone."""
+        """Send a line to the run; do nothing if the connection is closed."""
         ...
 
     async def complaints(self) -> list[str]:
-        """Return the last lines of error output, of ssh and of the remote program."""
+        """Return the last lines of error output from ssh and from the remote program."""
         ...
 
     async def status(self) -> int | None:
-        """Return the exit status, or None if it has not ended."""
+        """Return the exit status of the connection's process, or None if it has not ended."""
         ...
 
 
 class Transport(Protocol):
-    """Opens connections."""
+    """Opens connections to runs on hosts."""
 
     def line(self, host: str) -> AbstractAsyncContextManager[HostConnection]:
-        """Return the connection to a host and its command; leaving it ends both. Raises RaidbenchError on entry."""
+        """Return a context manager that connects to a host and starts the run there. Leaving it ends both.
+
+        Entering it raises RaidbenchError.
+        """
         ...
 
 
@@ -51,11 +54,11 @@ _MEANINGS = {
         " install a package"
     ),
 }
-"""Clauses for the causes."""
+"""Why a connection failed, as a clause, by cause."""
 
 
 def lost_reason(status: int | None, complaints: Sequence[str]) -> str:
-    """Return why there is no connection, as a clause."""
+    """Return why a connection failed or closed, as a clause."""
     fault = ssh_fault(status, "\n".join(complaints))
     last = clean(complaints[-1], 200).rstrip(".") if complaints else ""
     if fault is Cause.UNREACHABLE:

@@ -1,1 +1,1 @@
-"""Screens for many hosts: the list of hosts, and the devices of one."""
+"""Screens for many hosts: the list of hosts, the devices of one host, and a run on many hosts."""

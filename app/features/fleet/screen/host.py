@@ -1,4 +1,4 @@
-"""Read-only screen with the devices of a remote host: the list and the selected device."""
+"""Read-only screen of a remote host: the list of its devices, and details of the selected device."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 class RemoteSettingsPanel(SettingsPanel):
-    """Settings of a remote host. They cannot be staged."""
+    """Shows the settings of a remote host. They cannot be changed."""
 
     def staged_at(self, target: str) -> Mapping[str, str]:
-        """Return nothing: staged values belong to this machine, which may have the same addresses."""
+        """Return no values. Staged values belong to this machine, whose targets may have the same addresses."""
         return {}
 
     def drifts_at(self, target: str) -> Mapping[str, FileDifference]:
-        """Return nothing: the settings file is about this machine."""
+        """Return no differences, because the settings file is for this machine."""
         return {}
 
     def _require_changeable(self) -> SettingPosition | None:
@@ -54,15 +54,15 @@ class RemoteSettingsPanel(SettingsPanel):
 
 
 class RemoteDeviceDetail(DeviceDetail):
-    """A device of a remote host: its settings and its facts."""
+    """Shows a device of a remote host: its settings and its facts."""
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """Return the tabs without the history, which is about this machine's session."""
+        """Return the tabs. The history is left out, because it comes from this machine's session."""
         return "settings", "facts"
 
     def make_panel(self) -> SettingsPanel:
-        """Return a panel that cannot stage."""
+        """Return a settings panel that cannot stage changes."""
         return RemoteSettingsPanel()
 
 
@@ -85,7 +85,7 @@ class HostScreen(ListDetailScreen):
         return f"Devices of {self._host}"
 
     def make_detail(self) -> DeviceDetail:
-        """Return a detail view that cannot stage."""
+        """Return a detail view that cannot stage changes."""
         return RemoteDeviceDetail()
 
     def on_mount(self) -> None:
@@ -94,11 +94,11 @@ class HostScreen(ListDetailScreen):
         self.action_ask()
 
     def action_ask(self) -> None:
-        """Query the host again. The previous answer is shown until then."""
+        """Query the host again. The previous devices stay visible until it answers."""
         if not self._devices.inventory.drives:
-            self._say_empty(f"asking {self._host} ...")
-        self.note(f"asking {self._host} ...")
-        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+            self._say_empty(f"querying {self._host} ...")
+        self.note(f"querying {self._host} ...")
+        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # Textual calls it
 
     def _say_empty(self, text: str) -> None:
         self.devices.empty = self.panel.table.empty = text
@@ -109,7 +109,7 @@ class HostScreen(ListDetailScreen):
                 outcomes = [interpret(raw, DEVICES) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title=f"Cannot query {self._host}")
-            self.note("not asked")
+            self.note("query failed")
             self._say_empty(error.full_text)
             return
         for outcome in outcomes:
@@ -136,7 +136,7 @@ class HostScreen(ListDetailScreen):
         self._show_selected()
 
     def _parts(self, device: Device) -> list[TargetSettings]:
-        """Return the settings of a device and of its queue."""
+        """Return the settings of a device, and those of its queue in Linux if it has one."""
         queue = self._devices.inventory.twin(device)
         headed = [(device, "")] if queue is None else [(device, ""), (queue, f"Queue of {queue.device}")]
         return [
@@ -153,7 +153,7 @@ class HostScreen(ListDetailScreen):
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _show_selected(self) -> None:
-        """Show the device under the cursor. Everything about it has been read already."""
+        """Show the device under the cursor. This needs no new query of the host."""
         selected = self.devices.selected
         if selected is None or selected == self._shown:
             return
@@ -175,5 +175,5 @@ class HostScreen(ListDetailScreen):
         return (*self._overview.findings_at(self._host, places), *device_facts(device, excluded=labels))
 
     def leave_list(self) -> None:
-        """Return to the hosts."""
+        """Return to the list of hosts."""
         self.dismiss()

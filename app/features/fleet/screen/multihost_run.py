@@ -1,4 +1,4 @@
-"""Screen of a run on many hosts: a row for each host, a chart of their sum, and the result at the end."""
+"""Screen of a run on many hosts: a row for each host, a chart of the total IOPS, and the result at the end."""
 
 from __future__ import annotations
 
@@ -33,39 +33,39 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 LOOK_S = 0.5
-"""Seconds between two updates from the hosts' state."""
+"""Seconds between two updates of the screen during a run."""
 
 
 class MultiHostRunController(BackgroundWork):
-    """Background run on several hosts at the same moment, independent of the screen in front."""
+    """A run on several hosts at the same time. It continues in the background when its screen is closed."""
 
     def __init__(self, app: AppInterface, fleet: Fleet, hosts: tuple[str, ...], profile: str, target: str) -> None:
-        """`profile`: name of the workload; `target`: its name on each host."""
+        """`profile`: name of the workload; `target`: target to measure on each host."""
         self._app, self._fleet = app, fleet
         self.hosts, self.profile, self.target = hosts, profile, target
-        """Hosts, workload and target of the run."""
+        """Hosts, name of the workload and target of the run."""
         self.coordinator: Coordinator | None = None
-        """The run, once it has begun."""
+        """Coordinator of the run; None until the connections are prepared."""
         self.record: JointRecord | None = None
-        """The record, once the run is over."""
+        """Record of the run; None until the run is over."""
         self.points: tuple[tuple[float, float], ...] = ()
-        """Seconds since the planned start, and the total IOPS at that time."""
+        """Points of the chart: seconds since the planned start, and the total IOPS at that time."""
         self.running = False
         """Whether the run is in progress."""
         self.trouble = ""
-        """A sentence that says why there is no record."""
+        """Why there is no record although the run has ended, as a sentence; "" otherwise."""
         self._last_sentence = ""
         self._stopping = False
         self._over = asyncio.Event()
 
     @property
     def title(self) -> str:
-        """Return workload, target and number of hosts."""
+        """Return the title: workload, target and number of hosts."""
         return f"{self.profile} on {self.target}, {units.plural(len(self.hosts), 'host')}"
 
     @property
     def status_text(self) -> str:
-        """Return the progress, or the result."""
+        """Return a text about the progress of the run, or about its result."""
         if self.record is not None:
             return " ".join((*joint_sentences(self.record), f"Saved as {self.record.id}. Press E to write the report."))
         if self.coordinator is None or self.trouble:
@@ -79,7 +79,7 @@ class MultiHostRunController(BackgroundWork):
         self._app.run_worker(self._measure(), group=JOINT)
 
     def stop(self) -> None:
-        """Stop the run on all hosts. Their last messages are still received for a while."""
+        """Send all hosts the stop command. Their last messages are still received for a while."""
         self._stopping = True
         if self.coordinator is not None and self.running:
             self.coordinator.stop()
@@ -138,7 +138,7 @@ class MultiHostRunController(BackgroundWork):
             self._app.refresh_screen()
 
     def _size(self) -> tuple[str, ...]:
-        """Return the option for the size of scratch files, if one is configured and the target is a folder."""
+        """Return the `--size` option if a size of scratch files is configured and the target is a folder."""
         size = self._app.options.scratch_size
         return (f"--size={size}",) if size is not None and is_path(self.target) else ()
 
@@ -157,7 +157,7 @@ class MultiHostRunController(BackgroundWork):
 
 
 class JointScreen(WorkbenchScreen):
-    """A row for each host, and their sum as a chart."""
+    """Shows a row for each host and a chart of the total IOPS."""
 
     NAME: ClassVar[str] = "joint"
     AUTO_FOCUS = "#joint-hosts"
@@ -167,18 +167,18 @@ class JointScreen(WorkbenchScreen):
         self._measuring = measuring
 
     def body(self) -> ComposeResult:
-        """Return the host table, the chart and the text."""
+        """Yield the table of hosts, the chart and the status text."""
         with Pane(self._measuring.title, id="joint-pane"):
             yield KeyedTable(id="joint-hosts", empty="connecting to the hosts ...")
-        yield LineChart(title="IOPS of all", id="joint-iops", ascii=self.workbench_app.ascii)
+        yield LineChart(title="Total IOPS", id="joint-iops", ascii=self.workbench_app.ascii)
         yield TextParagraphs(self._measuring.status_text, id="joint-words")
 
     def on_mount(self) -> None:
-        """Show the present state."""
+        """Show the current state."""
         self.show(self.workbench_app.session)
 
     def show(self, session: Session) -> None:
-        """Update everything."""
+        """Update the table, the chart and the status text."""
         measuring = self._measuring
         table = self.query_one("#joint-hosts", KeyedTable)
         if measuring.record is not None:
@@ -198,7 +198,7 @@ class JointScreen(WorkbenchScreen):
             series=(Series(name="together", points=measuring.points, color="$primary"),),
             y_format=units.iops,
             over=not measuring.running,
-            waiting="no host measures yet" if measuring.running else "no host measured",
+            waiting="no host is measuring yet" if measuring.running else "no host measured",
         )
         self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
 
@@ -210,12 +210,12 @@ class JointScreen(WorkbenchScreen):
             self.say("The run has already ended.")
 
     def action_export(self) -> None:
-        """Write the session's report."""
+        """Ask where to write the session's report, then write it."""
         if self._measuring.record is None:
             self.say("The report is available when the run has ended.")
         else:
             self.workbench_app.ask_export()
 
     def action_back(self) -> None:
-        """Return to the hosts; the run continues."""
+        """Return to the list of hosts. The run continues."""
         self.dismiss()

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from app.features.fleet.screen.multihost_run import MultiHostRunController
 
 REDRAW = 0.25
-"""Seconds between two redraws while answers arrive, so that hundreds of hosts do not cause hundreds of redraws."""
+"""Minimum seconds between two redraws while answers arrive: hundreds of hosts must not cause hundreds of redraws."""
 
 NOBODY = "no hosts were given; start the workbench with --hosts NODESET, such as --hosts 'node[1-40]'"
 
 
 SENTENCE = 34
-"""Minimum cells for the state column before another column is hidden."""
+"""Minimum width of the state column in cells. If it would be narrower, another column is hidden."""
 
 
 def _columns() -> tuple[TableColumn, ...]:
@@ -49,7 +49,7 @@ def _columns() -> tuple[TableColumn, ...]:
 
 
 class HostsScreen(WorkbenchScreen):
-    """The hosts that were named when the TUI was started."""
+    """Shows the hosts that were given with `--hosts` when the TUI was started."""
 
     NAME: ClassVar[str] = "hosts"
     AUTO_FOCUS = "#hosts"
@@ -64,20 +64,20 @@ class HostsScreen(WorkbenchScreen):
         self._described: str | None = None  # the host whose details are shown
 
     def body(self) -> ComposeResult:
-        """Return the list and the details of one host."""
+        """Yield the list of hosts and the details of the selected host."""
         with Pane("Hosts", id="hosts-pane"):
             yield KeyedTable(_columns(), id="hosts", empty=NOBODY)
         with Pane("", id="host-pane"):
             yield FactsPane(id="host-facts")
 
     def on_mount(self) -> None:
-        """Query the hosts."""
+        """Query the hosts, if any were given."""
         if self.workbench_app.options.fleet is not None:
             self.action_ask()
 
     @property
     def table(self) -> KeyedTable:
-        """Return the list."""
+        """Return the table with the list of hosts."""
         return self.query_one("#hosts", KeyedTable)
 
     def action_open(self) -> None:
@@ -103,19 +103,19 @@ class HostsScreen(WorkbenchScreen):
             self.table.action_cursor(1)
 
     def action_mark_all(self) -> None:
-        """Mark all hosts that answered, or unmark all if they are marked."""
+        """Mark all hosts that answered. If all of them are marked already, unmark them."""
         answered = frozenset(self._overview.answered_hosts)
         self._marked = frozenset() if answered and answered <= self._marked else self._marked | answered
         self._draw()
         self.say(f"{plural(len(self._marked), 'host')} marked.")
 
     def action_measure(self) -> None:
-        """Choose a workload for the marked hosts and start it; while it runs, show it."""
+        """Let the user choose a workload for the marked hosts and start it. If a run is in progress, show that run."""
         fleet, joint = self.workbench_app.options.fleet, self._joint
         if joint is not None and joint.running:
             self._show_joint(joint)
         elif fleet is None:
-            self.say(f"No hosts can measure: {NOBODY}.")
+            self.say(f"There are no hosts to measure on: {NOBODY}.")
         elif not self._marked:
             self.say(
                 "No host is marked. Press Space to mark a host, or * for all that responded; then press b to measure."
@@ -125,11 +125,11 @@ class HostsScreen(WorkbenchScreen):
 
     @property
     def _joint(self) -> MultiHostRunController | None:
-        """Return the present or last run on many hosts; None before the first."""
+        """Return the current or last run on many hosts; None before the first."""
         return cast("MultiHostRunController | None", self.workbench_app.background.get(JOINT))
 
     async def _choose(self, fleet: Fleet) -> None:
-        """Ask for the workload, the target and the confirmation, then start the run."""
+        """Ask for the workload and the target, ask for confirmation, then start the run."""
         from app.features.fleet.screen.multihost_run import MultiHostRunController
 
         app = self.workbench_app
@@ -150,7 +150,7 @@ class HostsScreen(WorkbenchScreen):
             return
         text = "A scratch file is created there and deleted afterwards." if is_path(target) else "Nothing is written."
         question = QuestionDialog(
-            f"Measure on {target} of {count} at once?",
+            f"Measure {target} on {count} at once?",
             (
                 KeyedAnswer(key="s", label="Start", value="start"),
                 KeyedAnswer(key="escape", label="Cancel", value="leave"),
@@ -175,7 +175,7 @@ class HostsScreen(WorkbenchScreen):
             return
         self._overview = HostOverview(fleet.hosts)
         self._draw()
-        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # not begun, not awaited
+        self.run_worker(self._ask, group="hosts", exclusive=True)  # type: ignore[arg-type]  # Textual calls it
 
     async def _ask(self) -> None:
         fleet, overview = self.workbench_app.options.fleet, self._overview
@@ -198,14 +198,14 @@ class HostsScreen(WorkbenchScreen):
             self.set_timer(REDRAW, self._draw)
 
     def _draw(self) -> None:
-        """Update the rows from the present state."""
+        """Update the rows and the details from the answers so far."""
         self._drawing = False
         if not self.app.is_running or not self.query("#hosts"):
             return  # the screen is closing
         table_rows, untouched = render.rows(self._overview.table()), self.table.cursor == self._first
         rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in table_rows)
         self.table.rows = rows
-        if untouched and rows:  # the cursor follows the first row, the worst host, until the user moves it
+        if untouched and rows:  # until the user moves the cursor, it stays on the first row, which is the worst host
             self.table.cursor = rows[0].key
         self._first = rows[0].key if rows else None
         pane, gathered = self.query_one("#hosts-pane", Pane), self._overview.gathered

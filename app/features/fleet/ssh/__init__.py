@@ -1,1 +1,1 @@
-"""Code that all commands over ssh share: host names, the call of ssh, and its error messages."""
+"""Code that all commands over ssh share: host names, ssh command lines, and the meaning of ssh's errors."""

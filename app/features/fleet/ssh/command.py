@@ -1,4 +1,4 @@
-"""Command lines for the user's own ssh, which never asks and never trusts unknown hosts, and the remote raidbench."""
+"""Command lines for ssh and for raidbench on the remote host. ssh never asks a question or trusts an unknown host."""
 
 from __future__ import annotations
 
@@ -10,44 +10,45 @@ from collections.abc import Sequence
 from backends.host import Command, Host
 
 PROGRAM = "raidbench"
-"""Name of this program on a host."""
+"""Name of the raidbench program on a host."""
 
 COPIED_IN = "$HOME/.local/lib/raidbench"
-"""Folder in the remote user's home for the copy of `hosts prepare`, in shell syntax."""
+"""Folder on the remote host for the copy that `hosts prepare` installs, in shell syntax."""
 
 COPIED = f"{COPIED_IN}/raidbench-$(uname -m)"
-"""Path of the copy, with a name for each machine type, because hosts may share a home."""
+"""Path of the copy. Its name contains the machine type, because different hosts may share a home directory."""
 
 _CALLED = f'command -v {PROGRAM} >/dev/null 2>&1 && exec {PROGRAM} "$@"; exec "{COPIED}" "$@"'
-"""Runs raidbench from the PATH of a login, else the copy; without either the shell ends with 127."""
+"""Shell code that runs raidbench from the PATH of a login, or else the copy. Without either, the exit status is 127."""
 
 SECONDS = 120.0
-"""Time limit for the command on each host: a controller takes seconds to answer, a large machine a minute."""
+"""Time limit in seconds for the command on each host. A scan takes up to a minute on a large machine."""
 
 OPTIONS = (
     *("BatchMode=yes", "StrictHostKeyChecking=yes", "UpdateHostKeys=no"),
     *("ControlMaster=no", "ClearAllForwardings=yes", "RequestTTY=no", "PermitLocalCommand=no"),
     *("LogLevel=ERROR", "ServerAliveInterval=15", "ServerAliveCountMax=3"),
 )
-"""Options of ssh_config(5) that precede the user's own: no questions, and no host key is accepted automatically.
+"""Options of ssh_config(5) that override the user's: ssh asks no questions and accepts no host key automatically.
 
-A connection that the user keeps open is reused. None is left open, because it would keep our pipes open. Forwardings
-and local commands of the user are only for the user's own logins.
+ssh reuses a shared connection that the user keeps open. It leaves no connection open, because that would keep our pipes
+open. The user's forwardings and local commands are disabled: they are meant for the user's own logins.
 """
 
 _NEWER: tuple[tuple[tuple[int, int], tuple[str, ...]], ...] = (
     ((7, 6), ("RemoteCommand=none",)),
     ((8, 7), ("SessionType=default", "StdinNull=no", "ForkAfterAuthentication=no")),
 )
-"""Options by the OpenSSH version that introduced them (its release notes); an older one rejects their names.
+"""Further options, by the OpenSSH version that introduced them (its release notes). Older versions reject them.
 
-With a RemoteCommand of the user, ssh accepts no command. The others would close its input or move it to the background.
+With a RemoteCommand in the user's configuration, ssh accepts no other command. The other options undo settings that
+close its standard input or move ssh to the background.
 """
 
 
 async def ssh_options(host: Host) -> tuple[str, ...]:
-    """Return the options for the ssh of this machine. Raises ToolMissingError if there is none."""
-    # The PATH of the user selects the ssh, as for the later calls.
+    """Return the options that the installed version of ssh supports. Raises ToolMissingError if there is no ssh."""
+    # The user's PATH selects ssh, so that later calls use the same ssh.
     done = await host.run(Command(argv=("ssh", "-V"), timeout=10, env={**os.environ, "LC_ALL": "C"}))
     match = re.search(r"OpenSSH_(\d{1,3})\.(\d{1,3})", done.stderr + done.stdout)
     version = (0, 0) if match is None else (int(match[1]), int(match[2]))
@@ -55,9 +56,10 @@ async def ssh_options(host: Host) -> tuple[str, ...]:
 
 
 def remote_line(parts: Sequence[str]) -> str:
-    """Return the command line for the remote login shell, with every argument quoted: ssh(1) always uses that shell.
+    """Return the command line for the remote login shell, which ssh(1) always uses. Every argument is quoted.
 
-    Only this function decides what `PROGRAM` runs on a host. The result is a single line, because csh accepts no other.
+    If the command is `PROGRAM`, this function decides which raidbench runs on the host. The result is a single line,
+    because csh accepts no line breaks.
     """
     if parts[0] == PROGRAM:
         parts = ("/bin/sh", "-c", _CALLED, *parts)
@@ -65,5 +67,5 @@ def remote_line(parts: Sequence[str]) -> str:
 
 
 def ssh_argv(host: str, command: Sequence[str], options: Sequence[str] = OPTIONS) -> tuple[str, ...]:
-    """Return the command line that runs a command on a host, reached as the user's ssh configuration says."""
+    """Return the ssh command line that runs a command on a host. The user's ssh configuration applies."""
     return ("ssh", *(word for option in options for word in ("-o", option)), "--", host, remote_line(command))

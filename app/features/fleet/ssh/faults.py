@@ -1,4 +1,4 @@
-"""Interprets how ssh ended: why a host was not reached, or has no raidbench. No I/O."""
+"""Interprets the exit status and errors of ssh: why a host was not reached or has no raidbench. No I/O."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """Why a host has no answer: nothing ran there (the first six), or the program gave no valid answer."""
+    """Why there is no answer from a host.
+
+    For the first six causes, raidbench did not run there. For the others, it gave no valid answer.
+    """
 
     UNREACHABLE = "unreachable"
     NAME_UNKNOWN = "name-unknown"
@@ -29,7 +32,7 @@ _MESSAGES: tuple[tuple[Cause, str], ...] = (
     (Cause.NAME_UNKNOWN, r"Could not resolve hostname|hostname contains invalid characters"),
     (Cause.NO_PERMISSION, r"Permission denied|Too many authentication failures|No supported authentication methods"),
 )
-"""Messages of OpenSSH 7 to 10 with exit status 255 (ssh(1), Exit status); the first match counts."""
+"""Regular expressions for messages of OpenSSH 7 to 10 with exit status 255 (ssh(1)). The first match counts."""
 
 _BY_ITSELF = 255
 _NO_PROGRAM = (126, 127)
@@ -37,7 +40,10 @@ _NO_PROGRAM = (126, 127)
 
 
 def ssh_fault(status: int | None, output: str) -> Cause | None:
-    """Return why nothing ran there, or None if something did. `output`: standard error."""
+    """Return why raidbench did not run on a host, or None if it ran.
+
+    `status`: exit status of ssh; `output`: its standard error.
+    """
     if status == _BY_ITSELF:
         return next((fault for fault, text in _MESSAGES if re.search(text, output)), Cause.UNREACHABLE)
     if status in _NO_PROGRAM or (status and re.search(r"[Cc]ommand not found", output)):

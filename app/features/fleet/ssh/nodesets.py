@@ -1,4 +1,4 @@
-"""Host names: sets, groups and exclusions by ClusterShell, and folding of many names into a short text."""
+"""Parses sets of host names with ClusterShell, and folds many names into a short text."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ MOST = 4096
 
 _BRACKETS = re.compile(r"\[([^\]]*)")
 _RANGE = re.compile(r"(\d{1,12})-(\d{1,12})")
-"""A range of numbers in brackets. It is counted before it is expanded, because expansion takes memory."""
+"""A range of numbers in brackets. Its size is checked before ClusterShell expands it, because expansion takes memory.
+"""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,252}", re.ASCII)
-"""Names that ssh may get as a host: never an option, and without a user."""
+"""Host names that are passed to ssh. They cannot be mistaken for an option and contain no user name."""
 
 
 def _node_sets() -> Any:
-    """Return ClusterShell's NodeSet module. Raises ToolMissingError."""
+    """Return ClusterShell's NodeSet module. Raises ToolMissingError if ClusterShell is not installed."""
     try:
         from ClusterShell import NodeSet
     except ImportError as error:
         raise ToolMissingError(
-            "Several hosts need ClusterShell 1.10, which is not installed.",
+            "Commands for several hosts need ClusterShell 1.10, which is not installed.",
             hint="Install it with `pip install 'raidbench[hosts]'`. The standalone binary and the packages include it.",
         ) from error
     return NodeSet
@@ -35,7 +36,7 @@ def _node_sets() -> Any:
 def parse_hosts(text: str, *, most: int = MOST) -> tuple[str, ...]:
     """Return the hosts of a node set (`node[1-50],@raid!node7`), each once, in order.
 
-    Groups are those of ClusterShell's own configuration. Raises ToolMissingError, InvalidValueError.
+    Groups such as `@raid` are defined in ClusterShell's configuration. Raises ToolMissingError, InvalidValueError.
     """
     node_sets = _node_sets()
     ranges = [pair for inner in _BRACKETS.findall(text) for pair in _RANGE.findall(inner)]
@@ -64,5 +65,5 @@ def parse_hosts(text: str, *, most: int = MOST) -> tuple[str, ...]:
 
 
 def fold_names(names: Iterable[str]) -> str:
-    """Return host names as a short text: `node[1-6,8-40]`. Raises ToolMissingError."""
+    """Return host names as a short text, such as `node[1-6,8-40]`. Raises ToolMissingError."""
     return str(_node_sets().NodeSet.fromlist(list(names)))

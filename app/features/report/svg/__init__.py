@@ -1,4 +1,4 @@
-"""Graphs as SVG, without scripts and external resources."""
+"""Draws graphs as SVG, without scripts or external resources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.features.report.svg.lines import line_svg
 
 
 def to_svg(graph: Graph, *, standalone: bool = False) -> Svg:
-    """Return the graph as an SVG element; with `standalone`, as a complete file with its own colours."""
+    """Return the graph as an SVG element. With `standalone`, it is a complete file that includes its style sheet."""
     match graph:
         case LineGraph():
             return line_svg(graph, standalone=standalone)

@@ -1,4 +1,4 @@
-"""SVG elements as text: escaping in one place, colours and strokes, and the frame of every graph."""
+"""SVG elements as text, the style sheet of graphs, and the frame that all graphs have. All escaping is done here."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from backends.text import clean
 
 # -- colours and strokes for light and dark mode ----------------------------------------------------------------------
 
-# The hues are from Okabe and Ito (2008), which all common kinds of colour vision can distinguish. Lines also differ in
-# dashes and markers.
+# The hues are from Okabe and Ito (2008). People with any common kind of colour vision can distinguish them. Lines also
+# differ in dashes and markers.
 
 _LIGHT = ("#0072b2", "#c44e00", "#007a5a", "#a8478a", "#7a6000", "#3b3b3b")
 _DARK = ("#56b4e9", "#ff9f4a", "#2fd3a4", "#e79ccb", "#f0e442", "#d0d0d0")
@@ -40,7 +40,7 @@ svg.graph .bar{stroke-width:1.4}
 
 
 def graph_css() -> str:
-    """Return the CSS rules for `svg.graph`. Their colours are variables, see `variables`."""
+    """Return the CSS rules for `svg.graph`. They use the colour variables that `variables` defines."""
     rows = [_SHAPES]
     for number in range(MOST_LINES):
         rows.append(f"svg.graph .c{number}{{stroke:var(--s{number});stroke-dasharray:{_DASHES[number]}}}")
@@ -50,7 +50,10 @@ def graph_css() -> str:
 
 
 def variables(selector: str) -> str:
-    """Return the colours of the light and the dark scheme, as the reader prefers; printed output is light."""
+    """Return CSS that defines the colours for `selector`.
+
+    The reader's preference selects the light or the dark scheme. Printed output is light.
+    """
     light = _block(selector, _LIGHT, "#1b1f24", "#59636e", "#dfe3e8", "#eef1f4", "#ffffff", "#b3261e")
     dark = _block(selector, _DARK, "#e8eaed", "#a3adb8", "#363c44", "#23282e", "#15181c", "#ff8a80")
     return f"{light}\n@media screen and (prefers-color-scheme:dark){{{dark}}}"
@@ -69,10 +72,10 @@ def _block(
 # -- elements: all text and attributes are escaped here ---------------------------------------------------------------
 
 Svg = NewType("Svg", str)
-"""Markup, as opposed to text that still has to be escaped. The type checker keeps them apart."""
+"""Markup. It is a separate type so that the type checker finds text that was not escaped."""
 
 _LONGEST = 2000
-"""Maximum number of characters of one text."""
+"""Maximum number of characters of a text; the rest is cut off."""
 
 _ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;", "`": "&#96;"})
 
@@ -83,7 +86,10 @@ def escape(raw: str) -> Svg:
 
 
 def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
-    """Return an element around elements. Attribute `class_` becomes `class`, `text_anchor` becomes `text-anchor`."""
+    """Return an element with these inner elements.
+
+    In names of attributes, `class_` becomes `class` and `text_anchor` becomes `text-anchor`.
+    """
     output = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
@@ -96,7 +102,7 @@ def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
 def text(
     content: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None
 ) -> Svg:
-    """Return a line of text. `style` overrides the rules of its class."""
+    """Return a line of text. `kind` is its CSS class, and `style` overrides the rules of that class."""
     return tag("text", escape(content), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
 
 
@@ -111,7 +117,7 @@ def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: st
 
 
 def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
-    """Return straight segments through the points. None interrupts the path; returns "" without points."""
+    """Return a path of straight segments through the points. None interrupts it. Without points, return ""."""
     lines: list[str] = []
     pen = "M"
     for point in points:
@@ -129,7 +135,7 @@ def shorten(label: str, characters: int) -> str:
 
 
 def wrap(label: str, characters: int, lines: int) -> tuple[str, ...]:
-    """Return the text in at most `lines` lines, broken at spaces if possible."""
+    """Return the text in at most `lines` lines of `characters` characters, broken at spaces if possible."""
     rows: list[str] = []
     rest = clean(label, 400)
     while rest and len(rows) < lines - 1 and len(rest) > characters:
@@ -145,27 +151,27 @@ def _value(value: str | float) -> str:
 
 
 def _number(value: float) -> str:
-    """Return the number with at most one decimal: a tenth of a pixel is invisible."""
+    """Return the number with at most one decimal, because less than a tenth of a pixel is invisible."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 # -- frame of every graph: size, title, description for screen readers ------------------------------------------------
 
 WIDTH = 520
-"""Width in pixels. Graphs are displayed at about this size, so that text keeps its size."""
+"""Width of a graph in pixels. Graphs are displayed at about this width, so that their text is not scaled."""
 
 TOP = 34
-"""Top of the plot area, below the title."""
+"""Distance in pixels from the top of the graph to the plot area, below the title."""
 
 _EDGE = 10
-"""Margin around a standalone graph."""
+"""Margin around a standalone graph in pixels."""
 
 LETTER = 6.3
-"""Approximate width of a 12-pixel letter."""
+"""Approximate width in pixels of a letter of the 12-pixel font."""
 
 
 def frame_svg(graph: Graph, height: float, *parts: Svg, standalone: bool, width: float = WIDTH) -> Svg:
-    """Return the complete graph. A standalone one includes its colours."""
+    """Return the complete SVG of a graph with title and description. With `standalone`, it includes its style sheet."""
     edge = _EDGE if standalone else 0
     svgs = [
         tag("title", escape(graph.title), id=f"{graph.key}-t"),

@@ -1,4 +1,4 @@
-"""A heat map as SVG."""
+"""Draws a heat map as SVG."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from app.features.report.svg.elements import TOP, WIDTH, Svg, frame_svg, rect, t
 _SIDE, _CELL, _ROW, _LINE = 150.0, 74.0, 34.0, 13.0
 _HEAD_LINES = 4
 
-# Samples of cividis (Nunez, Anderton, Renslow 2018), whose lightness increases evenly for all kinds of colour vision.
+# Samples of the colour map cividis (Nunez, Anderton, Renslow 2018). Its lightness increases evenly for all kinds of
+# colour vision.
 _RAMP = ((0, 34, 78), (53, 69, 108), (102, 105, 112), (148, 142, 119), (200, 184, 102), (254, 232, 56))
 
 
 def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
-    """Return the graph. It is wider than others if there are many columns."""
+    """Return the heat map as SVG. With many columns, it is wider than other graphs."""
     cell = max(_CELL, (WIDTH - _SIDE - 4) / max(1, len(graph.columns)))
     width = _SIDE + 4 + cell * len(graph.columns)
     heads = [wrap(column, int(cell / 6.2), _HEAD_LINES) for column in graph.columns]
@@ -25,9 +26,8 @@ def heat_svg(graph: HeatMap, *, standalone: bool = False) -> Svg:
             parts.append(text(label, _SIDE + cell * (at + 0.5), y, "mono", anchor="middle"))
     shares = [[_share_at(graph, row, column) for column in range(len(graph.columns))] for row in range(len(graph.rows))]
     least = min((share for line in shares for share in line if share is not None), default=0.0)
-    floor = min(
-        0.9, int(least * 10) / 10
-    )  # the darkest colour is a multiple of a tenth, so that small differences are visible
+    # The darkest colour is the lowest share, rounded down to a tenth, so that small differences are visible.
+    floor = min(0.9, int(least * 10) / 10)
     for at, row in enumerate(graph.rows):
         y = top + at * _ROW
         side = wrap(row, int(_SIDE / 6.2), 2)
@@ -55,7 +55,7 @@ def _cell(box: tuple[float, float, float], colour: tuple[int, ...] | None, label
 
 
 def _key(width: float, y: float, floor: float) -> list[Svg]:
-    """Return the legend of the colours."""
+    """Return the legend for the colours and frames."""
     left = width - 4 - 52 - 130
     boxes = [rect(left + step * 13, y, 13, 10, "", fill=_hex(_colour(step / 9))) for step in range(10)]
     low = text(f"{floor * 100:.0f} %", left - 6, y + 9, "soft", anchor="end")
@@ -69,7 +69,7 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
 
 
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
-    """Return how near the result of a cell comes to the best of its line, 0..1; None where nothing was measured."""
+    """Return how close a cell comes to the best of its row or column, from 0 to 1; None if it was not measured."""
     value = graph.cells[row][column]
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""Means with their intervals as SVG."""
+"""Draws means with their intervals as SVG."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEFT, _RIGHT, _ROW = 20, 20, 38
 
 
 def interval_svg(graph: IntervalGraph, *, standalone: bool = False) -> Svg:
-    """Return the graph. The text of each row is above its line, so that it may be long."""
+    """Return the graph as SVG. The text of each row is above its interval, so that it may be long."""
     scale = Scale(graph.axis, _values(graph), zero=True, most=7).set_range(_LEFT, WIDTH - _RIGHT)
     bottom = TOP + len(graph.rows) * _ROW + 6
     parts: list[Svg] = []

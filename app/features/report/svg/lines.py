@@ -1,4 +1,4 @@
-"""Lines over a common axis as SVG."""
+"""Draws lines over a common x axis as SVG."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from app.features.report.svg.scales import Scale
 _LEFT, _RIGHT, _HEIGHT = 62, 14, 200
 _LEGEND = 20
 _MARKED = 7
-"""Number of markers along a line with many points."""
+"""Approximate number of markers along a line with many points."""
 _CAP = 4
-"""Half the width of the end caps of an interval."""
+"""Half of the width of an interval's end caps, in pixels."""
 
 _NAMES = {AxisUnit.MIB_PER_S: "MiB/s", AxisUnit.SECONDS: "s", AxisUnit.PERCENT: "%"}
 
 
 def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
-    """Return the graph."""
+    """Return the graph as SVG."""
     shown = graph.series[:MOST_LINES]
     x = Scale(graph.x, [at for series in shown for at, _ in series.points])
     x.set_range(_LEFT, WIDTH - _RIGHT)
@@ -37,7 +37,7 @@ def line_svg(graph: LineGraph, *, standalone: bool = False) -> Svg:
 
 
 def _legend(shown: tuple[GraphLine, ...]) -> tuple[list[Svg], int]:
-    """Return a sample of each line with its name, and the number of rows. A single line has no legend."""
+    """Return the legend, and the number of rows that it takes. A single line has no legend."""
     if len(shown) < 2:
         return [], 0
     parts: list[Svg] = []
@@ -97,7 +97,7 @@ def _line_elements(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterat
             yield from _whisker(x.position(at), y.position(ends[0]), y.position(ends[1]), f"bar b{number}")
     points = [point for point in placed if point is not None]
     every = 1 if series.measured else max(1, len(points) // _MARKED)
-    # Overlapping lines have their markers at different positions.
+    # Shift the markers of each line, so that overlapping lines can be distinguished.
     start = 0 if series.measured else (number * every // MOST_LINES + every // 2) % max(1, every)
     if len(points) == 1 or series.measured or len(points) > _MARKED:
         for px, py in points[start::every]:
@@ -105,13 +105,13 @@ def _line_elements(series: GraphLine, number: int, x: Scale, y: Scale) -> Iterat
 
 
 def _whisker(x: float, low: float, high: float, kind: str) -> Iterator[Svg]:
-    """Yield an interval: a line with end caps."""
+    """Yield the elements of an interval: a line with end caps."""
     yield line(x, low, x, high, kind)
     yield from (line(x - _CAP, end, x + _CAP, end, kind) for end in (low, high))
 
 
 def marker(number: int, x: float, y: float) -> Svg:
-    """Return the marker shape of a line."""
+    """Return the marker of the line with this number, at this position. Each line has its own shape."""
     kind = f"mark m{number}"
     match number % MOST_LINES:
         case 0:

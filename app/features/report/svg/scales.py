@@ -1,4 +1,4 @@
-"""Scales: positions of numbers on an axis, and round numbers for its marks. No I/O."""
+"""Scales of axes: convert numbers to positions, and choose round numbers for the marks. No I/O."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PERCENTILES = (0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
 
 
 class Scale:
-    """One axis that covers the given values, drawn from `start` to `end`."""
+    """The scale of an axis that covers the given values."""
 
     def __init__(self, axis: Axis, values: Sequence[float], *, zero: bool = False, most: int = 6) -> None:
-        """Fit the axis to the values. `zero` includes 0; `most` is the approximate number of marks that fit."""
+        """Fit the axis to the values. `zero`: whether to include 0; `most`: approximate maximum number of marks."""
         self._axis = axis
         self._move: Callable[[float], float] = _MOVES[axis.spacing]
         finite = [value for value in values if math.isfinite(value)]
@@ -38,18 +38,18 @@ class Scale:
         return self
 
     def position(self, value: float) -> float:
-        """Return the position of a number; values outside are placed at the nearest end."""
+        """Return the position of a number in pixels. Numbers beyond the axis are placed at its nearest end."""
         low, high = self._move(self.low), self._move(self.high)
         share = (self._move(min(max(value, self.low), self.high)) - low) / ((high - low) or 1.0)
         return self._start + share * (self._end - self._start)
 
     def label(self, mark: float) -> str:
-        """Return the label of a mark."""
+        """Return the label of the mark at this number."""
         return _times(mark) if self._axis.spacing is Spacing.RATIO else tick(mark, self._axis.unit)
 
 
 def tick(value: float, unit: AxisUnit) -> str:
-    """Return the label of a round number, without meaningless decimals."""
+    """Return the label of a round number on an axis with this unit."""
     match unit:
         case AxisUnit.IOPS:
             return si_label(value)
@@ -71,7 +71,7 @@ def _nines(percent: float) -> float:
 
 
 def _times(percent: float) -> str:
-    """Return a difference as text: in percent up to double and half, as a factor beyond."""
+    """Return a difference as text. From half to double it is in percent, beyond that it is a factor."""
     ratio = 1 + percent / 100
     if 0.5 <= ratio <= 2:
         return f"{percent:+.0f} %" if percent else "0"
@@ -93,11 +93,11 @@ _MOVES: dict[Spacing, Callable[[float], float]] = {
     Spacing.RATIO: _log_ratio,
 }
 _LEAST = {Spacing.LOG: 0.0, Spacing.RATIO: -100.0}
-"""Values at or below this limit have no position on the scale."""
+"""Limit by kind of scale. Values at or below it have no position and are ignored."""
 
 
 def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
-    """Return the first and last number of the axis, and its marks."""
+    """Return the first and the last number of the axis, and the numbers at its marks."""
     if axis.at:
         return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
     match axis.spacing:
@@ -135,7 +135,7 @@ def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tupl
 
 
 def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
-    """Return the limits and marks around 0: powers of ten on both sides, and half and double if they fit."""
+    """Return the limits and marks of an axis of ratios: powers of ten, and factors such as 2 and 1/2 if they fit."""
     lowest, highest = math.floor(_log_ratio(low) + 1e-9), math.ceil(_log_ratio(high) - 1e-9)
     step = max(1, math.ceil((highest - lowest) / most))
     powers = [10.0**power for power in range(-12, 301) if power % step == 0]
@@ -146,7 +146,7 @@ def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[flo
 
 
 def _marks(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
-    """Return the marks from the last one below `low` to the first one above `high`."""
+    """Return the marks from the last one at or below `low` to the first one at or above `high`."""
     first = max((mark for mark in every if mark <= low * 1.001), default=every[0])
     last = min((mark for mark in every if mark >= high * 0.999), default=every[-1])
     return tuple(mark for mark in every if first <= mark <= last)

@@ -176,7 +176,7 @@ def test_more_time_than_passed_is_a_lie() -> None:
 def test_latencies_of_some_intervals_alone_are_a_lie() -> None:
     account = HostAccount(LEASE)
     account.tick(interval(100.0))
-    with pytest.raises(ProtocolViolationError, match="latencies of only some"):
+    with pytest.raises(ProtocolViolationError, match="only some I/Os have latencies"):
         account.tick(interval(101.0, read=SIDE | {"bins": []}))
 
 
@@ -261,7 +261,7 @@ def test_a_whole_run_that_ended_by_itself_is_a_lie(why: str) -> None:
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        pytest.param({"lies_at": 8, "lie": {"bins": [[100, 5]]}}, "100 I/Os, but latencies of 5", id="histogram"),
+        pytest.param({"lies_at": 8, "lie": {"bins": [[100, 5]]}}, "100 I/Os, but 5 latencies", id="histogram"),
         pytest.param({"doubles": 8}, "repeated interval", id="interval twice"),
         pytest.param({"results": 2}, "two results", id="two results"),
         pytest.param({"go": 17.5}, "message of another run", id="another run"),
