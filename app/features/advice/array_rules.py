@@ -164,7 +164,8 @@ def depth_beyond_device(facts: RunFacts) -> Advice | None:
         key="depth-beyond-device",
         message=f"The job keeps {queue} I/Os in flight, but the device accepts {facts.queue_limit} at a time"
         f" ({facts.queue_limit_source}). The others wait in the kernel, which adds to the latency.",
-        do=f"Reduce the queue depth times the number of jobs to {facts.queue_limit}, or raise the queue depth of the device.",
+        do=f"Reduce the queue depth times the number of jobs to {facts.queue_limit}, "
+        "or raise the queue depth of the device.",
     )
 
 
