@@ -14,7 +14,7 @@ from textual._xterm_parser import XTermParser
 
 _ESC: Final = "\x1b"
 _WORD_MOVES: Final = (f"{_ESC}b", f"{_ESC}f")
-"""Move by a word in a field, as in readline."""
+"""Sequences that move by a word in an input field, as in readline."""
 
 _CHARACTERS: Final = frozenset(
     keys for keys, meant in ANSI_SEQUENCES_KEYS.items() if len(keys) == 2 and keys[0] == _ESC and isinstance(meant, str)

@@ -24,7 +24,7 @@ class CheckTracker:
 
     @property
     def state(self) -> object:
-        """A value that is equal as long as the findings are."""
+        """A value that stays equal as long as the findings do not change."""
         return None
 
     async def update(self) -> None:
@@ -64,7 +64,7 @@ class FileDifference(Protocol):
 
     @property
     def line(self) -> int:
-        """Line of the file."""
+        """Line number in the file."""
 
 
 _NOTHING: Mapping[str, FileDifference] = MappingProxyType({})
@@ -100,20 +100,20 @@ class DriftWatch:
 
 
 class BackgroundWork:
-    """Background work as the app sees it. A feature overrides the methods that it needs."""
+    """The interface of background work to the app. A feature overrides the methods that it needs."""
 
     @property
     def measuring(self) -> bool:
-        """Whether it measures on this machine now."""
+        """Whether the work is measuring on this machine now."""
         return False
 
     async def find(self) -> None:
-        """Find work that an earlier raidbench left, once the devices are known."""
+        """Find unfinished work of an earlier raidbench process. Called once the devices are known."""
 
     async def may_leave(self) -> bool:
         """Ask about the work; return whether to continue leaving."""
         return True
 
     def progress_text(self, now: float) -> str:
-        """Return its progress for the header; "" while nothing runs."""
+        """Return the progress of the work for the header; "" if it is not running."""
         return ""

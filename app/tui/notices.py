@@ -20,7 +20,7 @@ from widgets.text_utils.text import clean as plain
 from widgets.text_utils.text import pad, shorten, wrap
 
 SHOWN_S: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
-"""Seconds that a notice stays whatever is typed. After that, the next key removes it."""
+"""Seconds that a notice stays even if keys are pressed. After that, the next key removes it."""
 
 MAX_LINES: Final = 4
 """Maximum lines for notices. The log has their full text."""
@@ -87,7 +87,7 @@ class Notices:
         self.messages.clear()
 
     def drop_read(self) -> None:
-        """Remove notices that were shown long enough: a user who types has read them."""
+        """Remove notices that were shown long enough. A user who presses a key has read them."""
         now = self._clock()
         self._visible = [(since, notice) for since, notice in self._visible if now - since < SHOWN_S[notice.severity]]
 
@@ -108,7 +108,7 @@ def join_sentences(*parts: str | None) -> str:
 class NoticeLine(StyleCachedWidget):
     """The current notices in as many lines as they need; without any, the hint of the screen.
 
-    Its line is always reserved, so that nothing moves; on a short terminal only while there is text.
+    One line is always reserved, so that nothing moves. On a short terminal it is reserved only while there is text.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"notice--information", "notice--warning", "notice--error", "notice--hint"}

@@ -18,7 +18,7 @@ class ScreenOptions:
     session: Path | None = None
     """Session folder; None begins a new session."""
     ascii: bool = False
-    """Draw without UTF-8."""
+    """Whether to draw with ASCII only."""
     fps: float = 4.0
     """Maximum redraws per second while a job runs."""
     theme: str = "dark"
@@ -38,7 +38,7 @@ class ScreenOptions:
     steady: SteadyPlan = field(default_factory=SteadyPlan)
     """Rounds and cap of the steady state."""
     trial_seconds: float = 60.0
-    """Seconds of a trial."""
+    """Length of a trial in seconds."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None
     """Passes the sweep of a session on to another process; None if no process may be started."""
     devices_columns: tuple[str, ...] = ()

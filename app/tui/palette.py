@@ -120,11 +120,11 @@ class PaletteEntry:
 
 
 class Palette(CommandPalette, SafeScreen[None]):
-    """Textual's palette, which a second Enter closes only once."""
+    """Textual's palette. A second Enter that arrives while it closes has no effect."""
 
 
 class CommandsProvider(Provider):
-    """Provides the commands of all screens, going to their screen first, and the selected device's settings."""
+    """Provides the commands of all screens and the selected device's settings. A command shows its screen first."""
 
     async def discover(self) -> Hits:
         """Yield all entries, those of the current screen first."""
@@ -198,7 +198,7 @@ def match_entry(query: str, entry: PaletteEntry) -> Fit:
     """Return how well an entry matches the query: its name by letters, or its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        # Prefer the shorter one of equal matches.
+        # Of equally good matches, prefer the shorter one.
         return replace(named, nearness=named.nearness - len(entry.title) / 10_000)
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()

@@ -58,7 +58,7 @@ def rows(shown: view.Table) -> tuple[TableRow, ...]:
 
 
 def cells(shown: Iterable[str | view.Cell]) -> tuple[str | TableCell, ...]:
-    """Return several cells. Most cells of ten thousand rows are plain text."""
+    """Return the cells of a row. Plain text is returned as it is, because lists have up to ten thousand rows."""
     return tuple([item if isinstance(item, str) else cell(item) for item in shown])
 
 

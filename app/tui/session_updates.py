@@ -1,4 +1,4 @@
-"""The session as the app sees it, redrawn only as often as the link can carry."""
+"""The app's copy of the session, redrawn only as often as the connection to the terminal allows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SHARE = 2.0
 
 
 class RedrawThrottle:
-    """Times of queries and answers; `clock` returns seconds."""
+    """Delays the next redraw according to the times of queries and answers. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -93,7 +93,7 @@ class SessionApp(App[int]):
     """An app that follows the session of a workbench."""
 
     session: var[Session] = var(Session, always_update=False)
-    """The present session."""
+    """The current session."""
 
     def __init__(self, workbench: Workbench, fps: float) -> None:
         """`fps`: maximum redraws per second while a job runs."""
@@ -111,7 +111,7 @@ class SessionApp(App[int]):
     def _handle_event(self, session: Session, event: AnyEvent) -> None:
         at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
         if not at_once and time.monotonic() - self._drawn < _SOON:
-            return  # the next sample will show it too
+            return  # the next sample will also show this change
         self.post_message(SessionChanged(session))
 
     def on_session_changed(self, message: SessionChanged) -> None:

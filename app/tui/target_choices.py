@@ -1,4 +1,4 @@
-"""Rows of dialogs: devices that can be measured, each once with name, size, kind and use, and workloads."""
+"""Rows of dialogs: workloads, and devices that can be measured, each once with name, size, kind and use."""
 
 from __future__ import annotations
 

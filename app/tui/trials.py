@@ -1,4 +1,4 @@
-"""Trials: a line on every screen with the time left and the keys that decide. Nothing waits for a decision."""
+"""Trials: a line on every screen with the time left and the keys to keep or revert. Nothing waits for a decision."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _TrialSet:
     text: str
     """The changes on trial."""
     who: str = ""
-    """Who decides it, if this user may not."""
+    """Text about who decides the set; "" if this user may."""
 
 
 class Trials:
@@ -61,7 +61,7 @@ class Trials:
 
     @property
     def decidable(self) -> bool:
-        """Whether this user may decide any of them."""
+        """Whether this user may keep or revert any of the trials."""
         return any(not trial_set.who for trial_set in self._trial_sets())
 
     def text(self) -> str:
@@ -106,7 +106,7 @@ class Trials:
     def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
         """Decide the only set that this user may decide, or the chosen ones.
 
-        A set counts once it was shown long enough, so that no key was meant for something else.
+        A set counts only after it was shown for a moment, because an earlier key press may not have been meant for it.
         """
         from widgets.guarded_dialog import GRACE
 
@@ -153,7 +153,7 @@ class Trials:
         await self._forget(chosen)
 
     async def _forget(self, chosen: Sequence[_TrialSet]) -> None:
-        """Update the trials, without a report on those that were decided here."""
+        """Update the trials, without reporting those that were decided here."""
         for trial_set in chosen:
             self._others.pop(trial_set.key, None)
         await self.follow()
@@ -164,7 +164,7 @@ class Trials:
         return self._others.get(trial_set.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
     async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
-        """Keep values on trial, None for those of this session. Return whether all were kept and that is on disk."""
+        """Keep values on trial; None means those of this session. Return whether all are kept and recorded on disk."""
         self._deciding = True
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
@@ -256,7 +256,7 @@ class Trials:
         try:
             back = await self._workbench.changes.record_ended_trials()
         except RaidbenchError as error:
-            self._app.show_error(error, title="The trial")
+            self._app.show_error(error, title="The end of the trial was not recorded")
             return
         self._report(f"The trial is over: {view.trial_end_text(back)}.", well=back)
 

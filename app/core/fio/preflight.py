@@ -116,10 +116,10 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
 
 
 async def identify_fio(host: Host) -> Preflight:
-    """Return fio's path, version and engines, without trying any. Raises ToolMissingError, ToolFailedError."""
+    """Return fio's path, version and engines, without trying an engine. Raises ToolMissingError, ToolFailedError."""
     try:
         return _preflights.get(host) or await _identify(host)
-    except TypeError:  # a host without weak references
+    except TypeError:  # this kind of host does not support weak references
         return await _identify(host)
 
 
@@ -134,7 +134,7 @@ async def option_table(host: Host) -> OptionTable:
         return table
     help_options = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
     helps = [(await host.run(Command(argv=(ready.path, option), timeout=20))).stdout for option in help_options]
-    # The help leaves out aliases, which no version of fio has changed.
+    # The help does not list aliases, but no version of fio has changed them.
     listed = listed_names(helps)
     names = listed | {alias for alias, name in FIO_ALIASES.items() if name in listed}
     if "rw" not in names:
@@ -180,7 +180,7 @@ async def _version(host: Host, path: str) -> str:
 
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
-    """Raise ToolMissingError if fio's help lists O_SYNC only; older versions, which list no values, pass."""
+    """Raise ToolMissingError if fio's help lists only O_SYNC. Older versions list no values and are accepted."""
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
@@ -190,7 +190,7 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
 
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
-    """Read 64 KiB of a file that fio creates in the command's private folder; return the failure, None for success."""
+    """Read 64 KiB of a file that fio creates in the command's private folder; return the failure, or None."""
     options = (
         f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
         " --rw=read --bs=4k --size=64k --iodepth=4"

@@ -63,7 +63,7 @@ class SectionSampler:
             read=sums.get("read"),
             write=sums.get("write"),
             trim=sums.get("trim"),
-            # If one section makes progress, fio is updating its counts.
+            # If one section makes progress, fio is updating its counts, so the run is not stalled.
             stalled=all(sample.stalled for _, sample in running),
             sections=tuple(
                 SectionSample(name=row.name)

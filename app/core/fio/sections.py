@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 MOST_SECTIONS = 64
-"""Most sections of one run, because fio repeats all of them in each document."""
+"""Maximum number of sections in one run, because fio repeats all of them in each document."""
 
 _LONGEST_NAME = 80
 _SHOWN_NAMES = 6
@@ -40,8 +40,8 @@ class SectionedJob(Job):
     """A job of several sections, as `join_sections` makes it.
 
     A field has the value that all sections share. If they differ, it has the value that is correct for the combined
-    job, or fio's default. Properties of `Job` ask every section by `parts`; for safety properties one section is
-    enough.
+    job, or fio's default. The properties of `Job` take all `parts` into account. A safety property such as `writes` is
+    true if it is true for one section.
     """
 
     sections: tuple[JobSection, ...] = field()
@@ -60,13 +60,13 @@ class SectionedJob(Job):
 
     @property
     def reach(self) -> int | None:
-        """Return the bytes from the start of the target to the highest end of a section; None if the target decides."""
+        """Return the highest end of a section in bytes of the target; None if it depends on the target's size."""
         ends = [job.reach for job in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
 
     @property
     def shares(self) -> Split:
-        """Return all block sizes with equal percentages: the number of I/Os of a section is not known in advance."""
+        """Return all block sizes with equal percentages, because a section's number of I/Os is not known in advance."""
         sizes = self.block_sizes
         return tuple((size, 100 // len(sizes) + (at < 100 % len(sizes))) for at, size in enumerate(sizes))
 

@@ -14,7 +14,7 @@ from typing import Any
 from backends.values import dataclass
 
 LIMIT = 64 * 1024 * 1024
-"""Bytes after which a document without an end is abandoned."""
+"""Bytes after which the parser abandons a document that has not ended."""
 
 _NOISE_WIDTH = 4096
 _ATTEMPTS = 32
@@ -96,7 +96,7 @@ class StreamParser:
         return events
 
     def _extend(self, piece: bytes) -> None:
-        """Keep a part of an unfinished line, up to the limit."""
+        """Add a part to the unfinished line, up to the limit."""
         piece = piece[: self._limit + 1 - self._partial]
         if piece:
             self._parts.append(piece)
@@ -176,7 +176,7 @@ def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None
     if data is not None:
         return data, []
     inner = [line for line in lines[1:-1] if line.startswith(b"  ")]
-    # No foreign lines, so removing lines cannot fix it.
+    # There are no foreign lines, so removing lines cannot repair the document.
     if len(inner) == len(lines) - 2:
         return None
     data = _load([b"{", *inner, b"}"])

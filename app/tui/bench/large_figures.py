@@ -1,4 +1,4 @@
-"""The large metrics of a run: of the last interval with means while it runs, totals once it is over. No I/O."""
+"""The metrics of a run in large digits: the last interval and means while it runs, totals afterwards. No I/O."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def directions_of(curves: Curves) -> tuple[str, ...]:
 def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
     """Return a row for each direction, with the last interval and the mean, then one for each of several targets.
 
-    `most`: rows of targets that fit.
+    `most`: number of target rows that fit.
     """
     sums = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
     parts = ((part, name, sample.side(name)) for part, sample in curves.parts for name in DIRECTIONS)

@@ -65,8 +65,8 @@ def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
 
 # -- charts and lines of a job ----------------------------------------------------------------------------------------
 
-_AFTER_THE_RAMP = "latencies count after the ramp"
-"""fio reports no latencies before."""
+_AFTER_THE_RAMP = "latencies are shown after the ramp"
+"""Text in an empty latency graph: during the ramp, fio reports no latencies."""
 
 
 def throughput_chart(

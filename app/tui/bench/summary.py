@@ -50,7 +50,7 @@ def _same_job(record: RunRecord, other: RunRecord) -> bool:
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:
-    """Return the experiment that has not ended. After a crash it never will."""
+    """Return the last experiment if it has no recorded end. After a crash, the end is never recorded."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 

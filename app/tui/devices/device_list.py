@@ -122,7 +122,7 @@ class DeviceList(KeyedTable):
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
         """Update the rows. The cursor stays on its row; until the user moves it, on the first row.
 
-        It also stays on a row that is missing for now, so that the selection does not change to another device.
+        It also stays on a row that is temporarily missing, so that no other device becomes selected.
         """
         before = self._inventory
         if inventory is before and tuned is self._tuned and staged == self._staged:
@@ -159,13 +159,13 @@ class DeviceList(KeyedTable):
             self.cursor = self.rows[0].key
 
     def _rearrange(self) -> None:
-        """Update the rows for the same devices, and keep the cursor at its present row."""
+        """Update the rows for the same devices, and keep the cursor at its current row."""
         self._fill()
         if self._pinned_key is not None:
             self.pin_cursor()
 
     def pin_cursor(self) -> None:
-        """Keep the cursor on its present row, whatever rows are added above it."""
+        """Keep the cursor on its current row, even if rows are added above it."""
         self._pin(self.cursor)
 
     def _pin(self, key: str | None) -> None:
@@ -174,7 +174,7 @@ class DeviceList(KeyedTable):
         self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
-        """Return the present row of a key: a disk may turn out to be an array once its controller answers."""
+        """Return the current row for a key. A disk may turn out to be an array once its controller answers."""
         at, node = key.removesuffix(OTHERS), getattr(self._pinned_device, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)

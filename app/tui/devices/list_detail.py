@@ -74,7 +74,7 @@ class ListDetailScreen(WorkbenchScreen):
 
     @property
     def _shows_one_pane(self) -> bool:
-        """Whether only the list or the device fits."""
+        """Whether only one of the two fits: the list or the device."""
         return self.size.width < TWO_PANES
 
     # Textual calls the handlers of every class in the MRO, so a handler must not call super().

@@ -64,7 +64,7 @@ class DevicesScreen(ListDetailScreen):
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
-        self._shown: str | None = None  # of the shown device; not that of the row while the cursor moves
+        self._shown: str | None = None  # address of the shown device, not of the row under a moving cursor
         self._is_first_start = False
         self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
@@ -73,7 +73,7 @@ class DevicesScreen(ListDetailScreen):
         self._filter: TextField | None = None
         self._offered_item: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
-        self._pending_cursor: tuple[str, str] | None = None  # target and key for the cursor once they are read
+        self._pending_cursor: tuple[str, str] | None = None  # put the cursor on this target and key once read
 
     def on_mount(self) -> None:
         """Show the facts first at the very first start, because they contain the first steps."""
@@ -162,7 +162,7 @@ class DevicesScreen(ListDetailScreen):
         self.show_hidden_cells()
 
     def _awaited_text(self) -> str:
-        """Return the sources without an answer yet. Until then a controller's volumes look like plain disks."""
+        """Return the sources that have not answered yet. Until a controller does, its volumes look like plain disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
@@ -194,7 +194,7 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.recheck()
 
     def _is_tuning_outdated(self, device: Array | Drive) -> bool:
-        """Return whether the tuning of a device is unknown, or a change of its vendor or disk may affect it."""
+        """Return whether the tuning of a device is unknown, or a change to its disk or backend may affect it."""
         if self._moved is None or self._inventory is None or device.target not in self._tuned:
             return True
         twin = self._inventory.twin(device)
@@ -240,15 +240,16 @@ class DevicesScreen(ListDetailScreen):
         device = self._selected_device()
         if first or not is_new or device is None:
             self._show_facts(is_new=is_new)
-        # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+        # Keep the old settings until the new ones are read, so that the outcome of a change is never next to the old
+        # value.
         if device is not None:
-            # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
+            # Pass a partial: if a newer worker replaced a coroutine before its start, it would never be awaited.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "" if self._problems() else "this device is gone")
 
     def _problems(self) -> tuple[Facts, ...]:
-        """Return the problems of the scan that the selected row is about."""
+        """Return the scan problems that the selected row stands for."""
         return problem_facts(self._inventory or Inventory(), self._selected or "")
 
     def copyable_text(self) -> str:
@@ -287,7 +288,7 @@ class DevicesScreen(ListDetailScreen):
             self.detail.show_history(device_events(session, session.inventory, device))
 
     async def _read(self, device: Device, moved: frozenset[Target] | None) -> None:
-        """Read the settings of the device and of its kernel disk. Cached values are shown until then."""
+        """Read the settings of the device and of its block device in Linux. Show cached values until then."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
@@ -314,7 +315,7 @@ class DevicesScreen(ListDetailScreen):
             self.workbench_app.recheck()  # The new readings were not compared with the file yet.
 
     def _show_read(self, device: Device, parts: Sequence[TargetSettings], why: str | None = None) -> None:
-        """Show the settings that were read. Without settings and without a reason, show that they are awaited."""
+        """Show the settings that were read. Without any, and if `why` is None, show that they are still being read."""
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
