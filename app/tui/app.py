@@ -190,7 +190,7 @@ class WorkbenchApp(SessionApp):
             self.show_error(error)
 
     def recheck(self) -> None:
-        """Run the check again. The earlier findings remain until it is done."""
+        """Run the check again. Its earlier findings remain until the new run has ended."""
         self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # a callable: an unstarted coroutine would warn
 
     async def _check(self) -> None:
@@ -329,7 +329,7 @@ class WorkbenchApp(SessionApp):
         self._add_notice(message, copyable=clean_lines(path, 12))
 
     def _add_notice(self, message: str, **parts: Any) -> None:
-        """Show a notice; `parts`: its other fields."""
+        """Show a notice. `parts`: the other fields of the notice."""
         self.notices.add(Notice(message=clean_lines(message, 12), at=time.time(), **parts))
         self.show_notices()
 
@@ -415,7 +415,7 @@ class WorkbenchApp(SessionApp):
             self.push_screen(Palette(id="--command-palette"))
 
     def action_leave(self) -> None:
-        """Leave, after the questions that are necessary; only one such dialog at a time."""
+        """Quit after asking the necessary questions. Only one such dialog is open at a time."""
         from app.tui.exit_dialogs import ExitDialogs
 
         if self._leaving is None or self._leaving.is_finished:

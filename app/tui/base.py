@@ -76,7 +76,7 @@ class WorkbenchScreen(SparseScreen[None]):
         return cast("AppInterface", self.app)
 
     def _size_classes(self) -> Iterator[str]:
-        """Yield the classes for this terminal size. Adding them later would style and lay out everything twice."""
+        """Yield the CSS classes for this terminal size. Adding them later would style and lay out everything twice."""
         for cells, points in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
             fitting = [point for point in points or () if cells >= point[0]]
             yield from [max(fitting)[1]] if fitting else ()
@@ -151,9 +151,9 @@ class WorkbenchScreen(SparseScreen[None]):
         self.query_one(NoticeLine).notices = self.workbench_app.notices.visible
 
     def hint(self, text: str, *, stays: bool = False) -> None:
-        """Set the text above the footer while there is no notice, such as details of the row under the cursor.
+        """Set the text that is shown above the footer while there is no notice, such as details of the current row.
 
-        `stays`: show it below notices, too.
+        `stays`: whether it is also shown below notices.
         """
         line = self.query_one(NoticeLine)
         line.stays, line.hint = stays, text

@@ -13,7 +13,7 @@ class CommandSpec:
     """One command."""
 
     id: str
-    """`screen.action`: its name in a keymap."""
+    """Name of the command in a keymap: `screen.action`."""
     keys: tuple[str, ...]
     """Default keys in Textual's notation."""
     action: str
@@ -31,7 +31,7 @@ class CommandSpec:
 
     @property
     def shown_keys(self) -> str:
-        """Keys as people write them. A command without keys is reached through the palette."""
+        """The keys as they are shown to the user. A command without keys can be run from the palette."""
         return " ".join(_KEY_NAMES.get(key, key) for key in self.keys or ("ctrl+p",))
 
 
@@ -539,7 +539,7 @@ SHEETS = {
     "joint": "Many hosts",
     "host": "Host",
 }
-"""Screens that are opened from another one, by name."""
+"""Screens that are opened from another screen, by name."""
 
 
 INPUT_FIELD = "field"

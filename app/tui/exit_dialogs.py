@@ -54,7 +54,7 @@ class ExitDialogs:
                 self._app.notify_transient("The job has ended in the meantime: its results are on Bench, q quits.")
             if answer != "stop":
                 return
-            await self._app.stop_measuring()  # its device is locked until then
+            await self._app.stop_measuring()  # the device of the job is locked until then
         for work in reversed(tuple(self._app.background.values())):  # ask about the newest work first
             if not await work.may_leave():
                 return

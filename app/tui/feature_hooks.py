@@ -44,7 +44,7 @@ class FileDifference(Protocol):
 
     @property
     def target(self) -> Target | None:
-        """Target of the setting; None if it does not exist here."""
+        """Target of the setting; None if this machine does not have it."""
 
     @property
     def key(self) -> str:
@@ -56,11 +56,11 @@ class FileDifference(Protocol):
 
     @property
     def settable(self) -> bool:
-        """Whether it can be set from a file."""
+        """Whether the setting can be set from a file."""
 
     @property
     def why(self) -> str:
-        """Why it cannot be set from a file, or what is missing; a sentence without its period."""
+        """Why the setting cannot be set from a file, or what is missing; a sentence without its period."""
 
     @property
     def line(self) -> int:

@@ -76,7 +76,7 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
 
 
 def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
-    """Return host, screens and state in one line. Screens that are not in front lose their names first."""
+    """Return host, screens and state in one line. If they do not fit, screens that are not in front lose their names."""
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fit(_host(content), _MAX_HOST, "")
     room -= _width(host, "")
@@ -141,7 +141,7 @@ def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:
 
 
 def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
-    """Return the segments that fit. If those that always stay are too long, the last one is cut."""
+    """Return the segments that fit. If the segments of rank 0 are too long, the last one is cut."""
     kept = list(pieces)
     while kept and _width(kept, joint) > room:
         rank, at = max((piece.rank, at) for at, piece in enumerate(kept))

@@ -39,7 +39,7 @@ class Notice:
     at: float = field(default=0.0, compare=False)
     """Time of the notice, in seconds since the epoch. It does not count for equality."""
     passing: bool = field(default=False, compare=False)
-    """Whether the next notice replaces it and the log omits it, as for a dead key or a progress message."""
+    """Whether the next notice replaces this one and the log omits it, for example a progress message."""
 
     @property
     def text(self) -> str:
@@ -51,7 +51,7 @@ class Notice:
 
 
 class Notices:
-    """All notices, and those that are still shown."""
+    """All notices of the session, and which of them are still shown."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -65,7 +65,7 @@ class Notices:
         return tuple(notice for _, notice in self._visible)
 
     def add(self, notice: Notice) -> None:
-        """Show a notice in addition to those that are too recent to have been read."""
+        """Show a notice below earlier ones that are too recent to have been read."""
         if not notice.passing:
             self.messages.append(notice)
         self.drop_read()

@@ -42,7 +42,7 @@ class ScreenOptions:
     hand_over: Callable[[Path], Awaitable[int]] | None = None
     """Passes the sweep of a session on to another process; None if no process may be started."""
     devices_columns: tuple[str, ...] = ()
-    """Columns of the device list; () for the usual ones."""
+    """Columns of the device list; () for the default ones."""
     devices_order: str = "address"
     """Order of the device list."""
     state_file: Path | None = None

@@ -63,7 +63,7 @@ def cells(shown: Iterable[str | view.Cell]) -> tuple[str | TableCell, ...]:
 
 
 def cell(shown: str | view.Cell) -> str | TableCell:
-    """Return a cell with its tone, after its sign."""
+    """Return a cell with its tone and, in front of the text, its sign."""
     if isinstance(shown, str):
         return shown
     text = shown.text if shown.mark is None else f"{MARKS[shown.mark]} {shown.text}"

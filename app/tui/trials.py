@@ -34,9 +34,9 @@ class _TrialSet:
     """A set of trials that are decided together."""
 
     key: tuple[str, float]
-    """Its session ("" for the current one) and its deadline by the boot clock."""
+    """The session of the set ("" for the current one), and its deadline by the boot clock."""
     left: float
-    """Seconds until it is reverted."""
+    """Seconds until the set is reverted."""
     text: str
     """The changes on trial."""
     who: str = ""
@@ -226,7 +226,7 @@ class Trials:
             self._app.show_header()
 
     async def _report_outcome(self, trials: Sequence[Undecided]) -> None:
-        """Report an outcome by the values read now, because another program may have decided it."""
+        """Report the outcome of trials by reading the values now, because another program may have decided them."""
         lines: list[str] = []
         for undecided in trials:
             change = undecided.trial.change

@@ -32,12 +32,12 @@ class CpuSampler:
         self._last = self._mark = self._now()
 
     def tick(self) -> CpuStats:
-        """Return the shares since the last tick."""
+        """Return the shares of CPU time since the last tick."""
         before, self._last = self._last, self._now()
         return _shares(before, self._last)
 
     def total(self) -> CpuStats:
-        """Return the shares from `begin` to the last tick."""
+        """Return the shares of CPU time from `begin` to the last tick."""
         return _shares(self._mark, self._last)
 
     def _now(self) -> tuple[float, float | None, float, float]:

@@ -24,7 +24,7 @@ class Counters:
     io_bytes: int = 0
     """Bytes moved."""
     total_ios: int = 0
-    """I/Os issued, including failed ones and, in mid-run, those in flight."""
+    """I/Os issued. They include failed I/Os and, during the run, those in flight."""
     completed: int = 0
     """I/Os whose latency was timed (fio's N); 0 during the ramp and with latency switched off."""
     runtime_ms: int = 0
@@ -229,7 +229,7 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
 
 
 def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
-    """Return one of fio's three latencies, or None if it was not timed."""
+    """Return one of fio's three latencies (total, completion, submission), or None if it was not timed."""
     for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
         block = _dict(entry.get(name))
         if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
@@ -238,7 +238,7 @@ def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
 
 
 def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
-    """Return the counters of a block of latencies; `scale`: its unit in ns."""
+    """Return the counters of a block of latencies. `scale`: the unit of the block, in ns."""
     histogram = _histogram(latency, scale)
     completed = _int(latency.get("N")) if "N" in latency else histogram.total
     timed = completed > 0 or _float(latency.get("max")) > 0
@@ -306,7 +306,7 @@ def _float(value: object) -> float:
 
 
 def _int(value: object) -> int:
-    """Return a count, 0 at least: a race in fio can make its counters negative."""
+    """Return a count that is 0 or more, although a race in fio can make its counters negative."""
     if isinstance(value, int) and not isinstance(value, bool):
         # No counter of fio exceeds a signed 64-bit number.
         return max(0, min(value, 1 << 63))

@@ -25,7 +25,7 @@ class JobField:
     label: str
     """Label in a form."""
     help: str
-    """One sentence."""
+    """Help text of one sentence."""
     parse: Callable[[str], object]
     """Converts text to a value. Raises InvalidValueError for an illegal text."""
     format: Callable[[object], str] = str
@@ -35,7 +35,7 @@ class JobField:
     optional: bool = False
     """Whether an empty text is legal and means None."""
     unit: str = ""
-    """Unit of a bare number; "" if it is obvious, or part of the text."""
+    """Unit of a number without one; "" if the unit is obvious or always part of the text."""
     option: str = ""
     """fio's name of the field; "" if fio uses the same name as `key`."""
 
@@ -96,7 +96,7 @@ def field_text(key: str, text: str) -> str:
 
 
 def unit_of(key: str) -> str:
-    """Return the unit of a bare number of a field; "" if it is obvious."""
+    """Return the unit of a field's number that has none; "" if it is obvious."""
     return FIELDS_BY_KEY[key].unit
 
 

@@ -75,7 +75,7 @@ class JobTarget:
         return self.path.replace(":", r"\:")
 
 
-# -- a job: a value that is always valid ----------------------------------------------------------------------------
+# -- a job: an object that is always valid ----------------------------------------------------------------------------
 
 __all__ = [
     "Arrival",
@@ -139,9 +139,9 @@ class Job:
     size_percent: int | None = None
     """Percent of the target to use, instead of `size`."""
     offset: int | None = None
-    """Bytes of the target before the part that is used."""
+    """Bytes to skip at the start of the target."""
     offset_percent: int | None = None
-    """Percent of the target before the part that is used."""
+    """Percent of the target to skip at its start, instead of `offset`."""
     ioengine: Engine = Engine.LIBAIO
     """How requests reach the kernel."""
     direct: bool = True
@@ -174,7 +174,7 @@ class Job:
     offset_increment: int | None = None
     """Bytes between the starts of the jobs; None to divide the target among sequential jobs."""
     norandommap: bool = True
-    """Whether random blocks may repeat before all were used."""
+    """Whether random blocks may repeat before every block was used once."""
     randseed: int | None = None
     """Seed of the random offsets; None for a seed drawn by fio."""
     fsync: int | None = None
@@ -288,7 +288,7 @@ class Job:
 
     @property
     def shares(self) -> Split:
-        """Return all block sizes with their percentages; for a range a sample of the sizes between its ends."""
+        """Return all block sizes with their percentages; for a range, a sample of its sizes."""
         if self.bssplit is not None:
             return self.bssplit
         if self.bsrange is not None:

@@ -21,11 +21,11 @@ _LONGEST = 7 * 86400
 _POLLING = (Engine.IO_URING, Engine.PVSYNC2)
 
 _Problems = Iterator[tuple[str, bool, str]]
-"""Field, whether it is valid, and the sentence to show if it is not."""
+"""Results of checks: a field, whether it is valid, and the sentence to show if it is not."""
 
 
 def problems_of(job: Job) -> dict[str, str]:
-    """Return a sentence for each invalid field: the first problem of the field."""
+    """Return, for each invalid field, the sentence about its first problem."""
     problems: dict[str, str] = {}
     for rules in (_texts, _blocks, _load, _times, _region, _rates, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):

@@ -177,7 +177,7 @@ def parse_span(text: str) -> Span:
 
 
 def parse_arrival(text: str) -> Arrival | None:
-    """Return the kind of arrivals, or None for evenly, fio's default. Raises InvalidValueError for any other text."""
+    """Return the kind of arrivals; None for fio's default, evenly spaced. Raises InvalidValueError for any other text."""
     value = one_of(Arrival, "a way for requests to arrive")(text)
     return Arrival.POISSON if value is Arrival.POISSON else None
 

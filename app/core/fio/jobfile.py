@@ -52,7 +52,7 @@ class Imported:
     """The parsed sections of a job file."""
 
     jobs: tuple[ImportedJob, ...]
-    """At least one, in the order of the file."""
+    """One or more sections, in the order of the file."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -266,7 +266,7 @@ def _job(
 
 
 def _is_set(key: str, options: Mapping[str, tuple[str, int]]) -> bool:
-    """Return whether a fio flag is set; a value that is no flag counts as set."""
+    """Return whether a fio flag is set. A value that is neither yes nor no counts as set."""
     try:
         return parse_flag(options.get(key, ("0", 0))[0])
     except InvalidValueError:

@@ -102,7 +102,7 @@ class Replaced:
     default: str = ""
     """fio's default value, which needs no note; "" if every value needs one."""
     why: str
-    """What raidbench does instead, as a clause."""
+    """What raidbench does instead, as the end of a sentence."""
 
 
 TARGET_NAMES = ("filename", "directory", "filename_format")
@@ -142,7 +142,7 @@ PASSED_OVER: Mapping[str, Replaced] = {
 """Options that do not affect the measurement, or that raidbench must replace."""
 
 BESIDE_OTHERS = frozenset(("new_group", "stonewall"))
-"""Options for how a section follows the section above it; they are stored with the section, not in its job."""
+"""Options that determine how a section follows the previous one. They are stored in the section, not in its job."""
 
 FIO_ALIASES: Mapping[str, str] = {
     "readwrite": "rw",

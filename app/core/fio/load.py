@@ -78,7 +78,7 @@ class _FioStart:
     """Prefix of the names of the files of this start."""
     course: RunPhases
     job: Job | None
-    """None for a layout or fill, which ends by amount and has no plan to compare with."""
+    """The job; None for a layout or fill, which ends by amount, so its result is not compared with a plan."""
     targets: tuple[JobTarget, ...]
     seconds: int | None
     """Seconds of ramp and run time passed to fio; None for a job that ends by amount."""
@@ -136,7 +136,7 @@ class FioLoad:
         self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
         """Write all of the target in order, as `Load` specifies."""
-        # fio omits a last part smaller than a block.
+        # fio omits a last part of the target that is smaller than a block.
         total = target.size // block * block * loops
         start = self._writing_start(
             Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block

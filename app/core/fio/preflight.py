@@ -45,9 +45,9 @@ class Preflight:
     engines: frozenset[str]
     """Engines that `--enghelp` lists."""
     refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
-    """Engines that failed when tried, each with the reason and the replacement."""
+    """Engines that failed a test run, each with the reason and the engine to use instead."""
     tried: frozenset[Engine] = frozenset()
-    """Engines that were tried."""
+    """Engines of which raidbench made a test run."""
 
     def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
         """Return the job with an engine that works here, and a sentence if the engine was replaced.
@@ -72,7 +72,7 @@ class Preflight:
         return replace(job, ioengine=instead), (sentence,)
 
     def untried(self, job: Job | None) -> Engine | None:
-        """Return the next engine to try for `job` (None: for any job), or None if all were tried."""
+        """Return the next engine to try for `job`, or for any job if it is None; None if all were tried."""
         wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
         return next(
             (engine for engine in wanted if engine in _TRIED and engine in self.engines and engine not in self.tried),

@@ -1,4 +1,4 @@
-"""Supervision of one fio process, from its first byte to its result: time limits, and how it is stopped."""
+"""Supervision of one fio process, from its first output to its result: time limits, and how to stop it."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ class FioProcess:
             return  # fio is already being ended
         self._stopped = not self._overdue
         self._report(Phase.STOPPING)
-        # On SIGINT before its handler is set up fio dies without a summary, so wait for its first byte.
+        # If SIGINT arrives before fio has set up its handler, fio dies without a summary. So wait for its first output.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
         await _wait(self._first_byte, max(0.0, wait))
         await self._end()
@@ -233,7 +233,7 @@ class FioProcess:
             await asyncio.sleep(self._patience.look)
             now = time.monotonic()
             shares = self._cpu.tick()
-            if not self._local:  # fio's own value; the CPU use of the other host is not known
+            if not self._local:  # the share that fio reports; the CPU use of the other host is not known
                 shares = CpuStats(fio_percent_of_core=self._last.cpu_percent_of_core if self._last else None)
             silence = now - self._heard
             self.queue.put_nowait(
@@ -249,7 +249,8 @@ class FioProcess:
                 silent = not silent
                 if silent:
                     self._report(self._phase, f"no output from fio for {silence:.0f} s: an I/O has not completed")
-            # fio waits for every I/O in flight, and one stuck in a driver never returns: wait, then stop fio.
+            # fio waits for every I/O in flight, but an I/O that is stuck in a driver never returns. So wait, then stop
+            # fio.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True

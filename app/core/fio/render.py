@@ -68,9 +68,9 @@ def render(
     """Return job file text and argv for running `job` on all of `targets` at the same time.
 
     `jobfile`: path at which the text will be saved. Each target has a section; on a single target each section of the
-    job has one. Section names come from `section_names`, so no name from outside gets into the file. With a `steady`
-    plan that waits, fio gets a longer run time than the job's. Raises InvalidValueError if a target is too small for
-    the streams, or for several targets combined with several sections.
+    job has one. Section names come from `section_names`, so no name that a user chose gets into the file. With a
+    `steady` plan that waits, fio gets a longer run time than the job's. Raises InvalidValueError if a target is too
+    small for the streams, or for several targets combined with several sections.
     """
     written = _section_options(job, targets, steady)
     names = section_names(len(written))
@@ -210,7 +210,7 @@ def usable_size(job: Job, target: JobTarget) -> int:
 
 
 def region_of_a_job(job: Job, target: JobTarget) -> int:
-    """Return the bytes that each thread of the job uses; if they differ, the mean.
+    """Return how many bytes of the target each thread of the job uses; the mean if threads differ.
 
     Raises InvalidValueError if the target is too small.
     """
@@ -229,9 +229,9 @@ def amount_of(job: Job, target: JobTarget | None) -> int | None:
 
 
 def most_bytes(job: Job, target: JobTarget) -> int | None:
-    """Return the most bytes that the job moves before it ends by amount; None if it ends by time alone.
+    """Return the maximum bytes that the job moves before it ends by amount; None if it ends only by time.
 
-    With several sections it is their sum, or None if one of them ends by time alone.
+    For several sections this is their sum, or None if one of them ends only by time.
     """
     if job.sections:
         amounts = [most_bytes(part, target) for part in job.parts]

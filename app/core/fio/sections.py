@@ -26,18 +26,18 @@ class JobSection:
     """One section of a job file."""
 
     name: str
-    """Its name, unique among the sections of the job."""
+    """The name, unique among the sections of the job."""
     job: Job
-    """Its job."""
+    """The job of the section."""
     waits: bool = False
-    """Whether it starts when all sections above it have ended (`stonewall`)."""
+    """Whether the section starts only when all sections above it have ended (`stonewall`)."""
     new_group: bool = False
-    """Whether it starts a group of results; a section that waits always starts one."""
+    """Whether the section starts a group of results. A section that waits always does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionedJob(Job):
-    """A job of several sections, as `join_sections` makes it.
+    """A job of several sections. `join_sections` creates it.
 
     A field has the value that all sections share. If they differ, it has the value that is correct for the combined
     job, or fio's default. The properties of `Job` take all `parts` into account. A safety property such as `writes` is
@@ -140,7 +140,7 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the cleaned names; from its second occurrence on a name has a number added: `reader`, `reader #2`."""
+    """Return the cleaned names; a name that occurs again gets a number: `reader`, `reader #2`."""
     cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
     distinct: list[str] = []
     for name in cleaned:

@@ -43,7 +43,7 @@ class MalformedDocument:
     """A document that could not be parsed."""
 
     lines: int
-    """Number of its lines."""
+    """Number of lines of the document."""
 
 
 Event = FioJsonDocument | NonJsonLine | MalformedDocument
@@ -171,7 +171,7 @@ def _last_open(lines: list[bytes]) -> int:
 
 
 def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None:
-    """Return the document in these lines and the foreign lines removed from it; None if they are no document."""
+    """Return the document in these lines, and the foreign lines removed from it; None if the lines are no document."""
     data = _load(lines)
     if data is not None:
         return data, []

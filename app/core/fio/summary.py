@@ -1,6 +1,6 @@
 """The result of a run: metrics of fio's last document, and whether they are valid.
 
-fio's exit status says little. Refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
+fio's exit status is not reliable. Refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
 without an error, after no I/O at all. Ignored errors count as I/Os.
 """
 
@@ -153,7 +153,7 @@ def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """The part of a run in one section of the file: a target, or a section of the job."""
+    """The part of a run that one section of fio's job file has: a target, or a section of the job."""
 
     name: str
     outcome: FioResult
@@ -198,7 +198,7 @@ _Counted = Mapping[str, Counters]
 
 
 def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Add up sections that run at the same time: each direction has the longest run time, as in a fio group."""
+    """Add up sections that run at the same time. As in a fio group, each direction gets the longest run time."""
     records = [counters[section.name] for section in sections]
     return {
         name: merge_counters(record[name] for record in records if name in record)
@@ -208,7 +208,7 @@ def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counte
 
 
 def _sum_phases(sections: Sequence[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Add up all sections: for each direction the run times of all phases that had it are added."""
+    """Add up all sections. The run time of a direction is the sum over all phases that used it."""
     phase_counters = [_sum_sections(phase, counters) for phase in phases(sections)]
     totals: dict[str, Counters] = {}
     for name in SIDES:
@@ -451,7 +451,7 @@ def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None
     moved = sum(part.io_bytes for part in parts.values())
     if job is None or done < 100:
         return None
-    # Half, because a mix of block sizes is random; reads beyond the end move nothing at all.
+    # The limit is half, because block sizes of a mix are random, but reads beyond the end move nothing at all.
     if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
         return None
     return RunStatus.FAILED, Diagnosis(

@@ -75,7 +75,7 @@ class Curves:
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50_ns`, ..."""
     spreads: dict[str, CurveFigures] = field(default_factory=dict)
-    """Statistics by the same names, and the latencies of each direction: `read p50_ns`."""
+    """Statistics by the same names, and also by the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
     """Latency distribution of each interval, both directions together."""
     still: IoStallDetector = field(default_factory=IoStallDetector)

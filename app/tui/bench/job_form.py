@@ -81,7 +81,7 @@ DEFAULT = "default"
 
 
 class FieldRow(Horizontal):
-    """A field after its label. The label is bright if the value differs from the profile."""
+    """A field with its label in front. The label is bright if the value differs from the profile."""
 
     other: reactive[bool] = reactive(False)
     """Whether the value differs from the profile."""
@@ -91,7 +91,7 @@ class FieldRow(Horizontal):
         self._label = f"{field.label}, {field.unit}" if field.unit else field.label
 
     def render(self) -> Content:
-        """Render the label. The row draws it, so that no further widget is needed."""
+        """Render the label. The row itself draws it, so that no further widget is needed."""
         return Content.styled(self._label, "bold $text-accent" if self.other else "")
 
 

@@ -11,7 +11,7 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
 Cells = tuple[tuple[str, str], ...]
-"""Metrics, each with the text next to it."""
+"""Metrics, each with the text to show next to it."""
 
 _ALL = 10_000
 _NAME = 18
@@ -66,7 +66,7 @@ def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
 def _sum_first(
     sums: Sequence[tuple[str, Cells]], parts: Sequence[tuple[str, str, Cells]], most: int
 ) -> tuple[FigureRow, ...]:
-    """Return the rows of the sums, then as many rows of parts as fit."""
+    """Return the rows of the sums, then as many rows of targets or sections as fit."""
     rows = [("all" if parts else "", direction, cells) for direction, cells in sums]
     shown = parts if len(parts) <= most else parts[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]

@@ -31,7 +31,7 @@ COLUMNS = (
 """Columns of the member table: name, bar of its share, metrics. A narrow terminal leaves out the model first."""
 
 WIDE_BAR, NARROW_BAR = 20, 10
-"""Cells of a share's bar in a wide and a narrow terminal. The largest share fills it."""
+"""Width in cells of the bar of a share, in a wide and a narrow terminal. The largest share fills the bar."""
 
 SUMMARY = 4
 """Rows of a summary: smallest, median, largest, and the outlier."""

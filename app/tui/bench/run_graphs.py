@@ -50,7 +50,7 @@ _CACHE_SIZE = 8
 
 
 class RunGraphs(Vertical):
-    """Draws the samples of a running job, or those that a finished run left on disk.
+    """Draws the samples of a running job, or the recorded samples of a finished run.
 
     `draw` shows curves that the caller updates; `show_run` reads those of a finished run.
     """

@@ -329,7 +329,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
-            if not self.is_current:  # This screen shows the summary itself.
+            if not self.is_current:  # The Bench screen itself shows the summary.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} has ended")
         except RaidbenchError as error:

@@ -14,7 +14,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 
 
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
-    """Return the run, its results, what caches served, why it ended, and the caveats."""
+    """Return the run, its results, the I/O served by caches, why it ended, and the caveats."""
     caches = cache_line(run.figures.caches)
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *run_end_texts(run.figures))
 

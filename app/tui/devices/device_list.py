@@ -67,7 +67,7 @@ def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | 
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:
-    """Return the legal value after or before `current`; None if there are no steps."""
+    """Return the next or previous legal value after `current`; None if the setting cannot be stepped."""
     if reading.choices:
         values = [choice.value for choice in reading.choices]
         if current not in values:
@@ -110,7 +110,7 @@ class DeviceList(KeyedTable):
         self.filter_text = ""
         """Text of the filter."""
         self.table = Table(columns=COLUMNS)
-        """The list before it is rendered."""
+        """The table of the list before it is rendered."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
@@ -193,7 +193,7 @@ class DeviceList(KeyedTable):
         return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
 
     def filter(self, text: str) -> None:
-        """Show only rows with these words. The cursor goes to the best match of the name, or to the first match."""
+        """Show only rows with these words. The cursor goes to the best match by name, otherwise to the first match."""
         self.filter_text = text
         self._rearrange()
         names = self.listing.matching or frozenset()
@@ -279,7 +279,7 @@ class DeviceList(KeyedTable):
         return at % len(items), self._visited_item
 
     def next_match(self, step: int) -> bool:
-        """Go to the next row that matches the filter itself; return False if there is none."""
+        """Go to the next row that matches the filter itself, not only by a child. Return False if there is none."""
         names = self.listing.matching or frozenset()
         keys = [row.key for row in self.rows if row.key in names]
         if not keys:
@@ -320,7 +320,7 @@ class DeviceList(KeyedTable):
 
 
 def _name_distance(row: Row, text: str) -> int:
-    """Return how far the name of a row is from the typed text: equal, starts with it, contains it, or neither."""
+    """Return the rank of a row for the typed text: the name equals it, starts with it, contains it, or does not."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()
     return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

@@ -280,7 +280,7 @@ class DevicesScreen(ListDetailScreen):
             pane.show((*welcome_lines(app), *shown_facts), is_new=is_new)
 
     def _show_history(self, device: Device) -> None:
-        """Show the history of a device if its tab is open. Its texts take a while to import."""
+        """Show the history of a device, only if its tab is open, because the module of its texts is slow to import."""
         if self.detail.tab == "history":
             from app.core.presentation.device_history import device_events
 
@@ -384,7 +384,7 @@ class DevicesScreen(ListDetailScreen):
         self.go_inside()
 
     def choose_setting(self, row: str) -> None:
-        """Open the legal values of a setting of the selected device, by its row."""
+        """Open the legal values of a setting of the selected device. `row`: key of the row of the setting."""
         self._go_to_settings()
         self.panel.table.cursor = row
         self.set_focus(self.panel.table)
@@ -439,7 +439,7 @@ class DevicesScreen(ListDetailScreen):
         return True
 
     def action_wanted(self) -> None:
-        """Stage the value of the state file; elsewhere, go to the next setting that differs from it."""
+        """Stage the state file's value for the current setting; if it does not differ, go to the next one that does."""
         drifted = self.workbench_app.drifted
         if drifted.file is None:
             self.say("No state file is configured: set state_file in the configuration (docs/apply.md).")

@@ -36,7 +36,7 @@ MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 and `▲ write-through` fits."""
 
 PRIORITY = {"risk": 1, "effect": 2}
-"""Columns that are left out first if there is no room. The help below the table has their content too."""
+"""Columns that are left out first if there is no room. The help below the table also shows their content."""
 
 _JOINT = "|"
 """Separator of target and key in the row keys of settings below a heading."""
@@ -67,7 +67,7 @@ class SettingPosition:
     setting: Setting
     """The setting."""
     reading: Reading
-    """Its reading."""
+    """The reading of the setting."""
 
 
 def settings_columns(keys: Sequence[str] = SETTING_COLUMNS) -> tuple[TableColumn, ...]:
@@ -236,7 +236,7 @@ class SettingsPanel(Vertical):
     def stage_wanted(self) -> bool:
         """Stage the state file's value for the setting under the cursor; return False if it is already set or staged.
 
-        A value that destroys data is not staged by one key; the reason is shown instead.
+        A value that destroys data cannot be staged with a single key. Then the reason is shown.
         """
         position = self._position()
         if position is None or self.wanted() != self.of or not (text := self._drift_text(position)):
@@ -426,7 +426,7 @@ class SettingHelp(TextPanel):
         self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
 
     def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
-        """Show another setting, None for none. `staged`: its staged value. `file`: text about the state file."""
+        """Show another setting; None shows nothing. `staged`: its staged value. `file`: text about the state file."""
         if (position, staged, file) != self._shown:
             self._shown = (position, staged, file)
             self.update_lines()

@@ -137,7 +137,7 @@ class CompareScreen(WorkbenchScreen):
     ) -> None:
         """`a_session` and `b_session`: all runs of the session of `a` and of `b`, among them their repeats.
 
-        `experiments`: those of the session of `a`.
+        `experiments`: the experiments of the session of `a`.
         """
         super().__init__()
         self._sides = (a, b)

@@ -1,4 +1,4 @@
-"""All results of one run, a sparkline of its course, its settings, and fio's raw output."""
+"""All results of one run, a sparkline of its IOPS over time, its settings, and fio's raw output."""
 
 from __future__ import annotations
 
