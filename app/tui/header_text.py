@@ -76,7 +76,7 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
 
 
 def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
-    """Return host, screens and state in one line. If they do not fit, screens that are not in front lose their names."""
+    """Return host, screens and state in one line. If they do not fit, only the screen in front keeps its name."""
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fit(_host(content), _MAX_HOST, "")
     room -= _width(host, "")

@@ -79,7 +79,7 @@ class Trials:
         return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
     def _trial_sets(self) -> list[_TrialSet]:
-        """Return all sets, the next to end first; sets that this user may decide come before the others."""
+        """Return all sets. Those that this user may decide come first; in each group, the next to end comes first."""
         pending = [
             _TrialSet(("", until), left, _set_text(changes))
             for until, left, changes in self._workbench.changes.trial_sets()

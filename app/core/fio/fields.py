@@ -301,7 +301,7 @@ FIELDS: tuple[JobField, ...] = (
     _optional(
         "sync",
         "Synchronous writes",
-        "Open the target with O_SYNC (sync) or O_DSYNC (dsync), so that a write ends on stable media.",
+        "Open the target with O_SYNC (sync) or O_DSYNC (dsync), so that a write completes only on stable media.",
         values.parse_sync,
         choices=tuple(SyncMode),
     ),
@@ -315,7 +315,7 @@ FIELDS: tuple[JobField, ...] = (
     _size(
         "buffer_compress_chunk",
         "Compressible chunk",
-        "Size of the block that has the compressible share (default: 512).",
+        "Size of the blocks to which the compressible share applies (default: 512).",
         optional=True,
     ),
     _count(

@@ -47,7 +47,7 @@ class JobTarget:
     kind: TargetKind
     """File or block device."""
     size: int
-    """Usable bytes."""
+    """Usable size in bytes."""
     logical_block_size: int = 512
     """Smallest unit of direct I/O, in bytes."""
     root: HelperClaim | None = None
@@ -192,7 +192,7 @@ class Job:
     cpus_allowed: str | None = None
     """Processors that jobs may use; None for all."""
     cpus_allowed_policy: CpuPolicy | None = None
-    """Whether every job may use all of these processors, or only one each; None for fio's default, all of them."""
+    """Whether each job may use all of `cpus_allowed` or only one of them; None for fio's default, all."""
     numa_cpu_nodes: str | None = None
     """NUMA nodes whose processors jobs use; None for all."""
     numa_mem_policy: str | None = None
@@ -202,7 +202,7 @@ class Job:
     buffer_compress_percentage: int | None = None
     """Percent of the written data that compression can remove; None for fio's default, random data."""
     buffer_compress_chunk: int | None = None
-    """Size in bytes of the blocks that have this share; None for fio's default, 512."""
+    """Bytes of each block to which `buffer_compress_percentage` applies; None for fio's default, 512."""
     dedupe_percentage: int | None = None
     """Percent of the written blocks that are copies; None for fio's default, none."""
     dedupe_mode: DedupeMode | None = None
@@ -220,7 +220,7 @@ class Job:
     sqthread_poll: bool | None = None
     """Whether a kernel thread submits the requests of io_uring."""
     sqthread_poll_cpu: int | None = None
-    """Processor of this kernel thread; None for any."""
+    """Processor of the kernel thread of `sqthread_poll`; None for any."""
     fixedbufs: bool | None = None
     """Whether the buffers are mapped into the kernel once."""
     registerfiles: bool | None = None

@@ -112,7 +112,7 @@ class FioLoad:
     """Runs fio on a host."""
 
     def __init__(self, host: Host, *, interval_ms: int = 250, patience: Timeouts | None = None) -> None:
-        """`interval_ms`: between two documents. 250 costs less than 1 % of the IOPS; use 100 at least."""
+        """`interval_ms`: milliseconds between two documents, 100 or more. 250 costs less than 1 % of the IOPS."""
         self._host = host
         self._interval_ms = interval_ms
         self._patience = patience or Timeouts()

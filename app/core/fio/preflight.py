@@ -41,7 +41,7 @@ class Preflight:
     path: str
     """Absolute path of fio."""
     version: str
-    """`fio-3.33`."""
+    """Version as fio prints it: `fio-3.33`."""
     engines: frozenset[str]
     """Engines that `--enghelp` lists."""
     refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)

@@ -45,7 +45,7 @@ class SectionedJob(Job):
     """
 
     sections: tuple[JobSection, ...] = field()
-    """Two or more, in the order of the file."""
+    """Two or more sections, in the order of the file."""
 
     def __post_init__(self) -> None:
         """Check the fields. Raises ValueError if a field was changed without the sections."""
