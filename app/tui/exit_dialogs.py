@@ -74,7 +74,7 @@ class ExitDialogs:
             question.dismiss(_WITHDRAWN)
 
     async def _ask_about_changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
-        """Ask about changed settings; return whether to continue leaving."""
+        """Ask whether to keep or restore changed settings; return whether raidbench may exit."""
         listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
         verb = "is" if len(changes) == 1 else "are"
         answer = await self._ask(

@@ -95,7 +95,7 @@ class DriftWatch:
         return _NOTHING
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare again; return the errors of the file or of the comparison, each only once while it persists."""
+        """Compare the machine with the file again. Return errors in doing so, each only once while it persists."""
         return ()
 
 
@@ -111,7 +111,7 @@ class BackgroundWork:
         """Find unfinished work of an earlier raidbench process. Called once the devices are known."""
 
     async def may_leave(self) -> bool:
-        """Ask about the work; return whether to continue leaving."""
+        """Ask what to do with the work on exit; return whether raidbench may exit."""
         return True
 
     def progress_text(self, now: float) -> str:

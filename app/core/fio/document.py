@@ -61,7 +61,7 @@ class Counters:
 
 
 class FioDocument:
-    """Accessors for a document of fio; a missing or wrong value is 0, None or empty, and nothing raises."""
+    """Accessors for a document of fio. They never raise: a missing or wrong value is returned as 0, None or empty."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """`data`: the JSON object."""

@@ -1,5 +1,7 @@
-"""Checks whether fio is installed and new enough, and whether the kernel supports its engines; once per host and
-engine."""
+"""Checks of fio: is it installed and new enough, and does the kernel support its engines?
+
+Each host and engine is checked once.
+"""
 
 from __future__ import annotations
 

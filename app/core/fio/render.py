@@ -52,7 +52,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
 
 
 def section_names(count: int) -> tuple[str, ...]:
-    """Return names for `count` sections of a file, in order; fio repeats them with the results."""
+    """Return names for `count` sections of a job file, in order. fio repeats the names in its results."""
     return (JOB_NAME,) if count == 1 else tuple(f"{JOB_NAME}-{number}" for number in range(1, count + 1))
 
 

@@ -172,7 +172,7 @@ class Sampler:
         self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
     def enter(self, phase: Phase) -> None:
-        """Begin another phase at the last document: time and percentiles restart, fio's counters do not."""
+        """Begin another phase at the last document. Time and percentiles restart; fio's counters continue."""
         self.phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms

@@ -85,7 +85,7 @@ def summarize(
     targets: Sequence[JobTarget] = (),
     cpu: CpuStats | None = None,
 ) -> RunResult:
-    """Return metrics and status of a run; without `job` (a layout, a result file) nothing is compared with a plan."""
+    """Return metrics and status of a run. Without `job` (for a layout or a result file), do not compare with a plan."""
     parts = _parts(outcome, job, targets)
     sections = () if job is None else job.sections
     lines = [*outcome.noise, *outcome.stderr.splitlines()]

@@ -138,7 +138,7 @@ class DevicesScreen(ListDetailScreen):
             self.devices.empty = no_devices
 
     def _take(self, inventory: Inventory) -> None:
-        """Show another inventory. The selection stays while its device exists."""
+        """Show a new inventory. The selected device stays selected while it exists."""
         before = self._selected_device()
         self._inventory = inventory
         self._fill()

@@ -254,7 +254,7 @@ class ChangeController:
             self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
-        """Show which change is being applied, because a tool takes seconds."""
+        """Show which change is being applied, because a vendor tool may take seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
