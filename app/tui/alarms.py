@@ -24,7 +24,7 @@ class RunAlerts:
         self._still = IoStallDetector()
         self._going_on = self._silent = False
         self.lasting: frozenset[str] = frozenset()
-        """Sentences about conditions that still last. The next alert, or the end of the run, replaces them."""
+        """Sentences about conditions that have not ended. The next alert, or the end of the run, replaces them."""
         self._roles: dict[str, str] = {}
 
     def update(self, active: ActiveRun | None) -> tuple[str, ...]:

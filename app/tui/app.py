@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 STOP_SECONDS = 40.0
-"""Seconds that leaving waits for fio to end its I/O before it is killed with the program."""
+"""Maximum seconds to wait on exit for fio to end its I/O. After that, fio is killed with the program."""
 
 
 _CORE = {name: f"app.tui.{name}.screen:{name.title()}Screen" for name in ("devices", "bench", "runs", "log")}
@@ -80,7 +80,7 @@ class WorkbenchApp(SessionApp):
 
     TITLE = "raidbench"
     CSS_PATH = Path(__file__).with_name("raidbench.tcss")
-    DEFAULT_MODE = "devices"  # or Textual would first draw an empty screen
+    DEFAULT_MODE = "devices"  # otherwise Textual would first draw an empty screen
     MODES: ClassVar = _screens()
     COMMANDS: ClassVar = {_commands}
     ENABLE_COMMAND_PALETTE = True
@@ -102,15 +102,15 @@ class WorkbenchApp(SessionApp):
         self.notices = Notices()
         """Messages to the user."""
         self.waiting = RunBadge()
-        """Marks of screens where something runs or has ended."""
+        """Marks of screens on which work is running or has ended."""
         super().__init__(workbench, self.options.fps)
         self.set_reactive(WorkbenchApp.theme, self._register_theme(self.options.theme))
         self.stylesheet = NarrowedStylesheet(variables=self.get_css_variables())
-        self._refresh_truecolor_filter(self.ansi_theme)  # It was created for the previous theme.
+        self._refresh_truecolor_filter(self.ansi_theme)  # The filter was created for the previous theme.
         self.ascii = self.options.ascii
         """Whether only ASCII may reach the terminal."""
         self.opened = False
-        """Whether opening the session was tried."""
+        """Whether the app has tried to open the session."""
         self.staged: dict[str, dict[str, str]] = {}
         """Staged values: target address -> key -> value."""
         self.crash: BaseException | None = None
@@ -137,7 +137,7 @@ class WorkbenchApp(SessionApp):
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
-        self._disable_notifications = self._disable_tooltips = True  # These are two unused widgets per screen.
+        self._disable_notifications = self._disable_tooltips = True  # Each adds an unused widget to all screens.
         self._filters.append(ControlFilter())
         if self.ascii:
             self._filters.append(AsciiFilter())
@@ -176,21 +176,21 @@ class WorkbenchApp(SessionApp):
             await work.find()
 
     async def look_for_hardware(self) -> None:
-        """Scan with every backend. An error, such as an unwritable session, is shown and ends nothing."""
+        """Scan with every backend. An error, such as an unwritable session, is shown; the app continues."""
         try:
             await self.workbench.hardware.probe()
         except RaidbenchError as error:
             self.show_error(error)
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
-        """Scan the devices that these changes may have moved. An error is shown and ends nothing."""
+        """Scan the devices that these changes may have moved. An error is shown; the app continues."""
         try:
             await self.workbench.hardware.rescan_after_change(changes)
         except RaidbenchError as error:
             self.show_error(error)
 
     def recheck(self) -> None:
-        """Run the check again. The earlier findings remain until it is done."""
+        """Run the check again. Its earlier findings remain until the new run has ended."""
         self.run_worker(self._check, group="check", exclusive=True)  # type: ignore[arg-type]  # a callable: an unstarted coroutine would warn
 
     async def _check(self) -> None:
@@ -226,7 +226,7 @@ class WorkbenchApp(SessionApp):
         self.refresh_screen()
 
     def choose_theme(self, name: str) -> None:
-        """Use one of `THEMES`."""
+        """Apply a theme by its name in `THEMES`."""
         self.theme = self._register_theme(name)
 
     def _register_theme(self, name: str) -> str:
@@ -312,7 +312,7 @@ class WorkbenchApp(SessionApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice above the footer. It may quote tools and devices: no markup, no control characters."""
+        """Show a notice above the footer, without markup or control characters, as it may quote tools and devices."""
         self._add_notice(message, title=clean(title), severity=severity)
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
@@ -329,7 +329,7 @@ class WorkbenchApp(SessionApp):
         self._add_notice(message, copyable=clean_lines(path, 12))
 
     def _add_notice(self, message: str, **parts: Any) -> None:
-        """Show a notice; `parts`: its other fields."""
+        """Show a notice. `parts`: the other fields of the notice."""
         self.notices.add(Notice(message=clean_lines(message, 12), at=time.time(), **parts))
         self.show_notices()
 
@@ -365,7 +365,7 @@ class WorkbenchApp(SessionApp):
         await super().on_event(event)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Handle a key that no widget took: a binding, or a notice that the key does nothing here."""
+        """Handle a key that no widget has handled: run its binding, or show that it does nothing here."""
         event.prevent_default()
         if not await self._check_bindings(event.key) and (screen := self.front) is not None:
             screen.explain_dead_key(event)
@@ -379,7 +379,7 @@ class WorkbenchApp(SessionApp):
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`), the app first. A missing feature is reported."""
+        """Call the action `name` of a feature (`app.doors`) with the app as first argument. Report if it is missing."""
         try:
             function = require_action(name)
         except NotFoundError as error:
@@ -415,14 +415,14 @@ class WorkbenchApp(SessionApp):
             self.push_screen(Palette(id="--command-palette"))
 
     def action_leave(self) -> None:
-        """Leave, after the questions that are necessary; only one such dialog at a time."""
+        """Quit after asking the necessary questions. Only one such dialog is open at a time."""
         from app.tui.exit_dialogs import ExitDialogs
 
         if self._leaving is None or self._leaving.is_finished:
             self._leaving = self.run_worker(ExitDialogs(self).leave(), group="leaving")
 
     async def action_quit(self) -> None:
-        """Leave as `q` does (Ctrl+Q)."""
+        """Quit on Ctrl+Q, with the same questions as `q`."""
         self.action_leave()
 
     def action_help_quit(self) -> None:
@@ -448,7 +448,7 @@ class WorkbenchApp(SessionApp):
                 loop.add_signal_handler(number, self.end_by_signal, number)
 
     def end_by_signal(self, number: int) -> None:
-        """End properly because of a signal."""
+        """End the running job because of a signal, then exit with the status for this signal."""
         self.end_reason = signal.Signals(number).name
         self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)
 
@@ -458,7 +458,7 @@ class WorkbenchApp(SessionApp):
         self.exit(code)
 
     async def stop_measuring(self) -> None:
-        """End the running job and wait for its end, for at most STOP_SECONDS."""
+        """Stop the running job and wait for its end, for at most STOP_SECONDS."""
         self.workbench.jobs.stop()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_SECONDS):

@@ -1,6 +1,6 @@
 """The part of the app that screens, dialogs and their helpers may use. They never import the app itself.
 
-`app.tui.app` implements it.
+`app.tui.app` implements this interface.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class AppInterface(Protocol):
 
     workbench: Workbench
     session: Session
-    """The present session."""
+    """The current session."""
     options: ScreenOptions
     """Start options."""
     ascii: bool
     """Whether only ASCII may reach the terminal."""
     opened: bool
-    """Whether opening the session was tried."""
+    """Whether the app has tried to open the session."""
     notices: Notices
     """Messages to the user."""
     waiting: RunBadge
-    """Marks of screens where something runs or has ended."""
+    """Marks of screens on which work is running or has ended."""
     findings: CheckTracker
     """Findings of the check."""
     drifted: DriftWatch
@@ -100,7 +100,7 @@ class AppInterface(Protocol):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice above the footer; never markup."""
+        """Show a notice above the footer, as plain text without markup."""
 
     def notify_transient(self, message: str) -> None:
         """Show a notice that is not logged."""
@@ -109,7 +109,7 @@ class AppInterface(Protocol):
         """Show a notice with text that can be copied, such as a path."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`), the app first. A missing feature is reported."""
+        """Call the action `name` of a feature (`app.doors`) with the app as first argument. Report if it is missing."""
 
     def action_go(self, screen: str) -> None:
         """Show a screen."""

@@ -35,7 +35,7 @@ TINY = (40, 10)
 """Columns and rows below which only a short note is shown."""
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
-"""Commands after which the user types on. They act before the next key is handled, or it would be a command too."""
+"""Commands that open an input field. They act at once, otherwise the next typed key would be handled as a command."""
 
 
 _KEY_NAMES = {"escape": "esc", "question_mark": "?"}
@@ -76,7 +76,7 @@ class WorkbenchScreen(SparseScreen[None]):
         return cast("AppInterface", self.app)
 
     def _size_classes(self) -> Iterator[str]:
-        """Yield the classes for this terminal size. Adding them later would style and lay out everything twice."""
+        """Yield the CSS classes for this terminal size. Adding them later would style and lay out everything twice."""
         for cells, points in zip(self.app.size, (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), strict=True):
             fitting = [point for point in points or () if cells >= point[0]]
             yield from [max(fitting)[1]] if fitting else ()
@@ -95,7 +95,7 @@ class WorkbenchScreen(SparseScreen[None]):
         yield Widget()
 
     def on_mount(self) -> None:
-        """Follow the session from now on."""
+        """Show every change of the session from now on."""
         self.watch(self.app, "session", self._session_changed, init=False)
         self.watch(self, "focused", self.show_keys, init=False)
 
@@ -106,8 +106,8 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Show the changes that happened while another screen was in front."""
-        # Background work calls this too, even before the first widget is mounted. The event after mounting shows such
-        # changes.
+        # Background work also calls this, even before the first widget is mounted. The event after mounting then shows
+        # the changes.
         if self.has_widgets:
             self.query_one(KeyLine).over = None
             self._session_changed(self.workbench_app.session)
@@ -151,9 +151,9 @@ class WorkbenchScreen(SparseScreen[None]):
         self.query_one(NoticeLine).notices = self.workbench_app.notices.visible
 
     def hint(self, text: str, *, stays: bool = False) -> None:
-        """Set the text above the footer while there is no notice, such as details of the row under the cursor.
+        """Set the text that is shown above the footer while there is no notice, such as details of the current row.
 
-        `stays`: show it below notices, too.
+        `stays`: whether it is also shown below notices.
         """
         line = self.query_one(NoticeLine)
         line.stays, line.hint = stays, text
@@ -169,7 +169,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.query_one(KeyLine).pane = self.place
 
     def explain_dead_key(self, event: events.Key) -> None:
-        """Explain why a key that no binding took does nothing here."""
+        """Explain that a key without a binding does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
             text = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
@@ -180,7 +180,7 @@ class WorkbenchScreen(SparseScreen[None]):
         return ""
 
     def action_back(self) -> None:
-        """Go back one step. A screen that was not opened from another one says that there is none."""
+        """Go back one step. On a screen that was not opened from another one, say that there is no previous screen."""
         self.say("There is no previous screen: 1 to 5 show the screens.")
 
     def action_export(self) -> None:
@@ -220,5 +220,5 @@ class WorkbenchScreen(SparseScreen[None]):
                 line.update(text, layout=height is None or height.is_auto)
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
-        """Show a notice above the footer; never markup."""
+        """Show a notice above the footer, as plain text without markup."""
         self.app.notify(message, title=title, severity=severity, markup=False)  # type: ignore[arg-type]

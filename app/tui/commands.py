@@ -13,7 +13,7 @@ class CommandSpec:
     """One command."""
 
     id: str
-    """`screen.action`: its name in a keymap."""
+    """Name of the command in a keymap: `screen.action`."""
     keys: tuple[str, ...]
     """Default keys in Textual's notation."""
     action: str
@@ -21,7 +21,7 @@ class CommandSpec:
     label: str
     """Two words at most, for footer and palette."""
     help: str
-    """A sentence."""
+    """The effect of the command, as a sentence."""
     screens: tuple[str, ...]
     """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for every screen."""
     footer: int = 0
@@ -31,7 +31,7 @@ class CommandSpec:
 
     @property
     def shown_keys(self) -> str:
-        """Keys as people write them. A command without keys is reached through the palette."""
+        """The keys as they are shown to the user. A command without keys can be run from the palette."""
         return " ".join(_KEY_NAMES.get(key, key) for key in self.keys or ("ctrl+p",))
 
 
@@ -67,7 +67,7 @@ def _command(
     action: str = "",
     screens: str = "",
 ) -> CommandSpec:
-    """Return a command. By default, its id gives its action and its screen: `devices.undo-all`, `app` for all."""
+    """Return a command. By default, the id gives action and screen: `devices.undo-all`. `app` means all screens."""
     screen, _, name = id.partition(".")
     return CommandSpec(
         id=id,
@@ -539,11 +539,11 @@ SHEETS = {
     "joint": "Many hosts",
     "host": "Host",
 }
-"""Screens that are opened from another one, by name."""
+"""Screens that are opened from another screen, by name."""
 
 
 INPUT_FIELD = "field"
-"""Replaces the pane while an input field has the focus, because letters are typed into it."""
+"""Name in place of the pane while an input field has the focus, because letter keys then type text."""
 
 _FIELD_KEYS = (("enter", "Done"), ("esc", "Clear"))
 
@@ -570,7 +570,7 @@ def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
 def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> list[tuple[str, str]]:
     """Return the keys and labels of the footer: the most important ones that fit, then help and quit.
 
-    Each takes its text and three spaces. `keymap`: changed keys by command id.
+    Each entry takes the width of its text and three spaces. `keymap`: changed keys by command id.
     """
 
     def pair(command: CommandSpec) -> tuple[str, str]:

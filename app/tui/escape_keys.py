@@ -14,7 +14,7 @@ from textual._xterm_parser import XTermParser
 
 _ESC: Final = "\x1b"
 _WORD_MOVES: Final = (f"{_ESC}b", f"{_ESC}f")
-"""Move by a word in a field, as in readline."""
+"""Sequences that move by a word in an input field, as in readline."""
 
 _CHARACTERS: Final = frozenset(
     keys for keys, meant in ANSI_SEQUENCES_KEYS.items() if len(keys) == 2 and keys[0] == _ESC and isinstance(meant, str)
@@ -25,7 +25,7 @@ _CHARACTERS: Final = frozenset(
 class EscapeParser(XTermParser):
     """Parses terminal input. Over a slow link, Escape and the next key often arrive in one packet.
 
-    Alt and that key send the same bytes. They count as Alt only if a command is bound to that combination.
+    Alt with that key sends the same bytes. They count as Alt only if a command is bound to the combination.
     """
 
     def __init__(self, debug: bool = False, *, bound: Collection[str], typing: Callable[[], bool]) -> None:

@@ -1,4 +1,4 @@
-"""Questions at start and exit: a running job, changed settings, and items that a crash left."""
+"""Questions at start and exit: a running job, changed settings, and unfinished work after a crash."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ExitDialogs:
                 self._app.notify_transient("The job has ended in the meantime: its results are on Bench, q quits.")
             if answer != "stop":
                 return
-            await self._app.stop_measuring()  # its device is locked until then
+            await self._app.stop_measuring()  # the device of the job is locked until then
         for work in reversed(tuple(self._app.background.values())):  # ask about the newest work first
             if not await work.may_leave():
                 return
@@ -68,16 +68,17 @@ class ExitDialogs:
         return await self._app.push_screen_wait(QuestionDialog(question, answers, text))
 
     async def _withdraw(self, question: QuestionDialog) -> None:
-        """Close the question about a job once the job has ended, because it would only catch keys."""
+        """Close the question about a job once the job has ended, because it would only intercept keys."""
         await self._workbench.jobs.wait_idle()
         if question.is_current:
             question.dismiss(_WITHDRAWN)
 
     async def _ask_about_changes(self, changes: tuple[ChangeRecord, ...]) -> bool:
-        """Ask about changed settings; return whether to continue leaving."""
+        """Ask whether to keep or restore changed settings; return whether raidbench may exit."""
         listed = "\n".join(f"{record.id}  {view.change_text(record.change)}" for record in changes)
+        verb = "is" if len(changes) == 1 else "are"
         answer = await self._ask(
-            f"{units.plural(len(changes), 'changed setting')} of this session still in force.",
+            f"{units.plural(len(changes), 'changed setting')} of this session {verb} still in force.",
             (
                 KeyedAnswer(key="k", label="Keep", value="keep"),
                 KeyedAnswer(key="r", label="Restore all", value="restore"),
@@ -101,7 +102,7 @@ class ExitDialogs:
         return True
 
     async def offer_recovery(self) -> None:
-        """Report changes that a crash interrupted, and offer to restore them."""
+        """Report changes that a crash interrupted, and offer to restore the old values."""
         if (unknown := self._workbench.changes.journal.newer_error()) is not None:
             self._app.show_error(unknown, title="Changes are disabled")
         for intent in self._workbench.changes.journal.unresolved():
@@ -129,7 +130,7 @@ class ExitDialogs:
                 self._app.show_error(error, title="Not restored")
 
     async def offer_experiments(self) -> None:
-        """Report experiments whose process has died, and offer to restore their setting."""
+        """Report experiments whose process has died, and offer to restore the old value of their setting."""
         bench = self._workbench
         find_left = partial(find_interrupted, bench.paths, own_folder=bench.folder)
         for left in await asyncio.to_thread(find_left):
@@ -147,7 +148,7 @@ class ExitDialogs:
                 self._app.show_error(error, title="Not restored")
 
     async def _restore_experiment(self, left: InterruptedExperiment) -> None:
-        """Restore the setting in the experiment's own session. Raises RaidbenchError if that fails."""
+        """Restore the old value, and record this in the experiment's session. Raises RaidbenchError if that fails."""
         is_open_session = left.folder == self._workbench.folder
         bench = self._workbench if is_open_session else self._workbench.for_another_session()
         try:
@@ -163,7 +164,7 @@ class ExitDialogs:
         self._app.notify(clean(text, 600), severity="error" if unrestored else "information", markup=False)
 
     async def offer_cleaning(self) -> None:
-        """Report scratch files that a crash left, and offer to remove them; not in read-only mode."""
+        """Report scratch files that remain after a crash, and offer to remove them. Not in read-only mode."""
         if await self._workbench.host.writable("/sys") is WriteDenied.READ_ONLY:
             return
         for left in await asyncio.to_thread(leftover_scratch, self._workbench.paths):

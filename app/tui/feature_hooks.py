@@ -24,7 +24,7 @@ class CheckTracker:
 
     @property
     def state(self) -> object:
-        """A value that is equal as long as the findings are."""
+        """A value that stays equal as long as the findings do not change."""
         return None
 
     async def update(self) -> None:
@@ -44,7 +44,7 @@ class FileDifference(Protocol):
 
     @property
     def target(self) -> Target | None:
-        """Target of the setting; None if it does not exist here."""
+        """Target of the setting; None if this machine does not have it."""
 
     @property
     def key(self) -> str:
@@ -56,15 +56,15 @@ class FileDifference(Protocol):
 
     @property
     def settable(self) -> bool:
-        """Whether it can be set from a file."""
+        """Whether the setting can be set from a file."""
 
     @property
     def why(self) -> str:
-        """Why it cannot be set from a file, or what is missing; a sentence without its period."""
+        """Why the setting cannot be set from a file, or what is missing; a sentence without its period."""
 
     @property
     def line(self) -> int:
-        """Line of the file."""
+        """Line number in the file."""
 
 
 _NOTHING: Mapping[str, FileDifference] = MappingProxyType({})
@@ -95,25 +95,25 @@ class DriftWatch:
         return _NOTHING
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare again; return the errors of the file or of the comparison, each only once while it persists."""
+        """Compare the machine with the file again. Return errors in doing so, each only once while it persists."""
         return ()
 
 
 class BackgroundWork:
-    """Background work as the app sees it. A feature overrides the methods that it needs."""
+    """The interface of background work to the app. A feature overrides the methods that it needs."""
 
     @property
     def measuring(self) -> bool:
-        """Whether it measures on this machine now."""
+        """Whether the work is measuring on this machine now."""
         return False
 
     async def find(self) -> None:
-        """Find work that an earlier raidbench left, once the devices are known."""
+        """Find unfinished work of an earlier raidbench process. Called once the devices are known."""
 
     async def may_leave(self) -> bool:
-        """Ask about the work; return whether to continue leaving."""
+        """Ask what to do with the work on exit; return whether raidbench may exit."""
         return True
 
     def progress_text(self, now: float) -> str:
-        """Return its progress for the header; "" while nothing runs."""
+        """Return the progress of the work for the header; "" if it is not running."""
         return ""

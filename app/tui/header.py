@@ -70,7 +70,7 @@ class HeaderLines(StyleCachedWidget):
         return self._named if self._named in SCREENS else self.app.current_mode
 
     def watch_content(self, before: HeaderContent, after: HeaderContent) -> None:
-        """Repaint only the changed cells: during a run, that is the time left."""
+        """Repaint only the changed cells. During a run, usually only the time left changes."""
         for y in range(self.size.height):
             old, new = self._line(before, y), self._line(after, y)
             if list(old) != list(new):
@@ -132,7 +132,7 @@ def _machine(session: Session, app: AppInterface) -> Iterator[HeaderSegment]:
 
 
 def _other_host(name: str) -> Iterator[HeaderSegment]:
-    """Yield program and the shown host."""
+    """Yield the program and the name of the shown host."""
     yield HeaderSegment("raidbench", "name", 1)
     yield HeaderSegment(clean(name, 64), "host")
 
@@ -147,7 +147,7 @@ def _other_host_state(session: Session, at_work: str) -> Iterator[HeaderSegment]
 
 
 def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[HeaderSegment]:
-    """Yield the source of the answers, current work, privileges, and recording."""
+    """Yield whether the host is simulated, and then current work, differences, privileges, and recording."""
     if session.simulated:
         yield HeaderSegment("recorded" if app.options.recorded else "SIMULATED", "warning")
     left = app.trials.seconds_left()

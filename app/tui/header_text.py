@@ -27,7 +27,7 @@ _BETWEEN = "  "
 _DOT = " · "
 
 _BELOW_NAMES = 5
-"""Rank from which a segment is left out before the names of the screens are."""
+"""Segments of this rank or higher are left out before the names of the screens."""
 
 _MAX_HOST = 32
 """Cells that are reserved for the host name."""
@@ -42,7 +42,7 @@ class HeaderSegment:
     kind: str = ""
     """Meaning, which decides the colour; "" for none."""
     rank: int = 0
-    """If there is no room, the highest rank is left out first; 0 always stays."""
+    """If there is no room, the segment with the highest rank is left out first. Rank 0 always stays."""
     screen: str = ""
     """The screen that a click on it shows."""
 
@@ -56,7 +56,7 @@ class HeaderContent:
     state: tuple[HeaderSegment, ...] = ()
     """Segments on the right."""
     marks: tuple[tuple[str, Symbol], ...] = ()
-    """Marks of screens where something runs or has ended."""
+    """Marks of screens on which work is running or has ended."""
     troubles: int = 0
     """Number of findings."""
     hosts: bool = False
@@ -76,7 +76,7 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
 
 
 def _single_line(content: HeaderContent, present: str, width: int) -> tuple[HeaderSegment, ...]:
-    """Return host, screens and state in one line. Screens that are not in front lose their names first."""
+    """Return host, screens and state in one line. If they do not fit, only the screen in front keeps its name."""
     room = width - 2 - 2 * len(_BETWEEN)
     host = _fit(_host(content), _MAX_HOST, "")
     room -= _width(host, "")
@@ -141,7 +141,7 @@ def _width(pieces: Sequence[HeaderSegment], joint: str) -> int:
 
 
 def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[HeaderSegment, ...]:
-    """Return the segments that fit. If those that always stay are too long, the last one is cut."""
+    """Return the segments that fit. If the segments of rank 0 are too long, the last one is cut."""
     kept = list(pieces)
     while kept and _width(kept, joint) > room:
         rank, at = max((piece.rank, at) for at, piece in enumerate(kept))
@@ -154,7 +154,7 @@ def _fit(pieces: Sequence[HeaderSegment], room: int, joint: str) -> tuple[Header
 
 
 class RunBadge:
-    """Marks of screens where something runs, or has ended while another screen was shown."""
+    """Marks of screens on which work is running, or has ended while another screen was shown."""
 
     def __init__(self) -> None:
         self._running: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from widgets.text_utils.text import clean as plain
 from widgets.text_utils.text import pad, shorten, wrap
 
 SHOWN_S: Final[dict[SeverityLevel, float]] = {"information": 1.5, "warning": 2.0, "error": 6.0}
-"""Seconds that a notice stays whatever is typed. After that, the next key removes it."""
+"""Seconds that a notice stays even if keys are pressed. After that, the next key removes it."""
 
 MAX_LINES: Final = 4
 """Maximum lines for notices. The log has their full text."""
@@ -39,7 +39,7 @@ class Notice:
     at: float = field(default=0.0, compare=False)
     """Time of the notice, in seconds since the epoch. It does not count for equality."""
     passing: bool = field(default=False, compare=False)
-    """Whether the next notice replaces it and the log omits it, as for a dead key or a progress message."""
+    """Whether the next notice replaces this one and the log omits it, for example a progress message."""
 
     @property
     def text(self) -> str:
@@ -51,7 +51,7 @@ class Notice:
 
 
 class Notices:
-    """All notices, and those that are still shown."""
+    """All notices of the session, and which of them are still shown."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -65,7 +65,7 @@ class Notices:
         return tuple(notice for _, notice in self._visible)
 
     def add(self, notice: Notice) -> None:
-        """Show a notice in addition to those that are too recent to have been read."""
+        """Show a notice below earlier ones that are too recent to have been read."""
         if not notice.passing:
             self.messages.append(notice)
         self.drop_read()
@@ -87,7 +87,7 @@ class Notices:
         self.messages.clear()
 
     def drop_read(self) -> None:
-        """Remove notices that were shown long enough: a user who types has read them."""
+        """Remove notices that were shown long enough. A user who presses a key has read them."""
         now = self._clock()
         self._visible = [(since, notice) for since, notice in self._visible if now - since < SHOWN_S[notice.severity]]
 
@@ -108,7 +108,7 @@ def join_sentences(*parts: str | None) -> str:
 class NoticeLine(StyleCachedWidget):
     """The current notices in as many lines as they need; without any, the hint of the screen.
 
-    Its line is always reserved, so that nothing moves; on a short terminal only while there is text.
+    One line is always reserved, so that nothing moves. On a short terminal it is reserved only while there is text.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"notice--information", "notice--warning", "notice--error", "notice--hint"}

@@ -18,7 +18,7 @@ class ScreenOptions:
     session: Path | None = None
     """Session folder; None begins a new session."""
     ascii: bool = False
-    """Draw without UTF-8."""
+    """Whether to draw with ASCII only."""
     fps: float = 4.0
     """Maximum redraws per second while a job runs."""
     theme: str = "dark"
@@ -38,11 +38,11 @@ class ScreenOptions:
     steady: SteadyPlan = field(default_factory=SteadyPlan)
     """Rounds and cap of the steady state."""
     trial_seconds: float = 60.0
-    """Seconds of a trial."""
+    """Length of a trial in seconds."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None
     """Passes the sweep of a session on to another process; None if no process may be started."""
     devices_columns: tuple[str, ...] = ()
-    """Columns of the device list; () for the usual ones."""
+    """Columns of the device list; () for the default ones."""
     devices_order: str = "address"
     """Order of the device list."""
     state_file: Path | None = None

@@ -25,7 +25,7 @@ _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
 """Score of a matched letter, and bonuses if it follows the previous one, begins a word, or is in the name itself."""
 
 _MIN_SCORE = 0.6
-"""Least share of the best possible score; a lower one is a coincidence."""
+"""Minimum share of the best possible score. A match with a lower score is a coincidence."""
 
 
 _Paths = dict[int, tuple[float, tuple[int, ...]]]
@@ -95,7 +95,7 @@ _TITLE = 34
 """Cells for the name of a command."""
 
 _HELP_SCORE = 0.3
-"""Score of a command that matches only in its help. Any match of a name scores higher."""
+"""Score of a command that matches only by its help text. Any match of a name scores higher."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,13 @@ class PaletteEntry:
     """A line of the palette."""
 
     group: str
-    """Its group: a screen, or the settings; "" for all screens."""
+    """Group of the entry: a screen, or the settings; "" for all screens."""
     name: str
     """Name of the command or setting."""
     keys: str
-    """Its keys; "" for none."""
+    """Keys of the command; "" for none."""
     help: str
-    """Its help text."""
+    """Help text of the command or setting."""
     run: Callable[[], Awaitable[None]]
     """Runs the entry."""
 
@@ -120,11 +120,11 @@ class PaletteEntry:
 
 
 class Palette(CommandPalette, SafeScreen[None]):
-    """Textual's palette, which a second Enter closes only once."""
+    """Textual's palette. A second Enter that arrives while it closes has no effect."""
 
 
 class CommandsProvider(Provider):
-    """Provides the commands of all screens, going to their screen first, and the selected device's settings."""
+    """Provides the commands of all screens and the selected device's settings. A command shows its screen first."""
 
     async def discover(self) -> Hits:
         """Yield all entries, those of the current screen first."""
@@ -188,7 +188,7 @@ class CommandsProvider(Provider):
 
 
 _SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.figures")
-"""Commands that make sense only as keys."""
+"""Commands that are useful only as keys, so the palette omits them."""
 
 _MAX_SCREENS = 2
 """Maximum number of screens that a line names. A command with more of them counts as general."""
@@ -198,7 +198,7 @@ def match_entry(query: str, entry: PaletteEntry) -> Fit:
     """Return how well an entry matches the query: its name by letters, or its help by beginnings of words."""
     named = fit(query, entry.title, len(entry.title) - len(entry.name))
     if named.nearness > 0:
-        # Prefer the shorter one of equal matches.
+        # Of equally good matches, prefer the shorter one.
         return replace(named, nearness=named.nearness - len(entry.title) / 10_000)
     help_words = re.findall(r"[^\W_]+", entry.help.casefold())
     wanted = query.casefold().split()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class PlotWorker(StaticPlotView):
-    """Shows the plot of a state, computed once for it."""
+    """Shows a plot that is computed once for each state."""
 
     _state: object = None
 

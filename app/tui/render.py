@@ -58,12 +58,12 @@ def rows(shown: view.Table) -> tuple[TableRow, ...]:
 
 
 def cells(shown: Iterable[str | view.Cell]) -> tuple[str | TableCell, ...]:
-    """Return several cells. Most cells of ten thousand rows are plain text."""
+    """Return the cells of a row. Plain text is returned as it is, because lists have up to ten thousand rows."""
     return tuple([item if isinstance(item, str) else cell(item) for item in shown])
 
 
 def cell(shown: str | view.Cell) -> str | TableCell:
-    """Return a cell with its tone, after its sign."""
+    """Return a cell with its tone and, in front of the text, its sign."""
     if isinstance(shown, str):
         return shown
     text = shown.text if shown.mark is None else f"{MARKS[shown.mark]} {shown.text}"

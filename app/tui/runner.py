@@ -80,8 +80,8 @@ class SteadyDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys until the end. A lost terminal counts as a hang-up even if the kernel sends no SIGHUP.
 
-        The kernel sends it before a handler is installed if the terminal is lost early, and never to a process that
-        ignores it (nohup).
+        If the terminal is lost early, the kernel sends SIGHUP before a handler is installed. It never reaches a process
+        that ignores it (nohup).
         """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))

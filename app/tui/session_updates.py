@@ -1,4 +1,4 @@
-"""The session as the app sees it, redrawn only as often as the link can carry."""
+"""The app's copy of the session, redrawn only as often as the connection to the terminal allows."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 # On a slow link, redraw only when the terminal has received the previous output.
 #
-# After each redraw the terminal is asked whether it supports synchronized output, which most terminals answer (DECRQM,
-# mode 2026). The answer comes after everything sent before has arrived. A terminal that never answers gets the full
-# rate.
+# After each redraw, ask the terminal whether it supports synchronized output (DECRQM, mode 2026), which most terminals
+# answer. The terminal answers only after it has received everything sent before. If it never answers, redraw at the
+# full rate.
 
 QUESTION = "\x1b[?2026$p"
 """A query that Textual also sends when it starts."""
@@ -35,11 +35,11 @@ LOST_S = 10.0
 """Seconds after which an answer counts as lost, for example because another terminal was attached."""
 
 SHARE = 2.0
-"""Time between two redraws, as a multiple of the time one takes to arrive. This leaves time for keys."""
+"""Time between two redraws, as a multiple of the time that a redraw takes to arrive. This leaves time for keys."""
 
 
 class RedrawThrottle:
-    """Times of queries and answers; `clock` returns seconds."""
+    """Delays the next redraw according to the times of queries and answers. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -93,7 +93,7 @@ class SessionApp(App[int]):
     """An app that follows the session of a workbench."""
 
     session: var[Session] = var(Session, always_update=False)
-    """The present session."""
+    """The current session."""
 
     def __init__(self, workbench: Workbench, fps: float) -> None:
         """`fps`: maximum redraws per second while a job runs."""
@@ -111,7 +111,7 @@ class SessionApp(App[int]):
     def _handle_event(self, session: Session, event: AnyEvent) -> None:
         at_once = not (isinstance(event, LiveEvent) and isinstance(event.progress, CpuSampled))
         if not at_once and time.monotonic() - self._drawn < _SOON:
-            return  # the next sample will show it too
+            return  # the next sample will also show this change
         self.post_message(SessionChanged(session))
 
     def on_session_changed(self, message: SessionChanged) -> None:
@@ -166,7 +166,7 @@ class SessionApp(App[int]):
 
             self._alarms = RunAlerts()
         for text in self._alarms.update(session.active):
-            # Shown until the condition or the run ends, then replaced by a notice with its duration.
+            # Show the alert until the condition or the run ends. Then a notice with the duration replaces it.
             if text in self._alarms.lasting:
                 self.notify_transient(text, severity="error")
             else:

@@ -14,7 +14,7 @@ from widgets.text_utils.text import shorten, width_of
 
 
 class TrialLine(StyleCachedWidget):
-    """Active trials, the time left, and the keys that decide; hidden without trials."""
+    """Active trials, the time left, and the keys to keep or revert them; hidden without trials."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"trial-line--words", "trial-line--key"}
     DEFAULT_CSS = """
@@ -28,7 +28,7 @@ class TrialLine(StyleCachedWidget):
     """The text; "" hides the line."""
 
     decidable: reactive[bool] = reactive(True)
-    """Whether this user may decide the trials."""
+    """Whether this user may keep or revert the trials."""
 
     def watch_text(self, before: str, after: str) -> None:
         """Show, hide or repaint the line."""

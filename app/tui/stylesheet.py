@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 SelectorParts = tuple[frozenset[str], frozenset[str]]
-"""Names of types, ids and classes, and pseudo-classes."""
+"""Two sets: names of types, ids and classes; and pseudo-classes."""
 
 MatchedParts = list[object]
 """The parts that were found on a node and its ancestors."""
@@ -56,7 +56,7 @@ class NarrowedStylesheet(Stylesheet):
             self.parse()
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None) -> None:
-        """Apply the rules that name the node's type, id or classes, if anything they ask for has changed."""
+        """Apply the rules that name the node's type, id or classes, if anything that they match on has changed."""
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}
@@ -89,7 +89,7 @@ class NarrowedStylesheet(Stylesheet):
             self._matched_components[node] = state
 
     def _match_components(self, node: DOMNode) -> MatchedParts:
-        """Return what the rules of its component classes match on the node and its ancestors."""
+        """Return the parts that the rules of the node's component classes match on the node and its ancestors."""
         if not (components := node._get_component_classes()):
             return []
         if (parts := self._parts_by_components.get(components)) is None:
@@ -104,7 +104,7 @@ class NarrowedStylesheet(Stylesheet):
         return _matched_names(node, parts)
 
     def _selector_parts(self, names: frozenset[str]) -> SelectorParts:
-        """Return the names and pseudo-classes that the rules with one of these names ask for."""
+        """Return the names and pseudo-classes that occur in the rules with one of these names."""
         if (parts := self._parts_by_names.get(names)) is None:
             selectors = [
                 selector

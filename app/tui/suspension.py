@@ -16,7 +16,7 @@ JOINT = "joint"
 
 
 def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> str:
-    """Return why the workbench cannot be suspended now, as a sentence; "" if it can.
+    """Return the reason why the workbench cannot be suspended now, as a sentence; "" if it can be.
 
     A sweep and the watchdog of a trial have their own processes, which continue.
     """

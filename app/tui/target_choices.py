@@ -1,4 +1,4 @@
-"""Rows of dialogs: devices that can be measured, each once with name, size, kind and use, and workloads."""
+"""Rows of dialogs: workloads, and devices that can be measured, each once with name, size, kind and use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAME, _KIND, _USE = 24, 10, 16
 
 
 def measurable_devices(inventory: Inventory) -> tuple[Array | Drive, ...]:
-    """Return the devices with a block device, each once: arrays of controllers, other arrays, then drives."""
+    """Return the arrays and drives that have a block device, each once: arrays of controllers, other arrays, drives."""
     arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
     listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
     return tuple(device for device in listed if device.device is not None and device.target not in inventory.twins)

@@ -10,7 +10,7 @@ from textual.theme import Theme
 from backends.values import dataclass
 
 PREFIX: Final = "raidbench-"
-"""Prefix of our theme names among Textual's themes."""
+"""Prefix of raidbench's themes among the themes of Textual."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class ThemeColours:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Values of our own style variable, `$staged`, and of those that Textual's and our general widgets use."""
+        """Values of raidbench's style variable `$staged`, and of those that Textual and the package `widgets` use."""
         return {
             "staged": self.staged,
-            # Names of the same colours in our general widgets and in Textual's own.
+            # Names of the same colours in the package `widgets` and in Textual.
             "text-muted": self.dim,
             "text-disabled": self.dim,
             "text-primary": self.accent,
@@ -162,7 +162,8 @@ TERMINAL: Final = ThemeColours(
     frame="ansi_default",
     cursor_style="bold reverse",
 )
-"""The terminal's own colours, which its user has chosen. Signs and bold distinguish what has no colour."""
+"""The terminal's own colours, which its user has chosen. Signs and bold text distinguish meanings that have no colour.
+"""
 
 _THEMES: Final = {
     "dark": DARK.theme("dark"),

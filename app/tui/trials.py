@@ -1,4 +1,4 @@
-"""Trials: a line on every screen with the time left and the keys that decide. Nothing waits for a decision."""
+"""Trials: a line on every screen with the time left and the keys to keep or revert. Nothing waits for a decision."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class _TrialSet:
     """A set of trials that are decided together."""
 
     key: tuple[str, float]
-    """Its session ("" for the current one) and its deadline by the boot clock."""
+    """The session of the set ("" for the current one), and its deadline by the boot clock."""
     left: float
-    """Seconds until it is reverted."""
+    """Seconds until the set is reverted."""
     text: str
     """The changes on trial."""
     who: str = ""
-    """Who decides it, if this user may not."""
+    """Text about who decides the set; "" if this user may."""
 
 
 class Trials:
@@ -61,7 +61,7 @@ class Trials:
 
     @property
     def decidable(self) -> bool:
-        """Whether this user may decide any of them."""
+        """Whether this user may keep or revert any of the trials."""
         return any(not trial_set.who for trial_set in self._trial_sets())
 
     def text(self) -> str:
@@ -79,7 +79,7 @@ class Trials:
         return f"Trial, {seconds}: {trial.text}{f'; {trial.who}' if trial.who else ''}"
 
     def _trial_sets(self) -> list[_TrialSet]:
-        """Return all sets, the next to end first; sets that this user may decide come before the others."""
+        """Return all sets. Those that this user may decide come first; in each group, the next to end comes first."""
         pending = [
             _TrialSet(("", until), left, _set_text(changes))
             for until, left, changes in self._workbench.changes.trial_sets()
@@ -106,7 +106,7 @@ class Trials:
     def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
         """Decide the only set that this user may decide, or the chosen ones.
 
-        A set counts once it was shown long enough, so that no key was meant for something else.
+        A set counts only after it was shown for a moment, because an earlier key press may not have been meant for it.
         """
         from widgets.guarded_dialog import GRACE
 
@@ -153,7 +153,7 @@ class Trials:
         await self._forget(chosen)
 
     async def _forget(self, chosen: Sequence[_TrialSet]) -> None:
-        """Update the trials, without a report on those that were decided here."""
+        """Update the trials, without reporting those that were decided here."""
         for trial_set in chosen:
             self._others.pop(trial_set.key, None)
         await self.follow()
@@ -164,7 +164,7 @@ class Trials:
         return self._others.get(trial_set.key, ()) if session else self._workbench.changes.trials_of_set(until)
 
     async def keep_values(self, chosen: Sequence[Undecided] | None = None) -> bool:
-        """Keep values on trial, None for those of this session. Return whether all were kept and that is on disk."""
+        """Keep values on trial; None means those of this session. Return whether all are kept and recorded on disk."""
         self._deciding = True
         try:
             kept = await self._workbench.changes.keep_trials(chosen)
@@ -226,7 +226,7 @@ class Trials:
             self._app.show_header()
 
     async def _report_outcome(self, trials: Sequence[Undecided]) -> None:
-        """Report an outcome by the values read now, because another program may have decided it."""
+        """Report the outcome of trials by reading the values now, because another program may have decided them."""
         lines: list[str] = []
         for undecided in trials:
             change = undecided.trial.change
@@ -256,7 +256,7 @@ class Trials:
         try:
             back = await self._workbench.changes.record_ended_trials()
         except RaidbenchError as error:
-            self._app.show_error(error, title="The trial")
+            self._app.show_error(error, title="The end of the trial was not recorded")
             return
         self._report(f"The trial is over: {view.trial_end_text(back)}.", well=back)
 

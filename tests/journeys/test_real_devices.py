@@ -70,5 +70,5 @@ def test_leaving_restores_what_was_changed_when_asked_to(tmp_path: Path, own: Lo
     with terminal(tmp_path, size=(120, 40)) as made:
         change(made, own)
         made.keys("q")
-        made.press("r", "of this session still in force")
+        made.press("r", "still in force")
         assert (made.end(), ahead(own)) == (0, before)

@@ -167,7 +167,7 @@ def test_a_finished_run_has_its_own_totals_and_no_mean() -> None:
 def test_until_the_ramp_is_over_the_latency_says_what_it_waits_for() -> None:
     ramp = curves(sample(1.0, phase=Phase.RAMP))
     assert [latency_chart(made, total=None).waiting for made in (ramp, curves(sample(1.0)))] == [
-        "latencies count after the ramp",
+        "latencies are shown after the ramp",
         "waiting for the first sample",
     ]
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class CpuSampler:
-    """Reads the CPU time of fio and of the host. Each call returns the shares since the call before."""
+    """Reads the CPU time of fio and of the host. Each `tick` returns the shares since the previous one."""
 
     def __init__(self, pid: int) -> None:
-        """`pid`: fio's process, whose threads do the I/O; 0 if it is not visible from here."""
+        """`pid`: process id of fio, whose threads do the I/O; 0 if fio does not run on this machine."""
         import psutil  # only when a job runs: the import is slow
 
         self._psutil = psutil
@@ -32,12 +32,12 @@ class CpuSampler:
         self._last = self._mark = self._now()
 
     def tick(self) -> CpuStats:
-        """Return the shares since the last tick."""
+        """Return the shares of CPU time since the last tick."""
         before, self._last = self._last, self._now()
         return _shares(before, self._last)
 
     def total(self) -> CpuStats:
-        """Return the shares from `begin` to the last tick."""
+        """Return the shares of CPU time from `begin` to the last tick."""
         return _shares(self._mark, self._last)
 
     def _now(self) -> tuple[float, float | None, float, float]:
@@ -53,7 +53,7 @@ class CpuSampler:
             host = self._psutil.cpu_times()
         except (self._psutil.Error, OSError):
             return time.monotonic(), used, 0.0, 0.0
-        # The kernel counts the time of guests in user and nice as well.
+        # The kernel's user and nice times already include the time of guests.
         parts = host._asdict()
         total = sum(value for key, value in parts.items() if not key.startswith("guest"))
         idle = parts.get("idle", 0.0) + parts.get("iowait", 0.0)

@@ -1,4 +1,4 @@
-"""Reader for one JSON document of any fio since 2.1; the content is not trusted."""
+"""Reader for one JSON document of fio 2.1 or newer. The content is not trusted."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Counters:
     io_bytes: int = 0
     """Bytes moved."""
     total_ios: int = 0
-    """I/Os issued, including failed ones and, in mid-run, those in flight."""
+    """I/Os issued. They include failed I/Os and, during the run, those in flight."""
     completed: int = 0
     """I/Os whose latency was timed (fio's N); 0 during the ramp and with latency switched off."""
     runtime_ms: int = 0
     """Run time of the longest job, in milliseconds."""
     iops: float = 0.0
-    """fio's own average."""
+    """I/Os per second, as averaged by fio."""
     bytes_per_second: float = 0.0
-    """fio's own average."""
+    """Bytes per second, as averaged by fio."""
     min_ns: int | None = None
     """Smallest latency."""
     max_ns: int | None = None
@@ -42,26 +42,26 @@ class Counters:
     stddev_ns: float | None = None
     """Standard deviation of the latency."""
     histogram: Histogram = field(default_factory=Histogram)
-    """Latencies; empty without json+ and during the ramp."""
+    """Histogram of the latencies; empty during the ramp, and without fio's output format json+."""
     percentiles: Mapping[float, int] = field(default_factory=dict)
-    """fio's own percentiles in ns, of one job only, because percentiles cannot be merged."""
+    """Latency percentiles that fio computed, in ns. Empty for several jobs, because percentiles cannot be merged."""
     short_ios: int = 0
     """I/Os that moved fewer bytes than requested."""
     drop_ios: int = 0
     """I/Os that the engine dropped."""
     completion: Counters | None = None
-    """The same I/Os by completion latency; None if the latency above already is that, or if it was not requested."""
+    """The same I/Os with their completion latency; None if the fields above have it, or if it was not requested."""
     submission: Counters | None = None
-    """The same I/Os by submission latency; None if it is not known or was not requested."""
+    """The same I/Os with their submission latency; None if it is unknown or was not requested."""
 
     @property
     def has_distribution(self) -> bool:
-        """Return whether more than the mean of the latencies is known."""
+        """Return whether a histogram or percentiles of the latencies are known, not just their mean."""
         return bool(self.histogram.total or self.percentiles)
 
 
 class FioDocument:
-    """Accessors for a document of fio; a missing or wrong value is 0, None or empty, and nothing raises."""
+    """Accessors for a document of fio. They never raise: a missing or wrong value is returned as 0, None or empty."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         """`data`: the JSON object."""
@@ -75,7 +75,7 @@ class FioDocument:
         self._parsed: dict[tuple[int, bool], Counters] = {}
 
     def section(self, name: str) -> FioDocument:
-        """Return the document for one section of the job file alone. Both share what was already parsed."""
+        """Return the document for one section of the job file alone. The two documents share parsed counters."""
         document = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
         document._parsed = self._parsed
         return document
@@ -104,7 +104,7 @@ class FioDocument:
 
     @property
     def jobs(self) -> int:
-        """Return the number of entries; 1 with group_reporting."""
+        """Return the number of job entries in the document; 1 with group_reporting."""
         return len(self._jobs)
 
     @property
@@ -133,8 +133,8 @@ class FioDocument:
     def counters(self, direction: str, *, split: bool = False) -> Counters | None:
         """Return the counters of `read`, `write`, `trim` or `mixed` for all jobs together; None without such I/Os.
 
-        `sync` are the flushes: they move no bytes, and their run time is that of the writes. `split`: also return
-        completion and submission latency, whose histograms are two thirds of a document.
+        For `sync` they are the counters of the flushes, which move no bytes and have the run time of the writes.
+        `split`: also return completion and submission latency, whose histograms make up two thirds of a document.
         """
         if direction == "sync":
             return self._flushes()
@@ -143,7 +143,7 @@ class FioDocument:
         return merge_counters(parts) if parts else None
 
     def _cached_counters(self, entry: Mapping[str, Any], split: bool) -> Counters:
-        """Return the counters of an entry, parsed once: several targets are read one by one and all together."""
+        """Return the counters of an entry, cached because an entry is read for its target and for the total."""
         key = (id(entry), split)
         if key not in self._parsed:
             self._parsed[key] = _counters(entry, split)
@@ -159,7 +159,7 @@ class FioDocument:
 
 
 def merge_counters(parts: Iterable[Counters]) -> Counters:
-    """Return several jobs as one: counts add up, times are the longest, standard deviations are pooled."""
+    """Return the counters of several jobs as one: added counts, the longest times, and pooled standard deviations."""
     rows = list(parts)
     if len(rows) == 1:
         return rows[0]
@@ -211,7 +211,7 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
     # io_bytes was in KiB until fio 2.21 added io_kbytes; total_ios was added in 2.1.14.
     moved = _int(entry.get("io_bytes")) * (1 if "io_kbytes" in entry else 1024)
     issued = _int(entry.get("total_ios")) if "total_ios" in entry else round(iops * runtime / 1000)
-    # N was added in 3.18. Before, the histogram has the number of timed I/Os; without a histogram all were timed.
+    # fio 3.18 added N. In older documents, the histogram has the number of timed I/Os; without it, all count as timed.
     untimed = not latency.completed and latency.max_ns
     return replace(
         latency,
@@ -229,7 +229,7 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
 
 
 def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
-    """Return one of fio's three latencies, or None if it was not timed."""
+    """Return one of fio's three latencies (total, completion, submission), or None if it was not timed."""
     for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
         block = _dict(entry.get(name))
         if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
@@ -238,7 +238,7 @@ def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
 
 
 def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
-    """Return the counters of a block of latencies; `scale`: its unit in ns."""
+    """Return the counters of a block of latencies. `scale`: the unit of the block, in ns."""
     histogram = _histogram(latency, scale)
     completed = _int(latency.get("N")) if "N" in latency else histogram.total
     timed = completed > 0 or _float(latency.get("max")) > 0
@@ -306,7 +306,7 @@ def _float(value: object) -> float:
 
 
 def _int(value: object) -> int:
-    """Return a count, 0 at least: a race in fio can make its counters negative."""
+    """Return a count that is 0 or more, although a race in fio can make its counters negative."""
     if isinstance(value, int) and not isinstance(value, bool):
         # No counter of fio exceeds a signed 64-bit number.
         return max(0, min(value, 1 << 63))

@@ -14,7 +14,7 @@ class Diagnosis:
     """The reason of a failure and the next step."""
 
     reason: str
-    """A sentence."""
+    """What failed and why, as a sentence."""
     hint: str = ""
     """The next step."""
 
@@ -214,17 +214,17 @@ def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | No
 
 
 def signal_from_outside(lines: Iterable[str]) -> int | None:
-    """Return the number of the signal on which fio says that it ended, or None."""
+    """Return the number of the signal that ended fio according to its own message, or None."""
     return next((int(match[1]) for line in lines if (match := _TERMINATED.search(line))), None)
 
 
 def signal_diagnosis(signal: int) -> Diagnosis:
-    """Return the diagnosis for a fio that a signal ended without a message."""
+    """Return the diagnosis for a fio process that was ended by a signal and printed no message."""
     how = _SIGNALS.get(signal, f"by signal {signal}")
     hint = "Check the kernel log (out of memory?)." if signal in (9, 11) else ""
     return Diagnosis(f"fio was ended {how}", hint)
 
 
 def quoted_first_line(lines: Iterable[str]) -> str:
-    """Return the first line of fio's output after a colon, for an unknown failure; "" for no output."""
+    """Return a colon and the first line of fio's output, to append to an unknown failure; "" without output."""
     return next((f": {clean(line, 200)}" for line in lines if line.strip()), "")

@@ -1,6 +1,6 @@
 """Rare fio options that a job passes on unchanged: an allow-list with the legal values of each option.
 
-None of them runs a program, opens a file, names a device or hides a failure.
+No option in the list runs a program, opens a file, names a device or hides a failure.
 """
 
 from __future__ import annotations
@@ -90,11 +90,14 @@ EXTRA: Mapping[str, ExtraOption] = {
     "thinktime_spin": ExtraOption(default="0", read=_short_time),
     "write_hint": ExtraOption(default="", read=_word("none", "short", "medium", "long", "extreme")),
 }
-"""All options that are passed on."""
+"""All options that raidbench passes on to fio, by name."""
 
 
 def parse_extra(text: str) -> Extra | None:
-    """Return the options in `end_fsync=1 iodepth_low=8`, None for none. Raises InvalidValueError for illegal ones."""
+    """Return the options in a text like `end_fsync=1 iodepth_low=8`; None if it is empty.
+
+    Raises InvalidValueError for an unknown option or an illegal value.
+    """
     options: dict[str, str] = {}
     for word in text.split():
         key, equals, value = word.partition("=")

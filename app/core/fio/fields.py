@@ -25,7 +25,7 @@ class JobField:
     label: str
     """Label in a form."""
     help: str
-    """One sentence."""
+    """Help text of one sentence."""
     parse: Callable[[str], object]
     """Converts text to a value. Raises InvalidValueError for an illegal text."""
     format: Callable[[object], str] = str
@@ -35,9 +35,9 @@ class JobField:
     optional: bool = False
     """Whether an empty text is legal and means None."""
     unit: str = ""
-    """Unit of a bare number; "" if it is obvious, or part of the text."""
+    """Unit of a number without one; "" if the unit is obvious or always part of the text."""
     option: str = ""
-    """fio's name of the field; "" if it is `key`."""
+    """fio's name of the field; "" if fio uses the same name as `key`."""
 
     @property
     def fio(self) -> str:
@@ -46,7 +46,7 @@ class JobField:
 
     @property
     def metavar(self) -> str:
-        """The type of its value on the command line; a field whose values are a language of fio's is VALUE."""
+        """Return the metavar, which names the type of the value on the command line; VALUE for types without a name."""
         if self.is_size:
             return "SIZE"
         if self.parse is values.parse_number:
@@ -64,7 +64,7 @@ class JobField:
         return self.format is values.format_flag
 
     def in_fio(self, value: object) -> str:
-        """Return the value as a job file has it."""
+        """Return the value as it is written in a job file."""
         match value:
             case bool():
                 return str(int(value))
@@ -96,7 +96,7 @@ def field_text(key: str, text: str) -> str:
 
 
 def unit_of(key: str) -> str:
-    """Return the unit of a bare number of a field; "" if it is obvious."""
+    """Return the unit of a field's number that has none; "" if it is obvious."""
     return FIELDS_BY_KEY[key].unit
 
 
@@ -228,7 +228,7 @@ FIELDS: tuple[JobField, ...] = (
         values.parse_microseconds,
         format=values.format_microseconds,
     ),
-    _count("thinktime_blocks", "Think after", "Number of I/Os between two pauses (default: 1).", optional=True),
+    _count("thinktime_blocks", "I/Os per pause", "Number of I/Os between two pauses (default: 1).", optional=True),
     _optional(
         "random_distribution",
         "Distribution",
@@ -280,7 +280,7 @@ FIELDS: tuple[JobField, ...] = (
     _optional("cpus_allowed", "Processors", "CPUs that the jobs may use, such as 0-3,8.", values.parse_list),
     _choice(
         "cpus_allowed_policy",
-        "Share them",
+        "CPU sharing",
         "Run all jobs on all of these CPUs (shared), or each job on one of them (split).",
         values.CpuPolicy,
         "a way to share processors",
@@ -301,7 +301,7 @@ FIELDS: tuple[JobField, ...] = (
     _optional(
         "sync",
         "Synchronous writes",
-        "Open the target with O_SYNC (sync) or O_DSYNC (dsync), so that a write ends on stable media.",
+        "Open the target with O_SYNC (sync) or O_DSYNC (dsync), so that a write completes only on stable media.",
         values.parse_sync,
         choices=tuple(SyncMode),
     ),
@@ -315,7 +315,7 @@ FIELDS: tuple[JobField, ...] = (
     _size(
         "buffer_compress_chunk",
         "Compressible chunk",
-        "Size of the block that has the compressible share (default: 512).",
+        "Size of the blocks to which the compressible share applies (default: 512).",
         optional=True,
     ),
     _count(
@@ -327,7 +327,7 @@ FIELDS: tuple[JobField, ...] = (
     ),
     _choice(
         "dedupe_mode",
-        "Duplicates of",
+        "Duplicate source",
         "Copy the previous block (repeat) or any block of a working set (working_set).",
         DedupeMode,
         "a mode of duplicates",
@@ -373,7 +373,7 @@ FIELDS: tuple[JobField, ...] = (
         format=format_extra,
     ),
 )
-"""All fields, in the order of a job file; forms and helps show them by `GROUPS`."""
+"""All fields, in the order of a job file. Forms and help texts show them by `GROUPS`."""
 
 FIELDS_BY_KEY: Mapping[str, JobField] = {field.key: field for field in FIELDS}
 
@@ -401,7 +401,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("dedupe_working_set_percentage", "zero_buffers", "refill_buffers", "scramble_buffers", "buffer_pattern"),
     ),
 }
-"""Keys of all fields by the headings under which forms and helps show them."""
+"""Keys of all fields by the headings under which forms and help texts show them."""
 
 COMMON = frozenset(("rw", "bs", "iodepth", "numjobs", "rwmixread", "runtime", "ramp", "size", "ioengine", "direct"))
 """Keys of the fields that most jobs set; a form shows other fields only if their value is not the default."""

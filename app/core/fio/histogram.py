@@ -1,8 +1,8 @@
-"""fio's latency histogram: buckets of 1/64 of their value, with exact differences and fio's own percentiles.
+"""fio's latency histogram. Differences are exact, and percentiles are computed as fio does.
 
-A bucket is identified by the value that fio prints for it in `bins`, its midpoint in nanoseconds. Values below 128 ns
-have a bucket each. Above, 64 buckets share each power of two, so the midpoint is at most 0.78 % off. The last bucket
-has everything from 17.18 s on (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
+A bucket is identified by the value that fio prints for it in `bins`, its midpoint in nanoseconds. Each value below 128
+ns has its own bucket. From there on, each power of two is divided into 64 buckets, so the midpoint is at most 0.78 %
+off. The last bucket has everything from 17.18 s on (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Histogram:
     """Number of I/Os for each latency. Immutable; do not change `counts`."""
 
     counts: Mapping[int, int] = field(default_factory=dict)
-    """Bucket value in ns to a count above 0."""
+    """Number of I/Os by bucket value in ns; never 0."""
 
     @classmethod
     def merged(cls, parts: Iterable[Histogram]) -> Self:
@@ -55,7 +55,7 @@ class Histogram:
         return sum(value * count for value, count in self.counts.items()) / self.total
 
     def spread(self) -> tuple[int, tuple[int, ...]]:
-        """Return the lowest bin and the counts from it upwards; bins of ns as in `widgets.text_utils.ticks`."""
+        """Return the index of the lowest used bin, and the counts from it up (bins of `widgets.text_utils.ticks`)."""
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
             index = bin_of(value)
@@ -68,8 +68,8 @@ class Histogram:
     def since(self, earlier: Histogram) -> Histogram:
         """Return the I/Os counted after `earlier`.
 
-        Counts are never negative: fio reads them while they change, so one may fall by a few. A histogram with fewer
-        I/Os than `earlier` was reset at the end of the ramp, so all of it is new.
+        A count of the result is never negative. (fio reads its counters while they change, so a count may fall by a
+        few.) A histogram with fewer I/Os than `earlier` was reset at the end of the ramp, so all of its I/Os are new.
         """
         # At the end of the ramp fio empties its histogram.
         if self.total < earlier.total:

@@ -47,7 +47,7 @@ class JobTarget:
     kind: TargetKind
     """File or block device."""
     size: int
-    """Usable bytes."""
+    """Usable size in bytes."""
     logical_block_size: int = 512
     """Smallest unit of direct I/O, in bytes."""
     root: HelperClaim | None = None
@@ -75,7 +75,7 @@ class JobTarget:
         return self.path.replace(":", r"\:")
 
 
-# -- a job: a value that is always valid ----------------------------------------------------------------------------
+# -- a job: an object that is always valid ----------------------------------------------------------------------------
 
 __all__ = [
     "Arrival",
@@ -94,7 +94,7 @@ _READING = (Pattern.READ, Pattern.RANDREAD, Pattern.READWRITE, Pattern.RANDRW)
 _TRIMMING = (Pattern.TRIM, Pattern.RANDTRIM, Pattern.TRIMWRITE, Pattern.RANDTRIMWRITE)
 _SEQUENTIAL = (Pattern.READ, Pattern.WRITE, Pattern.READWRITE, Pattern.TRIM, Pattern.TRIMWRITE)
 _AMOUNTS = ("number_ios", "io_size", "passes")
-"""Fields that end a job by an amount."""
+"""Fields that end a job after an amount of I/Os, bytes or passes."""
 
 
 class InvalidJobError(InvalidValueError):
@@ -127,11 +127,11 @@ class Job:
     iodepth: int = 1
     """I/Os each job keeps in flight."""
     numjobs: int = 1
-    """Threads that do the same at the same time."""
+    """Number of identical threads that run at the same time."""
     rwmixread: int = 50
     """Percent of reads in a mixed pattern."""
     runtime: int = 60
-    """Measured seconds, after the ramp; 0 for no limit, for a job that ends by amount."""
+    """Seconds of measuring after the ramp. 0 means no limit, which only a job that ends by amount may have."""
     ramp: int = 10
     """Seconds of warm-up before measuring."""
     size: int | None = None
@@ -139,20 +139,22 @@ class Job:
     size_percent: int | None = None
     """Percent of the target to use, instead of `size`."""
     offset: int | None = None
-    """Bytes of the target before the part that is used."""
+    """Bytes to skip at the start of the target."""
     offset_percent: int | None = None
-    """Percent of the target before the part that is used."""
+    """Percent of the target to skip at its start, instead of `offset`."""
     ioengine: Engine = Engine.LIBAIO
     """How requests reach the kernel."""
     direct: bool = True
     """Whether I/O bypasses the page cache."""
     rate_iops: int | None = None
-    """Limit of I/Os per second and job, reads and writes together. It applies to each of alternating trims and writes.
+    """Limit of I/Os per second and job, for reads and writes together.
+
+    If trims and writes alternate, it applies to each of the two.
     """
     arrival: Arrival | None = None
-    """Arrival of rate-limited requests; None for evenly."""
+    """When rate-limited requests arrive; None for evenly spaced requests."""
     rate: int | None = None
-    """Limit of bytes per second and job, reads and writes together."""
+    """Limit of bytes per second and job, for reads and writes together."""
     rate_iops_read: int | None = None
     """Limit of reads per second and job of a mixed pattern; None is no limit."""
     rate_iops_write: int | None = None
@@ -162,9 +164,9 @@ class Job:
     rate_write: int | None = None
     """Limit of bytes written per second and job of a mixed pattern; None is no limit."""
     thinktime: int | None = None
-    """Microseconds of each pause of a job."""
+    """Length of each pause of a job, in microseconds; None for no pauses."""
     thinktime_blocks: int | None = None
-    """I/Os between two pauses; None for one."""
+    """Number of I/Os between two pauses; None for one I/O."""
     random_distribution: str | None = None
     """Distribution of random I/Os in fio's syntax (`zipf:1.1`); None for uniform."""
     percentage_random: int | None = None
@@ -172,25 +174,25 @@ class Job:
     offset_increment: int | None = None
     """Bytes between the starts of the jobs; None to divide the target among sequential jobs."""
     norandommap: bool = True
-    """Whether random blocks may repeat before all were used."""
+    """Whether random blocks may repeat before every block was used once."""
     randseed: int | None = None
     """Seed of the random offsets; None for a seed drawn by fio."""
     fsync: int | None = None
-    """Writes between two fsync calls; None for none."""
+    """Number of writes between two fsync calls; None for no such calls."""
     fdatasync: int | None = None
-    """Writes between two fdatasync calls; None for none."""
+    """Number of writes between two fdatasync calls; None for no such calls."""
     number_ios: int | None = None
     """I/Os after which each job ends; None for no such end."""
     io_size: int | None = None
     """Bytes after which each job ends; None for no such end."""
     passes: int | None = None
-    """How often each job moves its region, or `io_size`, before it ends; None for no such end."""
+    """How often each job processes all of its region, or `io_size` bytes, before it ends; None for no such end."""
     hipri: bool | None = None
-    """Whether completions are polled for; None for interrupts."""
+    """Whether jobs poll for completions; None for interrupts."""
     cpus_allowed: str | None = None
     """Processors that jobs may use; None for all."""
     cpus_allowed_policy: CpuPolicy | None = None
-    """Whether the jobs share them; None for fio's default, shared."""
+    """Whether each job may use all of `cpus_allowed` or only one of them; None for fio's default, all."""
     numa_cpu_nodes: str | None = None
     """NUMA nodes whose processors jobs use; None for all."""
     numa_mem_policy: str | None = None
@@ -200,7 +202,7 @@ class Job:
     buffer_compress_percentage: int | None = None
     """Percent of the written data that compression can remove; None for fio's default, random data."""
     buffer_compress_chunk: int | None = None
-    """Bytes over which that share applies; None for fio's default, 512."""
+    """Bytes of each block to which `buffer_compress_percentage` applies; None for fio's default, 512."""
     dedupe_percentage: int | None = None
     """Percent of the written blocks that are copies; None for fio's default, none."""
     dedupe_mode: DedupeMode | None = None
@@ -218,7 +220,7 @@ class Job:
     sqthread_poll: bool | None = None
     """Whether a kernel thread submits the requests of io_uring."""
     sqthread_poll_cpu: int | None = None
-    """Processor of that thread; None for any."""
+    """Processor of the kernel thread of `sqthread_poll`; None for any."""
     fixedbufs: bool | None = None
     """Whether the buffers are mapped into the kernel once."""
     registerfiles: bool | None = None
@@ -226,7 +228,7 @@ class Job:
     nonvectored: bool | None = None
     """False for vectored requests of io_uring; None for fio's default, which depends on the kernel."""
     uncached: bool | None = None
-    """Whether data leave the page cache after the I/O."""
+    """Whether the kernel drops data from the page cache after the I/O."""
     extra: Extra | None = None
     """Rare options of fio with their values, passed on unchanged."""
 
@@ -241,7 +243,7 @@ class Job:
 
     @property
     def parts(self) -> tuple[Job, ...]:
-        """Return the job of each section; a job of one section is its own only part."""
+        """Return the job of each section; for a job of one section, the job itself."""
         return (self,)
 
     @property
@@ -286,7 +288,7 @@ class Job:
 
     @property
     def shares(self) -> Split:
-        """Return all block sizes with their percentages; for a range a sample of the sizes between its ends."""
+        """Return all block sizes with their percentages; for a range, a sample of its sizes."""
         if self.bssplit is not None:
             return self.bssplit
         if self.bsrange is not None:
@@ -354,19 +356,19 @@ class Job:
 
     @property
     def reach(self) -> int | None:
-        """Return the bytes from the start of the target to the end of the used region; None if the target decides."""
+        """Return the end of the used region in bytes of the target; None if it depends on the target's size."""
         if self.size is None or self.offset_percent is not None:
             return None
         return (self.offset or 0) + self.size
 
     @property
     def longest_s(self) -> float | None:
-        """Return the seconds of ramp and run time; None for a job that only an amount ends."""
+        """Return the seconds of ramp and run time; None for a job without a time limit."""
         return float(self.ramp + self.runtime) if self.runtime else None
 
     @property
     def required_alignment(self) -> int:
-        """Return the largest logical block size in bytes of a device for every section; 1 without direct I/O."""
+        """Return the largest logical block size in bytes that suits all sections with direct I/O; 1 without any."""
         direct = (part for part in self.parts if part.direct)
         return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
@@ -377,7 +379,7 @@ class Job:
 
     @property
     def keeps_a_queue(self) -> bool:
-        """Return whether each section can have several I/Os in flight per job; with trims none can, with any engine."""
+        """Return whether each section can have several I/Os in flight per job. Trims cannot, with any engine."""
         trims = (Pattern.TRIM, Pattern.RANDTRIM)
         return all(part.ioengine.keeps_a_queue and part.rw not in trims for part in self.parts)
 
@@ -400,7 +402,7 @@ class Job:
         return " · ".join(parts)
 
     def _described_fields(self) -> Iterator[tuple[JobField, str, object]]:
-        """Yield the fields that are set to a value unlike that of most jobs, with their texts."""
+        """Yield each field whose value differs from most jobs, with the text that describes it, and the value."""
         for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
                 yield FIELDS_BY_KEY[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
@@ -416,11 +418,11 @@ class Job:
 
     @classmethod
     def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
-        """Return the job that the texts of a form or command line describe; absent fields are those of `base`.
+        """Return the job that the texts of a form or command line describe; `base` has the values of missing fields.
 
-        A run time as short as the base's ramp shortens the ramp too, and an end by amount removes the ramp, unless the
-        texts set a ramp. If the base has several sections, each section is changed. Raises InvalidJobError with a
-        sentence for each invalid field.
+        Unless the texts set a ramp, a run time no longer than the ramp shortens it, and an end by amount removes it. If
+        the base has several sections, each section is changed. Raises InvalidJobError with a sentence for each invalid
+        field.
         """
         if base is not None and base.sections:
             return base.with_fields(texts)
@@ -493,11 +495,11 @@ _WORDS = {
     "offset_increment": "jobs {} apart",
     "extra": "{}",
 }
-"""Text for each set field in a description."""
+"""Text that describes a field that is set; {} is its value."""
 
 _FEWEST = {"passes": 1, "offset_increment": 0}
 _ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one place"}
-"""Text for a field with its smallest value."""
+"""Text that describes a field with its smallest value."""
 
 
 _GIVES_WAY: Mapping[str, tuple[str, ...]] = {
@@ -509,11 +511,11 @@ _GIVES_WAY: Mapping[str, tuple[str, ...]] = {
     "rate_iops": ("rate_iops_read", "rate_iops_write"),
     "rate": ("rate_read", "rate_write"),
 }
-"""Fields of a base that another field replaces when it is set."""
+"""For each field, the fields of a base job that are emptied when it is set."""
 
 
 def with_replaced_fields(texts: Mapping[str, str], base: Job) -> dict[str, str]:
-    """Return the texts with the fields of `base` emptied that they replace."""
+    """Return the texts, with an empty text added for each field of `base` that they replace."""
     empty = {other for key in texts for other in _GIVES_WAY.get(key, ()) if getattr(base, other) is not None}
     return {**dict.fromkeys(sorted(empty), ""), **texts}
 
@@ -531,7 +533,8 @@ def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
     """Return the job with an engine that measures the latency of a flush correctly, and a note about it.
 
     With libaio fio flushes while the previous write is still in flight, so a flush seems to take about twice as long.
-    Measured on one machine, the median is 7.7 to 8.1 us, against 3.9 to 4.2 with psync, which does one after the other.
+    Measured on one machine, the median is 7.7 to 8.1 us, against 3.9 to 4.2 us with psync, which flushes after the
+    write has completed.
     """
     if not job.flushes or job.ioengine is not Engine.LIBAIO:
         return job, ()
@@ -549,9 +552,10 @@ def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
 
 
 def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
-    """Return the job as a device with this logical block size can serve it, and notes about the changes.
+    """Return the job changed so that a device with this logical block size can serve it, and notes about the changes.
 
-    A 4Kn device refuses smaller direct I/Os with EINVAL; their share goes to the smallest size that it accepts.
+    A 4Kn device refuses smaller direct I/Os with EINVAL. The smallest size that it accepts gets their percentage as
+    well.
     """
     if not job.direct or job.required_alignment >= logical_block_size:
         return job, ()

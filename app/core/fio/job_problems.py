@@ -21,11 +21,11 @@ _LONGEST = 7 * 86400
 _POLLING = (Engine.IO_URING, Engine.PVSYNC2)
 
 _Problems = Iterator[tuple[str, bool, str]]
-"""Field, whether it is valid, and the sentence to show if it is not."""
+"""Results of checks: a field, whether it is valid, and the sentence to show if it is not."""
 
 
 def problems_of(job: Job) -> dict[str, str]:
-    """Return a sentence for each invalid field: the first problem of the field."""
+    """Return, for each invalid field, the sentence about its first problem."""
     problems: dict[str, str] = {}
     for rules in (_texts, _blocks, _load, _times, _region, _rates, _flushes, _amount, _processors, _data, _ring):
         for key, sound, sentence in rules(job):
@@ -35,7 +35,7 @@ def problems_of(job: Job) -> dict[str, str]:
 
 
 def _texts(job: Job) -> _Problems:
-    """Check the fields whose text goes to fio."""
+    """Check the fields whose text is passed to fio."""
     for field in FIELDS:
         if isinstance(value := getattr(job, field.key), str) and not field.choices:
             yield field.key, not (complaint := _parse_problem(field.parse, value)), complaint
@@ -105,7 +105,7 @@ def _times(job: Job) -> _Problems:
     yield "runtime", job.runtime >= 1 or job.ends_by_amount, "must be 1 second to 7 days"
     yield "runtime", 0 <= job.runtime <= _LONGEST, "must be 1 second to 7 days"
     yield "ramp", 0 <= job.ramp <= _LONGEST, "must be 0 to 7 days"
-    # axboe/fio#2041: a ramp longer than the run misbehaves.
+    # fio misbehaves with a ramp longer than the run (axboe/fio#2041).
     yield "ramp", not job.runtime or job.ramp < job.runtime, "the ramp must be shorter than the run time"
     if job.thinktime is not None:
         yield "thinktime", job.thinktime >= 1, "must be at least 1us; leave it empty for none"
@@ -138,7 +138,7 @@ def _region(job: Job) -> _Problems:
     if job.random_distribution is not None:
         yield "random_distribution", not job.sequential, "needs a random pattern"
         smallest = min(_sizes(job))
-        # fio draws a zipf block number among the smallest blocks and multiplies it by the alignment.
+        # fio draws a zipf block number from the count of smallest blocks, but multiplies it by the alignment.
         narrow = job.random_distribution.startswith("zipf") and (job.blockalign or smallest) < smallest
         sentence = (
             "with an alignment below the smallest block, fio's zipf stays in a part of the region: align to "
@@ -159,9 +159,9 @@ def _rates(job: Job) -> _Problems:
         yield "rate_iops", job.rate_iops >= least, f"must be at least {least}: one read and one write per second"
     yield from _rates_by_direction(job)
     if job.arrival is Arrival.POISSON:
-        # fio divides by the rate of a direction that has no rate.
+        # With random arrivals, fio divides by the rate of each direction, even one that has no rate.
         yield "arrival", job.has_rate, "needs a fixed rate: set an IOPS limit for reads and writes together"
-        # axboe/fio#2028: fio reads the rate of a flush, which has none, and crashes.
+        # fio reads the rate of a flush, which has none, and crashes (axboe/fio#2028).
         yield "arrival", not job.flushes, "fio crashes if flushes come at random times: use uniform, or no flushes"
 
 
@@ -245,9 +245,9 @@ def _amount(job: Job) -> _Problems:
     yield "io_size", job.io_size is None or job.number_ios is None, "end after I/Os or after bytes, not both"
     passes = job.passes is None or 1 <= job.passes < 1 << 31
     yield "passes", passes, "must be 1 to 2147483647; leave it empty to end by time"
-    # fio counts the ramp as well, so the amount of measured I/Os is unknown.
+    # fio also counts the I/Os of the ramp, so the amount of measured I/Os is unknown.
     named = job.number_ios is not None or job.io_size is not None
-    yield "ramp", not job.ramp or not named, "not possible for a job that ends by amount: fio counts the ramp in"
+    yield "ramp", not job.ramp or not named, "not possible for a job that ends by amount: fio counts the ramp's I/Os"
 
 
 def _processors(job: Job) -> _Problems:

@@ -18,7 +18,7 @@ Span = tuple[int, int]
 
 
 class Pattern(StrEnum):
-    """fio's `rw`."""
+    """Pattern of the I/O: fio's `rw`."""
 
     READ = "read"
     WRITE = "write"
@@ -56,7 +56,7 @@ class Arrival(StrEnum):
 
 
 class CpuPolicy(StrEnum):
-    """fio's `cpus_allowed_policy`."""
+    """How jobs share processors: fio's `cpus_allowed_policy`."""
 
     SHARED = "shared"
     SPLIT = "split"
@@ -70,7 +70,7 @@ class SyncMode(StrEnum):
 
 
 class DedupeMode(StrEnum):
-    """fio's `dedupe_mode`."""
+    """Source of duplicate blocks: fio's `dedupe_mode`."""
 
     REPEAT = "repeat"
     WORKING_SET = "working_set"
@@ -177,7 +177,7 @@ def parse_span(text: str) -> Span:
 
 
 def parse_arrival(text: str) -> Arrival | None:
-    """Return the kind of arrivals, or None for evenly, fio's default. Raises InvalidValueError for any other text."""
+    """Return the kind of arrivals; None for evenly spaced (fio's default). Raises InvalidValueError for other text."""
     value = one_of(Arrival, "a way for requests to arrive")(text)
     return Arrival.POISSON if value is Arrival.POISSON else None
 

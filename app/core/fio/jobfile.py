@@ -42,21 +42,21 @@ class ImportedJob:
     names_runtime: bool = False
     """Whether the section sets its run time."""
     stonewall: bool = False
-    """Whether it waits for the jobs above it; fio also starts a new group with it."""
+    """Whether the section waits until those above it have ended. It then also starts a new group of results."""
     new_group: bool = False
-    """Whether a new group of results starts with it."""
+    """Whether the section starts a new group of results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """A job file."""
+    """The parsed sections of a job file."""
 
     jobs: tuple[ImportedJob, ...]
-    """At least one, in the order of the file."""
+    """One or more sections, in the order of the file."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the sections; a repeated name has a number added."""
+        """Return the names of the sections. A repeated name gets a number."""
         return distinct_names([job.name for job in self.jobs])
 
     @property
@@ -109,7 +109,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
     jobs: list[ImportedJob] = []
     for section in sections:
         above = base[section.name, section.line]
-        # The section's own options come last, so they win over options of [global] that set the same.
+        # The section's own options come last, so they override options of [global] for the same field.
         options = {key: option for key, option in above.items() if key not in section.options} | {
             key: (_fill_blanks(key, value, above.get(key)), line) for key, (value, line) in section.options.items()
         }
@@ -121,7 +121,7 @@ def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Import
 
 
 def depends_on_fio(content: str | bytes) -> bool:
-    """Return whether a job file has options that not every fio knows, so that the installed fio must be asked."""
+    """Return whether a job file has options that some fio versions lack, so that the installed fio must be queried."""
     names = option_names(content)
     return bool(names - SHIPPED.names) or not names.isdisjoint(EXTRA)
 
@@ -152,13 +152,13 @@ def _require_text(text: str) -> None:
 def _sections(
     text: str, problems: list[str]
 ) -> tuple[dict[tuple[str, int], dict[str, tuple[str, int]]], list[_Section]]:
-    """Return the sections in order, and for each the global options above it; both as key -> (value, line)."""
+    """Return the global options above each section, and the sections in order. Options: key -> (value, line)."""
     shared: dict[str, tuple[str, int]] = {}
     above: dict[tuple[str, int], dict[str, tuple[str, int]]] = {}
     sections: list[_Section] = []
     current: dict[str, tuple[str, int]] | None = None
     for number, raw in enumerate(text.split("\n"), 1):
-        # As in fio, a comment begins anywhere in a line, with either character.
+        # As in fio, both characters begin a comment, anywhere in a line.
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()
         if not line:
             continue
@@ -196,7 +196,7 @@ def _sections(
                 wrong := rules.misspelling_reason(key, value.strip() if separator else "1")
             ):
                 problems.append(f"line {number}: {rules.FIO_NAMES.get(key, key)}: {wrong}")
-            # The last line wins, also if it uses an alias of the option.
+            # The last line for an option wins, even if it uses an alias.
             current[key] = (_fill_blanks(key, value.strip() if separator else "1", current.pop(key, None)), number)
     if len(sections) > _MOST_SECTIONS:
         raise InvalidValueError(f"The file contains {len(sections)} jobs, which is too many to choose from")
@@ -204,11 +204,11 @@ def _sections(
 
 
 _BY_DIRECTION = ("bs", "rate", "rate_iops")
-"""Options that have one value each for reads, writes and trims."""
+"""Options that may have separate values for reads, writes and trims."""
 
 
 def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
-    """Return the value with its empty parts taken from the earlier line: fio does not change those parts."""
+    """Return the value, with empty parts taken from the earlier line, because fio leaves those parts unchanged."""
     if earlier is None or key not in _BY_DIRECTION or "," not in value:
         return value
     try:
@@ -217,7 +217,7 @@ def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
             for part, before in zip(split_by_direction(value), split_by_direction(earlier[0]), strict=True)
         )
     except InvalidValueError:
-        return value  # the parser of the option refuses it
+        return value  # the parser of the option will refuse it
 
 
 def _job(
@@ -266,7 +266,7 @@ def _job(
 
 
 def _is_set(key: str, options: Mapping[str, tuple[str, int]]) -> bool:
-    """Return whether a fio flag is set; a value that is no flag counts as set."""
+    """Return whether a fio flag is set. A value that is neither yes nor no counts as set."""
     try:
         return parse_flag(options.get(key, ("0", 0))[0])
     except InvalidValueError:

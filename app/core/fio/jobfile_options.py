@@ -102,7 +102,7 @@ class Replaced:
     default: str = ""
     """fio's default value, which needs no note; "" if every value needs one."""
     why: str
-    """What raidbench does instead, as a clause."""
+    """What raidbench does instead, as the end of a sentence."""
 
 
 TARGET_NAMES = ("filename", "directory", "filename_format")
@@ -124,10 +124,10 @@ PASSED_OVER: Mapping[str, Replaced] = {
     "create_serialize": Replaced(default="1", why=_LAID_OUT),
     "create_fsync": Replaced(default="1", why=_LAID_OUT),
     "create_on_open": Replaced(default="0", why=_LAID_OUT),
-    "exitall": Replaced(default="0", why="exitall=0, each job runs to its own end"),
-    "exit_what": Replaced(default="group", why="exitall=0, each job runs to its own end"),
+    "exitall": Replaced(default="0", why="each job runs to its own end (exitall=0)"),
+    "exit_what": Replaced(default="group", why="each job runs to its own end (exitall=0)"),
     "exitall_on_error": Replaced(default="1", why="raidbench ends a run at its first error (exitall_on_error=1)"),
-    "startdelay": Replaced(default="0", why="startdelay=0, a job starts at once"),
+    "startdelay": Replaced(default="0", why="a job starts at once (startdelay=0)"),
     "disk_util": Replaced(default="1", why="raidbench measures the use of disks itself"),
     "clat_percentiles": Replaced(default="1", why=_ALWAYS),
     "lat_percentiles": Replaced(default="1", why=_ALWAYS),
@@ -142,7 +142,7 @@ PASSED_OVER: Mapping[str, Replaced] = {
 """Options that do not affect the measurement, or that raidbench must replace."""
 
 BESIDE_OTHERS = frozenset(("new_group", "stonewall"))
-"""Options for how a section follows the section above it; they are stored with the section, not in its job."""
+"""Options that determine how a section follows the previous one. They are stored in the section, not in its job."""
 
 FIO_ALIASES: Mapping[str, str] = {
     "readwrite": "rw",
@@ -167,7 +167,7 @@ FIO_ALIASES: Mapping[str, str] = {
     "ss_dur": "steadystate_duration",
     "ss_ramp": "steadystate_ramp_time",
 }
-"""fio's aliases of its options, and the name that its help lists."""
+"""Aliases of fio's options, each with the name that fio's help lists."""
 
 ALIASES: Mapping[str, str] = {
     **{field.fio: field.key for field in FIELDS},
@@ -175,13 +175,13 @@ ALIASES: Mapping[str, str] = {
     "ba": "blockalign",
     "blockalign": "blockalign",
 }
-"""All names of options, and the name used in the tables here."""
+"""All names of options, each with the name that the tables of this module use."""
 
 OWN_NAMES = frozenset(field.key for field in FIELDS) - SHIPPED.names
-"""Names of fields that are no option of fio."""
+"""Names of raidbench's fields that are not options of fio."""
 
 FIO_NAMES: Mapping[str, str] = {field.key: field.fio for field in FIELDS}
-"""fio's names of fields."""
+"""fio's name of each field, by key."""
 
 SWITCHES = frozenset(
     (
@@ -189,10 +189,10 @@ SWITCHES = frozenset(
         *("zero_buffers", "refill_buffers", "norandommap", "hipri", "fixedbufs", "registerfiles", "sqthread_poll"),
     )
 )
-"""Options that fio accepts without a value; it refuses a file with any other option without one."""
+"""Options that fio accepts without a value. It refuses a job file in which any other option has no value."""
 
 FIRST = ("rw",)
-"""Options that change the meaning of other options."""
+"""Options to apply first, because they change the meaning of other options."""
 
 
 @dataclass(slots=True)
@@ -208,9 +208,9 @@ class SectionDraft:
     loops: int = 1
     """How often the job runs."""
     time_based: bool = False
-    """Whether only its run time ends it."""
+    """Whether the job ends only by its run time."""
     names_a_file: bool = False
-    """Whether it names the file or device that all of its jobs use."""
+    """Whether the section names the file or device that all of its jobs use."""
     names_all: bool = False
     """Whether `size` covers all of the target."""
     file_size: int | None = None
@@ -218,7 +218,7 @@ class SectionDraft:
 
     @property
     def mixed(self) -> bool:
-        """Return whether it reads and writes."""
+        """Return whether the section reads and writes."""
         return self.texts.get("rw", "read") in ("rw", "readwrite", "randrw")
 
     @property
@@ -228,7 +228,7 @@ class SectionDraft:
 
     @property
     def side(self) -> int:
-        """Return the position of its direction in a value for reads, writes and trims."""
+        """Return the index of the section's direction in a value with parts for reads, writes and trims."""
         match self.texts.get("rw", "read"):
             case "trim" | "randtrim":
                 return 2
@@ -328,7 +328,7 @@ _NONE_IF_ZERO = frozenset(
         *("fsync", "fdatasync", "thinktime", "thinktime_blocks"),
     )
 )
-"""Fields in which 0 means none to fio."""
+"""Fields for which fio takes 0 as "not set"."""
 
 
 def _seconds(field: JobField, value: str, draft: SectionDraft) -> str:
@@ -430,7 +430,10 @@ def _block_size(value: str, draft: SectionDraft) -> None:
 
 
 def _of_one_side(value: str, draft: SectionDraft) -> str:
-    """Return the part for the job's direction. Raises InvalidValueError if it is missing, or mixed sides differ."""
+    """Return the part for the job's direction.
+
+    Raises InvalidValueError if it is missing, or if reads and writes of a mixed job have different parts.
+    """
     parts = split_by_direction(value)
     if draft.mixed and parts[0] != parts[1]:
         raise InvalidValueError("different mixes of block sizes for reads and writes are not supported")
@@ -471,7 +474,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:
-    """Return a parser for a rate of reads and writes; fio applies it to each of them, whatever their shares are."""
+    """Return a parser for a rate limit. fio applies a single value to reads and to writes, whatever their mix is."""
 
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):
@@ -515,7 +518,7 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
 def complete_draft(draft: SectionDraft) -> bool:
     """Fill in fio's defaults; return whether the file sets a run time. Raises InvalidValueError for a conflict."""
     texts = draft.texts
-    # fio's own defaults where they differ from ours.
+    # fio's defaults where they differ from those of raidbench.
     for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
         texts.setdefault(key, default)
     _leave_out_idle(draft)
@@ -558,9 +561,9 @@ def _complete_end(draft: SectionDraft) -> None:
     if draft.time_based and limit != "0":
         for key in ("number_ios", "io_size"):
             if texts.pop(key, None) is not None:
-                draft.notes.append(f"{key} was ignored: fio does so with time_based")
+                draft.notes.append(f"{key} was ignored, as fio does with time_based")
         if draft.loops > 1:
-            draft.notes.append(f"loops={draft.loops} was ignored: fio does so with time_based")
+            draft.notes.append(f"loops={draft.loops} was ignored, as fio does with time_based")
         return
     if draft.time_based:
         draft.notes.append("time_based has no effect without a run time: the job ends after its amount, as with fio")
@@ -569,7 +572,7 @@ def _complete_end(draft: SectionDraft) -> None:
 
 
 def _complete_place(draft: SectionDraft) -> None:
-    """Set the region of each job: fio gives all jobs the same size, raidbench divides a region among them."""
+    """Set the region. fio gives each job a region of this size, but raidbench divides one region among the jobs."""
     texts = draft.texts
     if draft.names_all and "passes" in texts and {"offset", "offset_percent"} & texts.keys():
         raise InvalidJobError({"size": "all of the target does not fit behind an offset: leave the size out"})
@@ -591,7 +594,7 @@ def _complete_place(draft: SectionDraft) -> None:
 
 
 def _complete_file(draft: SectionDraft, file_size: int) -> None:
-    """Use fio's file size as the region, a smaller `size` as the amount. Raises InvalidValueError with an offset."""
+    """Use fio's file size as the region, and a smaller `size` as the amount. An offset raises InvalidValueError."""
     texts = draft.texts
     if {"offset", "offset_percent", "size_percent"} & texts.keys():
         raise InvalidJobError(
@@ -599,7 +602,7 @@ def _complete_file(draft: SectionDraft, file_size: int) -> None:
         )
     size = read_size(texts["size"]) if "size" in texts else file_size
     if size < file_size and texts["rw"].startswith("rand"):
-        # fio uses random offsets in all of the file, and ends after `size` bytes.
+        # fio draws random offsets from the complete file, and ends after `size` bytes.
         texts["size"] = format_size(file_size)
         if "passes" in texts and not {"io_size", "number_ios"} & texts.keys():
             texts["io_size"] = format_size(size)

@@ -1,4 +1,4 @@
-"""The load of a run: fio started on a host, and the protocol that it implements."""
+"""The load of a run: fio on a host, and the protocol that this and simulated loads implement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 TARGETS_A_DOCUMENT = 8
-"""Targets or sections up to which documents come at the full rate; twice as many halve the rate."""
+"""Largest number of targets or sections for which fio reports at the full rate. Twice as many halve the rate."""
 
 _NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 
@@ -38,8 +38,8 @@ class Load(Protocol):
     load normally: results so far are kept, and the status is STOPPED. `workdir` must exist; it receives `job.fio`,
     `fio.out` (standard output unchanged) and `stderr` (a layout: `layout.fio`, ...).
 
-    They raise ToolMissingError without fio, RefusedError for a job that writes on a read-only host, InvalidValueError
-    if the target is too small for the job, and StorageError if `workdir` is not writable.
+    The methods raise ToolMissingError if fio is not installed, RefusedError for a job that writes on a read-only host,
+    InvalidValueError if the target is too small for the job, and StorageError if `workdir` is not writable.
     """
 
     def run(
@@ -51,7 +51,10 @@ class Load(Protocol):
         *,
         steady: SteadyPlan | None = None,
     ) -> AsyncGenerator[LoadEvent, None]:
-        """Run the job on all targets at the same time; `steady`: the plan for waiting and for ending early."""
+        """Run the job on all targets at the same time.
+
+        `steady`: the plan to wait for the steady state, and to end the run early once it is steady.
+        """
         ...
 
     def layout(self, target: JobTarget, workdir: Path, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
@@ -67,22 +70,22 @@ class Load(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FioStart:
-    """One start of fio."""
+    """The parameters of one start of fio."""
 
     rendering: JobRendering
     workdir: Path
     name: str
-    """Prefix of the names of its files."""
+    """Prefix of the names of the files of this start."""
     course: RunPhases
     job: Job | None
-    """None for a layout or fill, which ends by amount and has no plan to compare with."""
+    """The job; None for a layout or fill, which ends by amount, so its result is not compared with a plan."""
     targets: tuple[JobTarget, ...]
     seconds: int | None
-    """Ramp and run time as fio gets them; None for a job that ends by amount."""
+    """Seconds of ramp and run time passed to fio; None for a job that ends by amount."""
     interval_ms: int
     """Milliseconds between two documents."""
     cap_s: int | None = None
-    """Seconds to wait for the steady state at most; None for no wait."""
+    """Maximum seconds to wait for the steady state; None for no wait."""
 
     @property
     def raw(self) -> Path:
@@ -99,7 +102,7 @@ class _FioStart:
             ) from error
 
     def keep_stderr(self, text: str) -> None:
-        """Write fio's messages next to its output; a full disk loses them, not the run."""
+        """Write fio's messages next to its output. On a full disk the messages are lost, but not the run."""
         path = self.workdir / (f"{self.name}.stderr" if self.job is None else "stderr")
         with contextlib.suppress(OSError):
             path.write_text(text, encoding="utf-8", errors="replace")
@@ -109,7 +112,7 @@ class FioLoad:
     """Runs fio on a host."""
 
     def __init__(self, host: Host, *, interval_ms: int = 250, patience: Timeouts | None = None) -> None:
-        """`interval_ms`: between two documents. 250 costs less than 1 % of the IOPS; use 100 at least."""
+        """`interval_ms`: milliseconds between two documents, 100 or more. 250 costs less than 1 % of the IOPS."""
         self._host = host
         self._interval_ms = interval_ms
         self._patience = patience or Timeouts()
@@ -133,7 +136,7 @@ class FioLoad:
         self, target: JobTarget, workdir: Path, stop: asyncio.Event, *, loops: int, engine: Engine, block: int
     ) -> AsyncGenerator[LoadEvent, None]:
         """Write all of the target in order, as `Load` specifies."""
-        # fio omits a last part smaller than a block.
+        # fio omits a last part of the target that is smaller than a block.
         total = target.size // block * block * loops
         start = self._writing_start(
             Phase.FILLING, target, workdir, render_fill, loops=loops, engine=engine, block=block
@@ -158,7 +161,7 @@ class FioLoad:
             async with aclosing(self._run_fio(start, stop)) as events:
                 async for event in events:
                     if isinstance(event, WorkloadFinished):
-                        # Only a try shows whether a filesystem has direct I/O; if not, use the page cache.
+                        # Only an attempt shows whether a filesystem supports direct I/O; if not, use the page cache.
                         if direct and not stop.is_set() and _direct_refused(event.figures):
                             break
                         event = replace(event, figures=_require_all_written(event.figures, target, target.size))
@@ -200,7 +203,7 @@ class FioLoad:
     def _writing_start(
         self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., JobRendering], **how: object
     ) -> _FioStart:
-        """Return the start of a fio that writes all of a target; its files are named after the phase."""
+        """Return the parameters for a fio that writes all of a target. Its files are named after the phase."""
         workdir, name = workdir.resolve(), _NAMES[phase]
         jobfile, fio = str(workdir / f"{name}.fio"), find_fio(self._host)
         return _FioStart(
@@ -215,7 +218,10 @@ class FioLoad:
         )
 
     async def _may_create(self, target: JobTarget) -> bool:
-        """Return whether fio must create the file: a mistyped device name must not become a file in memory."""
+        """Return whether fio must create the file. Raises InvalidValueError if it must not be created or overwritten.
+
+        For example, a mistyped device name must not become a file in memory.
+        """
         if target.kind is not TargetKind.FILE:
             raise InvalidValueError(f"{target.name} is a device, but only files can be laid out")
         status = await self._host.stat(target.path)
@@ -230,13 +236,16 @@ class FioLoad:
             or target.path.startswith(("/dev/", "/proc/", "/sys/"))
         ):
             raise InvalidValueError(
-                f"{target.name} cannot be created there",
+                f"{target.name} cannot be created at this path",
                 hint=("Use the path of a file in an existing folder of a filesystem."),
             )
         return True
 
     def _start(self, start: _FioStart, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Start fio here, or in the root helper for a device that it has opened. Raises RefusedError if neither can."""
+        """Start fio directly, or through the root helper if the helper has opened the device.
+
+        Raises RefusedError if some of several targets need the helper and it cannot open the others.
+        """
         held = [target.name for target in start.targets if target.root is not None and not target.root.lent]
         side = self._host.root_side
         if not held or side is None or start.job is None:
@@ -266,7 +275,7 @@ class FioLoad:
     async def _run_fio(self, start: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
         """Start fio, pass its events on, and end with the result."""
         job = start.job
-        # Before fio starts, so that an unwritable folder does not waste a run.
+        # Do this before fio starts, so that an unwritable folder does not waste a run.
         with start.prepare() as out:
             if stop.is_set():
                 figures = RunResult(status=RunStatus.STOPPED, reason="Stopped before it started")
@@ -302,7 +311,7 @@ class FioLoad:
 
 
 def _direct_refused(figures: RunResult) -> bool:
-    """Return whether the filesystem has no direct I/O (tmpfs of older kernels, some network filesystems)."""
+    """Return whether the run failed for lack of direct I/O (tmpfs of older kernels, some network filesystems)."""
     evidence = figures.evidence
     return figures.status is RunStatus.FAILED and ("direct IO errored" in evidence or "err=22/" in evidence)
 

@@ -1,4 +1,4 @@
-"""The names of fio's options: those of the installed fio, or of all versions up to 3.42 if none was asked."""
+"""The names of fio's options: those of the installed fio, or of all versions up to 3.42 if none was queried."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ _NAMES = """
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionTable:
-    """The options that a fio knows."""
+    """The options that a version of fio knows."""
 
     version: str
-    """Name of that fio in a sentence: `fio-3.33`."""
+    """Name of that version in a sentence: `fio-3.33`."""
     names: frozenset[str]
     """All names and aliases."""
     installed: bool = False
-    """Whether an installed fio listed them."""
+    """Whether an installed fio listed these names."""
 
     def lacks(self, name: str) -> bool:
         """Return whether this fio refuses an option of that name."""

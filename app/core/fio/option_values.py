@@ -1,4 +1,4 @@
-"""Parsers for values in fio job files: they read a value as fio's own parser does, and return raidbench's form.
+"""Parsers for values in fio job files. They read a value as fio does, and return it in raidbench's form.
 
 fio silently ignores what follows a number that it does not understand. `5 m` is five seconds, `60sec` is 60
 microseconds, and `1.5k` is one byte. Such values are refused, because the author means something different from what

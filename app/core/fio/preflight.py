@@ -1,5 +1,7 @@
-"""Checks whether fio is installed and new enough, and whether the kernel supports its engines; once per host and
-engine."""
+"""Checks of fio: is it installed and new enough, and does the kernel support its engines?
+
+Each host and engine is checked once.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +43,13 @@ class Preflight:
     path: str
     """Absolute path of fio."""
     version: str
-    """`fio-3.33`."""
+    """Version as fio prints it: `fio-3.33`."""
     engines: frozenset[str]
     """Engines that `--enghelp` lists."""
     refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
-    """Engines that failed when tried, each with the reason and the replacement."""
+    """Engines that failed a test run, each with the reason and the engine to use instead."""
     tried: frozenset[Engine] = frozenset()
-    """Engines that were tried."""
+    """Engines of which raidbench made a test run."""
 
     def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
         """Return the job with an engine that works here, and a sentence if the engine was replaced.
@@ -72,7 +74,7 @@ class Preflight:
         return replace(job, ioengine=instead), (sentence,)
 
     def untried(self, job: Job | None) -> Engine | None:
-        """Return the next engine to try for `job` (None: for any job), or None if all were tried."""
+        """Return the next engine to try for `job`, or for any job if it is None; None if all were tried."""
         wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
         return next(
             (engine for engine in wanted if engine in _TRIED and engine in self.engines and engine not in self.tried),
@@ -116,10 +118,10 @@ async def preflight(host: Host, job: Job | None = None) -> Preflight:
 
 
 async def identify_fio(host: Host) -> Preflight:
-    """Return fio's path, version and engines, without trying any. Raises ToolMissingError, ToolFailedError."""
+    """Return fio's path, version and engines, without trying an engine. Raises ToolMissingError, ToolFailedError."""
     try:
         return _preflights.get(host) or await _identify(host)
-    except TypeError:  # a host without weak references
+    except TypeError:  # this kind of host does not support weak references
         return await _identify(host)
 
 
@@ -134,7 +136,7 @@ async def option_table(host: Host) -> OptionTable:
         return table
     help_options = ("--cmdhelp=all", *(f"--enghelp={engine}" for engine in Engine if engine in ready.engines))
     helps = [(await host.run(Command(argv=(ready.path, option), timeout=20))).stdout for option in help_options]
-    # The help leaves out aliases, which no version of fio has changed.
+    # The help does not list aliases, but no version of fio has changed them.
     listed = listed_names(helps)
     names = listed | {alias for alias, name in FIO_ALIASES.items() if name in listed}
     if "rw" not in names:
@@ -180,7 +182,7 @@ async def _version(host: Host, path: str) -> str:
 
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
-    """Raise ToolMissingError if fio's help lists O_SYNC only; older versions, which list no values, pass."""
+    """Raise ToolMissingError if fio's help lists only O_SYNC. Older versions list no values and are accepted."""
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
@@ -190,7 +192,7 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
 
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
-    """Read 64 KiB of a file that fio creates in the command's private folder; return the failure, None for success."""
+    """Read 64 KiB of a file that fio creates in the command's private folder; return the failure, or None."""
     options = (
         f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
         " --rw=read --bs=4k --size=64k --iodepth=4"

@@ -1,4 +1,4 @@
-"""Supervision of one fio process, from its first byte to its result: time limits, and how it is stopped."""
+"""Supervision of one fio process, from its first output to its result: time limits, and how to stop it."""
 
 from __future__ import annotations
 
@@ -32,21 +32,22 @@ class Timeouts:
     """
 
     before_signal: float = 0.5
-    """Before the first byte of output fio may have no signal handler yet, and would die without a summary."""
+    """Time to wait for the first output before a signal. A fio without its signal handler would die without a summary.
+    """
     remark: float = 10.0
-    """After the interrupt, until a message says what the run is waiting for."""
+    """Time after the interrupt, until a message says what the run is waiting for."""
     terminate: float = 30.0
-    """After the interrupt, until SIGTERM."""
+    """Time after the interrupt, until SIGTERM."""
     kill: float = 40.0
-    """After the interrupt, until SIGKILL."""
+    """Time after the interrupt, until SIGKILL."""
     look: float = 1.0
-    """Between two checks of the clock and of CPU time."""
+    """Time between two checks of the clock and of CPU time."""
     silence: float = 10.0
-    """Without a document, until a message reports it."""
+    """Time without a document, until a message reports the silence."""
     overdue: float = 60.0
-    """Beyond ramp and run time, until a message reports it."""
+    """Time beyond ramp and run time, until a message reports the delay."""
     give_up: float = 300.0
-    """Beyond ramp and run time, until fio is stopped."""
+    """Time beyond ramp and run time, until fio is stopped."""
 
 
 class FioProcess:
@@ -67,7 +68,7 @@ class FioProcess:
         patience: Timeouts,
         local: bool,
     ) -> None:
-        """`planned_s`: ramp and run time, None for an end by amount. `local`: whether fio's CPU time is readable."""
+        """`planned_s`: ramp and run time; None for an end by amount. `local`: whether fio's CPU time is readable."""
         self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
         self._process = process
         self._course = course
@@ -78,7 +79,7 @@ class FioProcess:
         self._patience = patience
         self._parser = StreamParser()
         self._local = local
-        # A process number of another machine belongs to a different process here.
+        # On this machine, the process number of a remote fio belongs to a different process.
         self._cpu = CpuSampler(process.pid if local else 0)
         self._started = self._heard = time.monotonic()
         self._first_byte = asyncio.Event()
@@ -101,7 +102,7 @@ class FioProcess:
     async def finish(self) -> None:
         """End all tasks; re-raise an error of the reader."""
         for task in self._tasks:
-            task.cancel()  # of no effect on those that are done
+            task.cancel()  # has no effect on finished tasks
         await asyncio.wait(self._tasks)
         reader = self._tasks[0]
         if not reader.cancelled() and (error := reader.exception()) is not None:
@@ -112,7 +113,7 @@ class FioProcess:
         try:
             async with asyncio.timeout(self._patience.terminate):
                 returncode = await self._process.wait()
-        except TimeoutError:  # fio closed its output and hangs
+        except TimeoutError:  # fio closed its output but has not exited
             self._process.kill()
             returncode = await self._process.wait()
         cpu = self._cpu.total() if self._local else CpuStats()
@@ -151,7 +152,7 @@ class FioProcess:
             self.queue.put_nowait(None)
 
     def _write_raw(self, chunk: bytes) -> None:
-        """Write output to disk unchanged. A full disk loses the raw output, not the run."""
+        """Write output to disk unchanged. On a full disk the raw output is lost, but not the run."""
         if self._raw is None:
             return
         try:
@@ -177,7 +178,7 @@ class FioProcess:
                 self._broken += 1
 
     def _report_document(self, document: FioDocument) -> None:
-        """Report what a document shows: an interval, a round, a new phase."""
+        """Report the interval, the round or the new phase that a document shows."""
         sample, judged = self._course.add_document(document, ending=self._stopped or self._overdue)
         phase = self._course.phase if sample is None else sample.phase
         self._enter(phase)
@@ -209,7 +210,7 @@ class FioProcess:
             return  # fio is already being ended
         self._stopped = not self._overdue
         self._report(Phase.STOPPING)
-        # On SIGINT before its handler is set up fio dies without a summary, so wait for its first byte.
+        # If SIGINT arrives before fio has set up its handler, fio dies without a summary. So wait for its first output.
         wait = self._patience.before_signal - (time.monotonic() - self._started)
         await _wait(self._first_byte, max(0.0, wait))
         await self._end()
@@ -232,7 +233,7 @@ class FioProcess:
             await asyncio.sleep(self._patience.look)
             now = time.monotonic()
             shares = self._cpu.tick()
-            if not self._local:  # fio's own value; the CPU use of the other host is not known
+            if not self._local:  # the share that fio reports; the CPU use of the other host is not known
                 shares = CpuStats(fio_percent_of_core=self._last.cpu_percent_of_core if self._last else None)
             silence = now - self._heard
             self.queue.put_nowait(
@@ -248,7 +249,8 @@ class FioProcess:
                 silent = not silent
                 if silent:
                     self._report(self._phase, f"no output from fio for {silence:.0f} s: an I/O has not completed")
-            # fio waits for every I/O in flight, and one stuck in a driver never returns: wait, then stop fio.
+            # fio waits for every I/O in flight, but an I/O that is stuck in a driver never returns. So wait, then stop
+            # fio.
             beyond = now - self._started - self._planned if self._planned is not None else 0.0
             if beyond > self._patience.overdue and not late:
                 late = True
@@ -257,7 +259,7 @@ class FioProcess:
                 )
             if beyond > self._patience.give_up:
                 self._overdue = True
-                self._report(Phase.STOPPING, "fio does not exit and is being stopped")
+                self._report(Phase.STOPPING, "fio is not exiting; stopping it")
                 await self._end()
 
 
@@ -277,16 +279,16 @@ async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say
     say("Waiting for outstanding I/O to complete")
     if await _wait(over, patience.terminate - patience.remark):
         return
-    say("outstanding I/O does not complete: fio is asked to exit")
+    say("outstanding I/O is not completing; asking fio to exit")
     process.terminate()
     if await _wait(over, patience.kill - patience.terminate):
         return
-    say("fio does not exit and is killed")
+    say("fio is not exiting; killing it")
     process.kill()
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> bool:
-    """Return whether the event was set within that time."""
+    """Return whether the event is set within this time."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -14,7 +14,7 @@ from backends.errors import InvalidValueError
 from backends.sizes import size_words
 
 JOB_NAME = "raidbench"
-"""Name of the section in a job file; with several sections each name has a number added."""
+"""Name of the section in a job file. With several sections, each name gets a number."""
 
 FILL_BLOCK = 128 * 1024
 """Bytes of one write when a target is filled."""
@@ -52,7 +52,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
 
 
 def section_names(count: int) -> tuple[str, ...]:
-    """Return names for `count` sections of a file, in order; fio repeats them with the results."""
+    """Return names for `count` sections of a job file, in order. fio repeats the names in its results."""
     return (JOB_NAME,) if count == 1 else tuple(f"{JOB_NAME}-{number}" for number in range(1, count + 1))
 
 
@@ -67,14 +67,14 @@ def render(
 ) -> JobRendering:
     """Return job file text and argv for running `job` on all of `targets` at the same time.
 
-    `jobfile`: path that the text will have. Each target has a section; on a single target each section of the job has
-    one. Section names come from `section_names`, so no name from outside gets into the file. With a `steady` plan that
-    waits, fio gets a longer run time than the job's. Raises InvalidValueError if a target is too small for the streams,
-    or for several targets combined with several sections.
+    `jobfile`: path at which the text will be saved. Each target has a section; on a single target each section of the
+    job has one. Section names come from `section_names`, so no name that a user chose gets into the file. With a
+    `steady` plan that waits, fio gets a longer run time than the job's. Raises InvalidValueError if a target is too
+    small for the streams, or for several targets combined with several sections.
     """
     written = _section_options(job, targets, steady)
     names = section_names(len(written))
-    # Without its own group fio would add the results of a section to those of the first section.
+    # If a section had no group of its own, fio would add its results to those of the first section.
     group = [("new_group", 1)] if len(written) > 1 else []
     sections = [_section(name, [*options, *group]) for name, options in zip(names, written, strict=True)]
     # Written data: fio fills buffers with random bytes and changes them before each write (scramble_buffers,
@@ -99,10 +99,10 @@ def _section_options(
 
 
 SEVERAL_OF_BOTH = "A job with several sections can run on one target only"
-"""Reason why such a job does not run on several targets."""
+"""Reason why a job with several sections does not run on several targets."""
 
 NOT_STEADY = "A job with several sections cannot wait for the steady state"
-"""Reason why such a job neither waits for the steady state nor ends with it."""
+"""Reason why a job with several sections neither waits for the steady state nor ends with it."""
 
 ONE_SECTION = "Run one of its sections: --section NAME."
 """Hint for a job file whose sections cannot run together."""
@@ -122,7 +122,7 @@ def _options(job: Job, target: JobTarget, steady: SteadyPlan | None) -> list[tup
         ("exitall_on_error", 1),
         # Total latency (submission and completion), in addition to the default completion latency.
         ("lat_percentiles", 1),
-        # By default every run uses the same blocks, so the second run finds them in the cache.
+        # By default fio uses the same random blocks in every run, so the second run would find them in the cache.
         ("randrepeat", 0),
         # Data from an earlier run in the page cache must not serve the reads.
         ("invalidate", 1),
@@ -144,7 +144,7 @@ def render_layout(
         ("ioengine", "psync"),
         ("direct", int(direct)),
         ("size", target.size),
-        # These writes extend the file; without the option fio unlinks it and lays it out before the job.
+        # The writes of this job extend the file. Without the option, fio unlinks it and lays it out before the job.
         ("create_on_open", 1),
         ("fallocate", "none"),
         # Compressible or repeated data would take less space on the device than the file size.
@@ -171,7 +171,7 @@ def render_fill(
 ) -> JobRendering:
     """Return the job that writes all of the target in order, `loops` times, with `block` bytes per write.
 
-    It ends by amount, because a run time would cut it short.
+    The job ends by amount, because a run time could end it too early.
     """
     options: list[tuple[str, object]] = [
         ("filename", target.escaped),
@@ -210,7 +210,7 @@ def usable_size(job: Job, target: JobTarget) -> int:
 
 
 def region_of_a_job(job: Job, target: JobTarget) -> int:
-    """Return the bytes that each thread of the job uses; if they differ, the mean.
+    """Return how many bytes of the target each thread of the job uses; the mean if threads differ.
 
     Raises InvalidValueError if the target is too small.
     """
@@ -229,9 +229,9 @@ def amount_of(job: Job, target: JobTarget | None) -> int | None:
 
 
 def most_bytes(job: Job, target: JobTarget) -> int | None:
-    """Return the most bytes that the job moves before it ends by amount; None if it ends by time alone.
+    """Return the maximum bytes that the job moves before it ends by amount; None if it ends only by time.
 
-    With several sections it is their sum, or None if one of them ends by time alone.
+    For several sections this is their sum, or None if one of them ends only by time.
     """
     if job.sections:
         amounts = [most_bytes(part, target) for part in job.parts]
@@ -241,7 +241,7 @@ def most_bytes(job: Job, target: JobTarget) -> int | None:
 
 
 def _whole_blocks(job: Job, size: int) -> int:
-    """Return a share of a target, rounded down to whole blocks as fio does."""
+    """Return a size in bytes, rounded down to whole blocks as fio does."""
     unit = math.lcm(min(job.block_sizes), _SECTOR)
     return size // unit * unit
 
@@ -263,10 +263,11 @@ _JOINTLY = frozenset(
 _ONLY: Mapping[str, Callable[[Job], bool]] = {
     "bs": lambda job: job.bssplit is None and job.bsrange is None and job.bs_write is None,
     "rwmixread": lambda job: job.mixed,
-    # The map takes one bit per block: 270 MB for 8 TiB. Without it blocks may repeat, as in real workloads.
+    # fio's map of used blocks takes one bit per block: 270 MB for 8 TiB. Without it blocks repeat, as in real
+    # workloads.
     "norandommap": lambda job: not job.sequential,
 }
-"""Fields that have no effect in some jobs, with the condition under which they have one."""
+"""Fields that have no effect in some jobs, each with the condition under which it has one."""
 
 
 def _field_options(job: Job) -> Iterator[tuple[str, object]]:
@@ -279,12 +280,12 @@ def _field_options(job: Job) -> Iterator[tuple[str, object]]:
     if job.bs_write is not None:
         yield "bs", f"{format_size(job.bs)},{format_size(job.bs_write)}"
     if job.thinktime_blocks is not None:
-        # Counted by completions, a deep queue would be refilled during the pause.
+        # If fio counted completions, it would refill a deep queue during the pause.
         yield "thinktime_blocks_type", "issue"
 
 
 def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, object]]:
-    """Return how the job ends: by time, so that runs of equal length compare, unless the job sets an amount."""
+    """Return the options that end the job: by time, so that runs are equally long, unless the job sets an amount."""
     seconds = job.runtime if steady is None else steady.fio_seconds(job.runtime)
     pairs: list[tuple[str, object]] = [("runtime", f"{seconds}s")] if seconds else []
     if job.ramp:
@@ -309,7 +310,7 @@ def _length_options(job: Job, steady: SteadyPlan | None) -> list[tuple[str, obje
 
 
 def _rate_options(job: Job) -> list[tuple[str, object]]:
-    """Return the options that limit the rate. fio limits reads and writes separately, and ignores their shares."""
+    """Return the options that limit the rate. fio limits reads and writes separately and ignores the read/write mix."""
     kind = "rate" if any((job.rate, job.rate_read, job.rate_write)) else "rate_iops"
     reads, writes = _rates_of_sides(job, kind)
     if reads is None and writes is None:
@@ -357,7 +358,8 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
         )
     step = job.offset_increment
     if step is None and job.sequential and job.numjobs > 1:
-        # Streams that read the same blocks would hit the cache of the first stream: each gets its own part.
+        # If all streams read the same blocks, later ones would hit data that the first one cached. Each gets its own
+        # part.
         unit = _MEBI if total // job.numjobs >= 16 * _MEBI and _MEBI % largest == 0 else largest
         step = total // job.numjobs // unit * unit
         if step == 0:
@@ -371,7 +373,7 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
         if rest < largest:
             raise InvalidValueError(
                 (
-                    f"The last of {job.numjobs} jobs, each {size_words(step)} further on, starts beyond the end of "
+                    f"{job.numjobs} jobs start {size_words(step)} apart, so the last one starts beyond the end of "
                     f"{target.name}"
                 ),
                 hint="Use fewer jobs or a smaller stream distance.",

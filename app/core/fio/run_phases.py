@@ -100,7 +100,7 @@ class RunPhases:
     @property
     def steady(self) -> SteadyStateResult | None:
         """Return the steady state result so far; None before the first round, or if nothing is judged."""
-        # The state at the start of measuring counts, not the later course of the measured part.
+        # If the run waited for the steady state, the result at the start of measuring counts, not the later course.
         if self._waited is not None and not self.ended_early:
             return self._waited
         if self._watch is None:
@@ -132,7 +132,7 @@ class RunPhases:
                 self._waited = replace(self._watch.result(), waited_s=sample.at, capped=capped)
                 self.since = document
                 self._watch = SteadyStateDetector(self._plan)
-                assert isinstance(self._sampler, Sampler)  # sections are not judged
+                assert isinstance(self._sampler, Sampler)  # no steady state for sections
                 self._sampler.enter(Phase.MEASURING)
         elif self._plan.end_early and steady:
             self.ended_early = True
@@ -156,7 +156,7 @@ def read_samples(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
 
 
 def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the file's documents one at a time, as an hour's would take gigabytes; none if the file is unreadable."""
+    """Yield the file's documents; nothing if the file is unreadable. All documents of an hour would take gigabytes."""
     parser = StreamParser()
     try:
         with open_input(raw) as file:
@@ -171,7 +171,7 @@ def with_seconds(samples: Sequence[Sample]) -> list[tuple[float, Sample]]:
     """Return each interval with the seconds from the start of measuring to its end, negative for earlier phases."""
     placed: list[tuple[float, Sample]] = []
     after = 0.0
-    for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards, as each ends where the next begins
+    for phase in (Phase.MEASURING, Phase.SETTLING, Phase.RAMP):  # backwards: each phase ends where the next begins
         part = [sample for sample in samples if sample.phase is phase]
         after -= part[-1].at if part and phase is not Phase.MEASURING else 0.0
         placed = [*((sample.at + after, sample) for sample in part), *placed]

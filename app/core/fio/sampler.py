@@ -19,7 +19,7 @@ from backends.values import dataclass
 
 
 def counters_since(now: Counters, before: Counters | None) -> Counters:
-    """Return what was counted between two documents of one run.
+    """Return the counters of the interval between two documents of one run.
 
     Counts and the histogram are exact differences. The mean follows exactly from the sums. Minimum and maximum are
     exact if the run's own minimum fell or its maximum rose in between. Otherwise they are those of the used buckets, at
@@ -71,7 +71,7 @@ _DIRECTIONS = (*DIRECTIONS, "mixed")
 # Timestamp and run time of a document differ by some tens of milliseconds on a busy machine; more is a stall.
 _STALL_S = 0.1
 _WINDOW_S = 5.0
-# I/Os that a percentile needs, so that one is beyond it.
+# Number of I/Os that each percentile needs, so that at least one I/O is beyond it.
 _NEEDED = {50.0: 1, 99.0: 100, 99.9: 1000}
 _IN_TURN = tuple(_NEEDED)
 
@@ -106,7 +106,7 @@ class _Snapshot:
 
 @dataclass(slots=True)
 class LatencyWindow:
-    """The last seconds of one direction, for percentiles of slow devices."""
+    """Histograms of the last seconds of one direction. Slow devices need several intervals for a percentile."""
 
     intervals: deque[tuple[float, Histogram]] = field(default_factory=deque)
 
@@ -123,7 +123,7 @@ class LatencyWindow:
         return self.intervals[-1][1].bins
 
     def percentile(self, percent: float) -> int | None:
-        """Return the percentile of the shortest latest stretch with enough I/Os; None if 5 s do not have enough."""
+        """Return the percentile of the fewest latest intervals with enough I/Os; None if even 5 s have too few."""
         parts: list[Histogram] = []
         count = 0
         for _, part in reversed(self.intervals):
@@ -138,9 +138,9 @@ class LatencyWindow:
 class Sampler:
     """Samples one run. Feed it fio's documents in order; set `ending` once fio was asked to stop.
 
-    IOPS are timed I/Os by timestamp, and bandwidth is bytes by run time, because fio updates these two pairs at
-    different moments. With a worker stuck in an I/O, bytes and run time date from before the stall, counts and
-    timestamp from after it.
+    IOPS are timed I/Os divided by the difference of the timestamps. Bandwidth is bytes divided by run time. fio updates
+    these two pairs at different moments: while a worker is stuck in an I/O, bytes and run time date from before the
+    stall, but counts and timestamp do not.
     """
 
     def __init__(
@@ -172,7 +172,7 @@ class Sampler:
         self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
 
     def enter(self, phase: Phase) -> None:
-        """Begin another phase at the last document: time and percentiles restart, fio's counters do not."""
+        """Begin another phase at the last document. Time and percentiles restart; fio's counters continue."""
         self.phase = phase
         if self._before is not None:
             self._start_ms, self._start_runtime_ms = self._before.at_ms, self._before.runtime_ms
@@ -185,14 +185,14 @@ class Sampler:
                 window.intervals.clear()
 
     def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
-        """Return the interval that this document ends; None for a first, restarted, repeated or too short one."""
+        """Return the interval that this document ends; None for the first, a reset, a repetition or a short time."""
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
             return None
         before = self._before
         restarted = before is not None and _has_restarted(now, before)
         if self.phase is Phase.RAMP and (restarted or now.completed):
-            # The counters restart at the end of the ramp, for each worker at a different moment.
+            # At the end of the ramp the counters restart, for each worker at a different moment.
             self.phase = self._wanted
             restarted = True
         if before is None or restarted:
@@ -226,7 +226,7 @@ class Sampler:
         by_clock = (now.at_ms - before.at_ms) / 1000
         by_runtime = (now.runtime_ms - before.runtime_ms) / 1000
         over = ending or (self._planned_ms is not None and now.runtime_ms >= self._planned_ms)
-        # At the end fio repeats its totals: that is no interval without I/O.
+        # At the end fio repeats its totals. This is not an interval without I/O.
         if over and by_runtime <= 0 and now.completed == before.completed:
             return None
         stalled = False
@@ -270,7 +270,7 @@ class Sampler:
 
 
 def _by_direction(parts: Mapping[str, _Part]) -> dict[str, _Part]:
-    """Return the parts by direction; those of unified_rw_reporting have no direction and count as reads."""
+    """Return the parts by direction. Those of unified_rw_reporting have no direction and count as reads."""
     return {"read" if name == "mixed" else name: part for name, part in parts.items()}
 
 
@@ -280,7 +280,8 @@ def _direction_sample(
     before = before or Counters()
     ios = max(0, _timed_ios(now) - _timed_ios(before))
     moved = max(0, now.io_bytes - before.io_bytes)
-    # Bytes by run time, counts by timestamp: fio reads each pair at one moment, but the two pairs at different ones.
+    # Divide bytes by run time, and counts by timestamps: fio reads each pair at one moment, but the two at different
+    # ones.
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
     part = now.histogram.since(before.histogram)
     window.add(seconds, part)
@@ -319,7 +320,7 @@ def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | Non
 def _parts(document: FioDocument) -> dict[str, Counters]:
     parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
     if "mixed" in parts and len(parts) > 1:
-        del parts["mixed"]  # unified_rw_reporting=both reports everything twice
+        del parts["mixed"]  # unified_rw_reporting=both counts every I/O twice
     return parts
 
 

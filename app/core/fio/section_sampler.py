@@ -63,7 +63,7 @@ class SectionSampler:
             read=sums.get("read"),
             write=sums.get("write"),
             trim=sums.get("trim"),
-            # If one section makes progress, fio is updating its counts.
+            # If one section makes progress, fio is updating its counts, so the run is not stalled.
             stalled=all(sample.stalled for _, sample in running),
             sections=tuple(
                 SectionSample(name=row.name)
@@ -132,7 +132,7 @@ class _SectionRow:
             measured = self.sampler.phase is not Phase.RAMP
             late = measured and 0 < 1000 * _ABOUT_OVER * self._job.runtime <= runtime
             self._over = late
-            # No document shows that an amount is complete: the section may also pause and continue.
+            # No document shows that an amount is complete. The section may also be pausing, and continue later.
             if late or (self._job.ends_by_amount and others):
                 return None
         return self.sampler.add_document(document.section(self._entry), ending=ending)

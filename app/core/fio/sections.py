@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 MOST_SECTIONS = 64
-"""Most sections of one run, because fio repeats all of them in each document."""
+"""Maximum number of sections in one run, because fio repeats all of them in each document."""
 
 _LONGEST_NAME = 80
 _SHOWN_NAMES = 6
@@ -26,26 +26,26 @@ class JobSection:
     """One section of a job file."""
 
     name: str
-    """Its name, unique among the sections of the job."""
+    """The name, unique among the sections of the job."""
     job: Job
-    """Its job."""
+    """The job of the section."""
     waits: bool = False
-    """Whether it starts when all sections above it have ended (`stonewall`)."""
+    """Whether the section starts only when all sections above it have ended (`stonewall`)."""
     new_group: bool = False
-    """Whether it starts a group of results; a section that waits always starts one."""
+    """Whether the section starts a group of results. A section that waits always does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionedJob(Job):
-    """A job of several sections, as `join_sections` makes it.
+    """A job of several sections. `join_sections` creates it.
 
     A field has the value that all sections share. If they differ, it has the value that is correct for the combined
-    job, or fio's default. Properties of `Job` ask every section by `parts`; for safety properties one section is
-    enough.
+    job, or fio's default. The properties of `Job` take all `parts` into account. A safety property such as `writes` is
+    true if it is true for one section.
     """
 
     sections: tuple[JobSection, ...] = field()
-    """Two or more, in the order of the file."""
+    """Two or more sections, in the order of the file."""
 
     def __post_init__(self) -> None:
         """Check the fields. Raises ValueError if a field was changed without the sections."""
@@ -60,13 +60,13 @@ class SectionedJob(Job):
 
     @property
     def reach(self) -> int | None:
-        """Return the bytes from the start of the target to the highest end of a section; None if the target decides."""
+        """Return the highest end of a section in bytes of the target; None if it depends on the target's size."""
         ends = [job.reach for job in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
 
     @property
     def shares(self) -> Split:
-        """Return all block sizes with equal percentages: the number of I/Os of a section is not known in advance."""
+        """Return all block sizes with equal percentages, because a section's number of I/Os is not known in advance."""
         sizes = self.block_sizes
         return tuple((size, 100 // len(sizes) + (at < 100 % len(sizes))) for at, size in enumerate(sizes))
 
@@ -140,7 +140,7 @@ def join_sections(sections: Sequence[JobSection]) -> Job:
 
 
 def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the cleaned names; from its second occurrence on a name has a number added: `reader`, `reader #2`."""
+    """Return the cleaned names; a name that occurs again gets a number: `reader`, `reader #2`."""
     cleaned = [clean(name, _LONGEST_NAME).strip() or "unnamed" for name in names]
     distinct: list[str] = []
     for name in cleaned:

@@ -10,10 +10,10 @@ from app.core.session.results import Phase, Sample
 from backends.values import dataclass
 
 _ENOUGH: Final = 10
-"""Number of I/Os expected in a stretch from which on their absence is no coincidence."""
+"""If a stretch without I/O should have had this many I/Os or more, their absence is no coincidence."""
 
 STILL_S: Final = 1.0
-"""Seconds without a completed I/O from which on a stall is reported; a working disk never takes that long."""
+"""Seconds without a completed I/O after which a stall is reported. A working disk never takes that long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class IoStallDetector:
     """Collects the stalls of a run. The ramp has none, because fio reports nothing during the ramp."""
 
     stalls: list[IoStall] = field(default_factory=list)
-    """In order of time; the last one may still continue."""
+    """All stalls in order of time. The last one may not have ended yet."""
     _since: float | None = None
     _length: float = 0.0
 
@@ -71,11 +71,11 @@ def find_stalls(samples: Iterable[Sample]) -> tuple[IoStall, ...]:
 def longest_unexplained_stall(
     samples: Sequence[Sample], *, idle_s: float = 0.0, flush_s: float = 0.0
 ) -> IoStall | None:
-    """Return the longest stall that the device caused, or None if the job itself explains it.
+    """Return the longest stall that the device caused; None if the job itself explains all stalls.
 
     `idle_s`: seconds that the job pauses between I/Os. `flush_s`: seconds of the longest flush of the run. A slow job
-    is no stall: the I/O rate outside of the stretch says how many I/Os the stretch would have had. For example, a disk
-    takes two seconds for one I/O of 256 MiB.
+    is no stall: a disk takes two seconds for one I/O of 256 MiB, for example. So the I/O rate outside of a stretch
+    determines how many I/Os were expected in it.
     """
     stalls = [
         standstill

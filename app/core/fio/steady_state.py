@@ -20,18 +20,19 @@ _HALF_A_SAMPLE = 0.13
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateRule:
-    """The last rounds compared with the rule."""
+    """The result of comparing the last rounds with the rule."""
 
     steady: bool
     """Whether both limits hold over a full window."""
     range_share: float | None
-    """Largest minus smallest round by their mean, 0.2 for 20 %; None before the first full window."""
+    """Largest minus smallest round, divided by their mean: 0.2 for 20 %. None before the first full window."""
     slope_share: float | None
-    """Rise or fall of the linear fit over the window by the mean, never negative; None before the first full window."""
+    """Rise or fall of the linear fit over the window, divided by the mean; never negative. None before a full window.
+    """
 
 
 def judge_rounds(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStateRule:
-    """Return how the last `window` rounds compare; `rounds`: means of equal stretches (10 s at least), oldest first."""
+    """Compare the last `window` rounds with the rule. `rounds`: means of equal stretches of 10 s or more, in order."""
     last = rounds[-window:]
     if window < 2 or len(last) < window:
         return SteadyStateRule(steady=False, range_share=None, slope_share=None)

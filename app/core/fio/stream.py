@@ -14,7 +14,7 @@ from typing import Any
 from backends.values import dataclass
 
 LIMIT = 64 * 1024 * 1024
-"""Bytes after which a document without an end is abandoned."""
+"""Bytes after which the parser abandons a document that has not ended."""
 
 _NOISE_WIDTH = 4096
 _ATTEMPTS = 32
@@ -43,7 +43,7 @@ class MalformedDocument:
     """A document that could not be parsed."""
 
     lines: int
-    """Number of its lines."""
+    """Number of lines of the document."""
 
 
 Event = FioJsonDocument | NonJsonLine | MalformedDocument
@@ -96,7 +96,7 @@ class StreamParser:
         return events
 
     def _extend(self, piece: bytes) -> None:
-        """Keep a part of an unfinished line, up to the limit."""
+        """Add a part to the unfinished line, up to the limit."""
         piece = piece[: self._limit + 1 - self._partial]
         if piece:
             self._parts.append(piece)
@@ -171,12 +171,12 @@ def _last_open(lines: list[bytes]) -> int:
 
 
 def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None:
-    """Return the document in these lines and the foreign lines removed from it; None if they are no document."""
+    """Return the document in these lines, and the foreign lines removed from it; None if the lines are no document."""
     data = _load(lines)
     if data is not None:
         return data, []
     inner = [line for line in lines[1:-1] if line.startswith(b"  ")]
-    # No foreign lines, so removing lines cannot fix it.
+    # There are no foreign lines, so removing lines cannot repair the document.
     if len(inner) == len(lines) - 2:
         return None
     data = _load([b"{", *inner, b"}"])

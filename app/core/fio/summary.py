@@ -1,6 +1,6 @@
 """The result of a run: metrics of fio's last document, and whether they are valid.
 
-fio's exit status says little. Refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
+fio's exit status is not reliable. Refusals (a mounted device, a missing file, an offset beyond the end) exit with 0,
 without an error, after no I/O at all. Ignored errors count as I/Os.
 """
 
@@ -38,7 +38,7 @@ _INTERRUPTED = 128
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FioResult:
-    """Everything that a finished fio left behind."""
+    """The output of a finished fio, and how it ended."""
 
     document: FioDocument | None
     """The last complete document."""
@@ -53,7 +53,7 @@ class FioResult:
     stopped: bool = False
     """Whether raidbench asked it to stop."""
     overdue: bool = False
-    """Whether it did not end in time and was stopped."""
+    """Whether raidbench stopped it because it did not end in time."""
     since: FioDocument | None = None
     """The first document of the measured window; None if the window begins at the end of the ramp."""
     until: FioDocument | None = None
@@ -85,7 +85,7 @@ def summarize(
     targets: Sequence[JobTarget] = (),
     cpu: CpuStats | None = None,
 ) -> RunResult:
-    """Return metrics and status of a run; without `job` (a layout, a result file) nothing is compared with a plan."""
+    """Return metrics and status of a run. Without `job` (for a layout or a result file), do not compare with a plan."""
     parts = _parts(outcome, job, targets)
     sections = () if job is None else job.sections
     lines = [*outcome.noise, *outcome.stderr.splitlines()]
@@ -137,9 +137,9 @@ def summarize(
 
 
 def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuStats:
-    """Return the CPU shares; fio's share is its own value if its process was not visible.
+    """Return the CPU shares. If raidbench could not see fio's process, its share is the value that fio reports.
 
-    `sections`: each with its measured seconds, because not every section runs for all of `seconds`.
+    `sections`: each section with its measured seconds, because not every section runs for all of `seconds`.
     """
     if cpu.fio_percent_of_core is not None:
         return cpu
@@ -153,7 +153,7 @@ def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """The part of a run in one section of the file: a target, or a section of the job."""
+    """The part of a run that one section of fio's job file has: a target, or a section of the job."""
 
     name: str
     outcome: FioResult
@@ -179,7 +179,7 @@ def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) ->
 def _verdict_on_each(
     parts: Sequence[_Part], status: RunStatus, diagnosis: Diagnosis, lines: Sequence[str]
 ) -> tuple[RunStatus, Diagnosis]:
-    """Return the verdict with the name of its target or section; a run is complete only if every part is."""
+    """Return the verdict on the run, changed to that of the first target or section that failed, after its name."""
     for part in parts:
         document = part.outcome.document
         assert document is not None  # the whole run has a document
@@ -198,7 +198,7 @@ _Counted = Mapping[str, Counters]
 
 
 def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Add up sections that run at the same time: each direction has the longest run time, as in a fio group."""
+    """Add up sections that run at the same time. As in a fio group, each direction gets the longest run time."""
     records = [counters[section.name] for section in sections]
     return {
         name: merge_counters(record[name] for record in records if name in record)
@@ -208,7 +208,7 @@ def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counte
 
 
 def _sum_phases(sections: Sequence[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Add up all sections: for each direction the run times of all phases that had it are added."""
+    """Add up all sections. The run time of a direction is the sum over all phases that used it."""
     phase_counters = [_sum_sections(phase, counters) for phase in phases(sections)]
     totals: dict[str, Counters] = {}
     for name in SIDES:
@@ -239,7 +239,7 @@ def _seconds(counted: Mapping[str, Counters]) -> float:
 
 
 def _target_stats(target: str, run: Mapping[str, Counters], part: Mapping[str, Counters]) -> TargetStats:
-    """Return the metrics of one target, by the time of the whole run, so that the targets add up to the run."""
+    """Return the metrics of one target over the time of the whole run, so that the targets add up to the run."""
     common = {name: replace(part[name], runtime_ms=run[name].runtime_ms) for name in part if name in run}
     return TargetStats(target=target, **_sides(common))
 
@@ -316,7 +316,7 @@ def _verdict(
     job: Job | None,
     targets: Sequence[JobTarget] = (),
 ) -> _Verdict:
-    """Apply the rules, the most serious first."""
+    """Return the verdict of the first rule that applies. The most serious rules come first."""
     # fio catches SIGINT and SIGTERM and ends normally, with results and its own exit status: only its message shows
     # that it was stopped.
     signal = signal_from_outside(lines)
@@ -335,7 +335,7 @@ def _verdict(
     ):
         return RunStatus.OK, Diagnosis("")
     if not interrupted and (job is None or job.sections):
-        return RunStatus.OK, Diagnosis("")  # each of several sections is judged separately
+        return RunStatus.OK, Diagnosis("")  # the caller judges each of several sections separately
     if job is not None and job.ramp and job.ends_by_amount and not seconds and not interrupted:
         return RunStatus.FAILED, _DONE_IN_THE_RAMP
     how = _ending_text(outcome, seconds, job)
@@ -343,7 +343,9 @@ def _verdict(
         by = "Stopped" if outcome.stopped else ("Stopped from outside") + (f" by signal {signal}" if signal else "")
         hint = "The results cover the time until then." if seconds else ""
         return RunStatus.STOPPED, Diagnosis(by + how, hint)
-    return RunStatus.FAILED, Diagnosis(f"fio ended{how} without a reason", "The run is incomplete. Measure again.")
+    return RunStatus.FAILED, Diagnosis(
+        f"fio ended{how} without reporting a reason", "The run is incomplete. Measure again."
+    )
 
 
 def _failure_of_fio(outcome: FioResult, document: FioDocument, lines: Sequence[str]) -> _Verdict | None:
@@ -383,7 +385,7 @@ def _is_complete(
 
 
 def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
-    """Return whether fio ended normally by an amount that no document shows: of a ramp, or of uneven passes."""
+    """Return whether fio ended normally after an amount that no document shows: it includes a ramp or uneven passes."""
     unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
     return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
@@ -398,19 +400,19 @@ def _ending_text(outcome: FioResult, seconds: float, job: Job | None) -> str:
 
 
 def _is_uneven(job: Job) -> bool:
-    """Return whether fio ends a pass when it finds no free block, which may be long before the end of the region."""
+    """Return whether a pass may end long before the end of the region, because fio finds no unused block."""
     return job.io_size is None and (len(job.block_sizes) > 1 or job.percentage_random is not None)
 
 
 def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) -> bool:
-    """Return whether the amount of the job is complete; each thread may omit a last part of a block."""
+    """Return whether the job has done its amount. Each thread may omit a last partial block."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
         return True
     amount = None if len(targets) > 1 else amount_of(job, targets[0] if targets else None)
     if amount is None:
         return False
-    # fio omits a last part of a block in each pass.
+    # fio omits a last partial block in each pass.
     return sum(part.io_bytes for part in parts) > amount - max(job.block_sizes) * (job.passes or 1) * job.numjobs
 
 
@@ -426,7 +428,7 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
 
 
 def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return the failure for ignored errors: fio counts failed I/Os as if they had completed."""
+    """Return the failure if I/Os failed and fio ignored the errors. It counts failed I/Os as if they had completed."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     # With latency switched off no I/O is timed, so none can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
@@ -443,13 +445,13 @@ def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | Non
 
 
 def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return the failure for I/Os that moved nothing: reads beyond the end of a file return at once, and count."""
+    """Return the failure if I/Os moved no data. Reads beyond the end of a file return at once, but fio counts them."""
     parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
     done = sum(part.completed for part in parts.values())
     moved = sum(part.io_bytes for part in parts.values())
     if job is None or done < 100:
         return None
-    # Half, because a mix of block sizes is random; reads beyond the end move nothing at all.
+    # The limit is half, because block sizes of a mix are random, but reads beyond the end move nothing at all.
     if moved >= sum(part.completed * job.mean_size_of(name) for name, part in parts.items()) / 2:
         return None
     return RunStatus.FAILED, Diagnosis(

@@ -1,4 +1,4 @@
-"""Advice on the Bench screen: the key that follows it, and the list of all advice."""
+"""Advice on the Bench screen: the list of all advice, and the key to press for following each piece."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ _JOB: Final = (
     "stripe-read-modify-write",
     "depth-beyond-device",
 )
-"""Keys of advice that is followed by changing job fields."""
+"""Pieces of advice, by their keys, that the user follows by changing fields of the job."""
 
 FOLLOWED: Final[Mapping[str, str]] = MappingProxyType(
     {**dict.fromkeys(_JOB, "bench.edit"), "unwritten-flash": "bench.precondition", "not-steady": "bench.steady"}
 )
-"""Keys of docs/advice.md, and the command that follows each."""
+"""The command to follow each piece of advice, by its key in docs/advice.md."""
 
 _COMMANDS: Final = {command.id: command for command in COMMANDS}
 
 
 def command_of(advice: Advice) -> CommandSpec | None:
-    """Return the command that follows the advice; None if no command of the screens does."""
+    """Return the command with which the user follows the advice; None if the screens have no such command."""
     return _COMMANDS.get(FOLLOWED.get(advice.key, ""))
 
 
 def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
-    """Return the advice, each with the key that follows it."""
+    """Return the advice, each piece with the key to press for following it."""
     return tuple(
         advised
         if (command := command_of(advised)) is None

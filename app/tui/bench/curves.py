@@ -19,7 +19,7 @@ from widgets.text_utils.symbols import ATTENTION, BUSY, CHANGED, STEADY
 Points = tuple[tuple[float, float | None], ...]
 
 LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
-"""Latencies of an interval that are drawn and counted."""
+"""Latencies of an interval that are drawn and have statistics."""
 
 _TOLERANCE_S = 1e-3
 """Tolerance in seconds for sums of intervals."""
@@ -40,7 +40,7 @@ class CurveFigures:
     count: int = 0
     """Number of values of the measured phase."""
     total: float = 0.0
-    """Their sum."""
+    """Sum of the values of the measured phase."""
 
     @property
     def mean(self) -> float | None:
@@ -75,7 +75,7 @@ class Curves:
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50_ns`, ..."""
     spreads: dict[str, CurveFigures] = field(default_factory=dict)
-    """Statistics by the same names, and the latencies of each direction: `read p50_ns`."""
+    """Statistics by the same names, and also by the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
     """Latency distribution of each interval, both directions together."""
     still: IoStallDetector = field(default_factory=IoStallDetector)
@@ -92,7 +92,7 @@ class Curves:
         return self.ramp + self.settled
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
-        """Add the new samples. A shorter tuple starts again."""
+        """Add the new samples. If these are samples of another run, start again."""
         first = samples[0] if samples else None
         if len(samples) < self.taken or first is not self.first:
             self.taken, self.first, self.settled = 0, first, 0.0
@@ -146,7 +146,7 @@ class Curves:
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Return the standard deviation of a curve when measured, without its stalls; 0 with fewer than two values."""
+        """Return the standard deviation of a curve in the measured phase without stalls; 0 for fewer than two."""
         if name not in self._deviations:
             stalls = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
@@ -165,7 +165,7 @@ class Curves:
 
 
 def part_of(sample: Sample, name: str) -> Sample:
-    """Return the interval of one target or section of the job. It has no direction while that part does no I/O."""
+    """Return the interval of one target or section of the job. While that part does no I/O, it has no direction."""
     part = dict(parts_of(sample)).get(name, PartSample())
     return replace(sample, read=part.read, write=part.write, trim=part.trim)
 

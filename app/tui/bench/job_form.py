@@ -41,7 +41,7 @@ def has_steps(field: JobField) -> bool:
 def step_value(field: JobField, text: str, *, up: bool) -> str:
     """Return the text of the next value: double or half of a size or count, the next usual duration, 5 % of a share.
 
-    Text that is no number counts as 0.
+    Text that is not a number counts as 0.
     """
     try:
         now = field.parse(text) if text.strip() else 0
@@ -81,17 +81,17 @@ DEFAULT = "default"
 
 
 class FieldRow(Horizontal):
-    """A field after its label. The label is bright if the value differs from the profile."""
+    """A field with its label in front. The label is bright if the value differs from the profile."""
 
     other: reactive[bool] = reactive(False)
-    """Whether the value differs."""
+    """Whether the value differs from the profile."""
 
     def __init__(self, field: JobField, value: str) -> None:
         super().__init__((ChoiceField if field.choices else StepInput)(field, value))
         self._label = f"{field.label}, {field.unit}" if field.unit else field.label
 
     def render(self) -> Content:
-        """Render the label. The row draws it, so that no further widget is needed."""
+        """Render the label. The row itself draws it, so that no further widget is needed."""
         return Content.styled(self._label, "bold $text-accent" if self.other else "")
 
 
@@ -176,7 +176,7 @@ class FoldedFields(Static, can_focus=True):
     """
 
     class Opened(Message):
-        """The hidden fields are to be shown."""
+        """A request to show the hidden fields."""
 
     def action_unfold(self) -> None:
         """Ask the form to show the hidden fields."""
@@ -227,7 +227,7 @@ class JobForm(GuardedDialog[Job | None]):
         self._name, self._base = ("", self._texts) if base is None else (base[0], base[1].texts())
 
     def compose(self) -> ComposeResult:
-        """Compose the fields in groups, without hidden ones, the resulting job, and the buttons."""
+        """Compose the visible fields in groups, the resulting job, and the buttons."""
         rows = {field.key: FieldRow(field, self._texts[field.key]) for field in FIELDS}
         self._rows = {key: rows[key] for keys in GROUPS.values() for key in keys}
         silent = [key for key in self._rows if key not in COMMON and self._texts[key] == _PLAIN[key]]
@@ -327,7 +327,7 @@ class JobForm(GuardedDialog[Job | None]):
         return self._texts[field.key].strip() != self._base[field.key]
 
     def _difference(self) -> str:
-        """Return the difference from the profile: `other than randread-4k: Queue depth 64 -> 8`."""
+        """Return the difference from the profile: `different from randread-4k: Queue depth 64 -> 8`."""
         others = [
             f"{field.label} {self._base[field.key] or DEFAULT} -> {self._texts[field.key].strip() or DEFAULT}"
             for field in FIELDS

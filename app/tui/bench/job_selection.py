@@ -45,7 +45,7 @@ class JobSelectionScreen(WorkbenchScreen):
         self.beside: tuple[NamedTarget, ...] = ()
         """Other devices that are measured at the same time."""
         self.steady: SteadyPlan | None = None
-        """Steady-state plan; None measures at once."""
+        """Steady-state plan; None to measure at once."""
         self._origin: str | None = None
         self._chosen = False
 
@@ -158,7 +158,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self._import(content, SHIPPED)
 
     async def _import_as_installed(self, content: bytes) -> None:
-        """Import a job file with options that not every fio has."""
+        """Import a job file by the options of the installed fio, because some versions lack options of the file."""
         self._import(content, await option_table(self.workbench_app.workbench.host))
 
     def _import(self, content: bytes, table: OptionTable) -> None:

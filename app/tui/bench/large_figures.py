@@ -1,4 +1,4 @@
-"""The large metrics of a run: of the last interval with means while it runs, totals once it is over. No I/O."""
+"""The metrics of a run in large digits: the last interval and means while it runs, totals afterwards. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
 Cells = tuple[tuple[str, str], ...]
-"""Metrics, each with the text next to it."""
+"""Metrics, each with the text to show next to it."""
 
 _ALL = 10_000
 _NAME = 18
@@ -41,7 +41,7 @@ def directions_of(curves: Curves) -> tuple[str, ...]:
 def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
     """Return a row for each direction, with the last interval and the mean, then one for each of several targets.
 
-    `most`: rows of targets that fit.
+    `most`: number of target rows that fit.
     """
     sums = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
     parts = ((part, name, sample.side(name)) for part, sample in curves.parts for name in DIRECTIONS)
@@ -66,7 +66,7 @@ def parts_of_run(figures: RunResult) -> tuple[tuple[str, PartFigures], ...]:
 def _sum_first(
     sums: Sequence[tuple[str, Cells]], parts: Sequence[tuple[str, str, Cells]], most: int
 ) -> tuple[FigureRow, ...]:
-    """Return the rows of the sums, then as many rows of parts as fit."""
+    """Return the rows of the sums, then as many rows of targets or sections as fit."""
     rows = [("all" if parts else "", direction, cells) for direction, cells in sums]
     shown = parts if len(parts) <= most else parts[: most - 1]
     rows += [(shorten(clean(target), _NAME), direction, cells) for target, direction, cells in shown]

@@ -65,8 +65,8 @@ def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
 
 # -- charts and lines of a job ----------------------------------------------------------------------------------------
 
-_AFTER_THE_RAMP = "latencies count after the ramp"
-"""fio reports no latencies before."""
+_AFTER_THE_RAMP = "latencies are shown after the ramp"
+"""Text in an empty latency graph: during the ramp, fio reports no latencies."""
 
 
 def throughput_chart(
@@ -235,7 +235,7 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:
-    """Return the name of the profile, the job, and its steady-state plan."""
+    """Return a line with the name of the profile, the job, and its steady-state plan."""
     named = f"{profile}: {title}" if profile else title
     text = "" if plan is None else plan.describe()
     return _JOIN.join(filter(None, (named, text)))

@@ -31,7 +31,7 @@ COLUMNS = (
 """Columns of the member table: name, bar of its share, metrics. A narrow terminal leaves out the model first."""
 
 WIDE_BAR, NARROW_BAR = 20, 10
-"""Cells of a share's bar in a wide and a narrow terminal. The largest share fills it."""
+"""Width in cells of the bar of a share, in a wide and a narrow terminal. The largest share fills the bar."""
 
 SUMMARY = 4
 """Rows of a summary: smallest, median, largest, and the outlier."""
@@ -55,7 +55,7 @@ _LOAD: tuple[Figure, ...] = (
 def member_table(
     members: Sequence[MemberStats], *, most: int, bar: int, ascii: bool = False
 ) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
-    """Return columns and at most `most` rows (at least 4): all members, or a summary of the deepest, the disks.
+    """Return columns and at most `most` rows (at least 4): all members, or a summary of the disks (the deepest level).
 
     `bar`: cells of a share's bar. Empty text columns are left out.
     """
@@ -182,7 +182,7 @@ def find_outlier(disks: Sequence[MemberStats]) -> MemberStats:
 
 
 def _oddness(disk: MemberStats, disks: Sequence[MemberStats]) -> float:
-    """Return how much its load differs from the median, for the metric that differs most."""
+    """Return how much the load of a disk differs from the median, for the metric that differs most."""
     return max(_distance(figure(disk), _statistic(disks, figure, statistics.median)) for figure in _LOAD)
 
 

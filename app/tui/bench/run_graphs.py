@@ -37,7 +37,7 @@ FIGURES_EVERY = 0.45
 """Seconds of the run between two updates of the large metrics; faster ones could not be read."""
 
 _LEAST_GRAPHS = 10
-"""Lines for two graphs, the heading of the metrics, and the row of all targets together."""
+"""Lines reserved for two graphs, the heading of the metrics, and the row of all targets together."""
 
 _PART = 24
 """Columns for the name of a part in the title of a graph."""
@@ -50,7 +50,7 @@ _CACHE_SIZE = 8
 
 
 class RunGraphs(Vertical):
-    """Draws the samples of a running job, or those that a finished run left on disk.
+    """Draws the samples of a running job, or the recorded samples of a finished run.
 
     `draw` shows curves that the caller updates; `show_run` reads those of a finished run.
     """
@@ -191,7 +191,7 @@ class RunGraphs(Vertical):
                 self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw this run as a reference: its means at once, its deviation once its samples in `folder` are read."""
+        """Draw this run as a reference: its means now, and its deviation once its samples in `folder` are read."""
         if baseline is not self._baseline:
             self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
@@ -361,7 +361,7 @@ class RunGraphs(Vertical):
 
 _READING = "reading fio's logs ..."
 _NOTHING = "no samples were saved for this run"
-"""For a run without raw output, or one that ended before its first interval."""
+"""Text for a run without raw output, or for one that ended before its first interval."""
 
 
 def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:

@@ -78,7 +78,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.pending = False
         """Whether a job was requested and has not ended."""
         self.not_run = ""
-        """Why the requested job did not start, in words; "" if none was requested."""
+        """Text that says that the requested job did not run; "" if it ran or none was requested."""
         self.shown: str | None = None
         """Id of the run whose results are shown."""
         self._curves = Curves()
@@ -107,7 +107,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     @property
     def place(self) -> str:
-        """The state that decides which keys are useful. No widget of this screen takes the focus."""
+        """The state of the screen, which decides the keys in the footer. No widget of this screen takes the focus."""
         if self.workbench_app.session.active is not None:
             return "bench-running"
         return "bench-idle" if self._ended is None else "bench-ended"
@@ -257,7 +257,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_job()
 
     def _show_members(self, members: tuple[MemberStats, ...]) -> None:
-        """Show the load of each member of the array, as far as there is room next to the graphs."""
+        """Show the load of as many members of the array as fit next to the graphs."""
         if self.graphs.frozen and members:
             return
         most = next(rows for height, rows in MEMBER_ROWS if self.size.height >= height)
@@ -329,7 +329,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
-            if not self.is_current:  # This screen shows the summary itself.
+            if not self.is_current:  # The Bench screen itself shows the summary.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} has ended")
         except RaidbenchError as error:

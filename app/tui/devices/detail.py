@@ -18,7 +18,7 @@ TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
 
 
 class TabLine(TextPanel):
-    """The tabs, the current one inverse, and the key that switches."""
+    """The tabs, with the current one in reverse video, and the key that switches between them."""
 
     DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"
 
@@ -68,7 +68,7 @@ class DeviceDetail(Vertical):
         self.tab = "settings"
         """The current tab."""
         self.facts_apart = False
-        """Whether the facts have their own pane next to the others."""
+        """Whether the facts have their own pane next to the tabs."""
         self._history: KeyedTable | None = None
 
     def compose(self) -> ComposeResult:

@@ -67,7 +67,7 @@ def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | 
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:
-    """Return the legal value after or before `current`; None if there are no steps."""
+    """Return the next or previous legal value after `current`; None if the setting cannot be stepped."""
     if reading.choices:
         values = [choice.value for choice in reading.choices]
         if current not in values:
@@ -110,7 +110,7 @@ class DeviceList(KeyedTable):
         self.filter_text = ""
         """Text of the filter."""
         self.table = Table(columns=COLUMNS)
-        """The list before it is rendered."""
+        """The table of the list before it is rendered."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
@@ -122,7 +122,7 @@ class DeviceList(KeyedTable):
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
         """Update the rows. The cursor stays on its row; until the user moves it, on the first row.
 
-        It also stays on a row that is missing for now, so that the selection does not change to another device.
+        It also stays on a row that is temporarily missing, so that no other device becomes selected.
         """
         before = self._inventory
         if inventory is before and tuned is self._tuned and staged == self._staged:
@@ -159,13 +159,13 @@ class DeviceList(KeyedTable):
             self.cursor = self.rows[0].key
 
     def _rearrange(self) -> None:
-        """Update the rows for the same devices, and keep the cursor at its present row."""
+        """Update the rows for the same devices, and keep the cursor at its current row."""
         self._fill()
         if self._pinned_key is not None:
             self.pin_cursor()
 
     def pin_cursor(self) -> None:
-        """Keep the cursor on its present row, whatever rows are added above it."""
+        """Keep the cursor on its current row, even if rows are added above it."""
         self._pin(self.cursor)
 
     def _pin(self, key: str | None) -> None:
@@ -174,7 +174,7 @@ class DeviceList(KeyedTable):
         self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
-        """Return the present row of a key: a disk may turn out to be an array once its controller answers."""
+        """Return the current row for a key. A disk may turn out to be an array once its controller answers."""
         at, node = key.removesuffix(OTHERS), getattr(self._pinned_device, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
@@ -193,7 +193,7 @@ class DeviceList(KeyedTable):
         return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
 
     def filter(self, text: str) -> None:
-        """Show only rows with these words. The cursor goes to the best match of the name, or to the first match."""
+        """Show only rows with these words. The cursor goes to the best match by name, otherwise to the first match."""
         self.filter_text = text
         self._rearrange()
         names = self.listing.matching or frozenset()
@@ -279,7 +279,7 @@ class DeviceList(KeyedTable):
         return at % len(items), self._visited_item
 
     def next_match(self, step: int) -> bool:
-        """Go to the next row that matches the filter itself; return False if there is none."""
+        """Go to the next row that matches the filter itself, not only by a child. Return False if there is none."""
         names = self.listing.matching or frozenset()
         keys = [row.key for row in self.rows if row.key in names]
         if not keys:
@@ -320,7 +320,7 @@ class DeviceList(KeyedTable):
 
 
 def _name_distance(row: Row, text: str) -> int:
-    """Return how far the name of a row is from the typed text: equal, starts with it, contains it, or neither."""
+    """Return the rank of a row for the typed text: the name equals it, starts with it, contains it, or does not."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()
     return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

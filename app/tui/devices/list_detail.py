@@ -65,7 +65,7 @@ class ListDetailScreen(WorkbenchScreen):
         self.query_one("#devices-pane", Pane).note = text
 
     def show_title(self, device: Device | None, otherwise: str) -> None:
-        """Show the name of the selected device above it; `otherwise` for a row without a device."""
+        """Show the name of the selected device above its settings; for a row without a device, show `otherwise`."""
         self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
     def show_hidden_cells(self) -> None:
@@ -74,7 +74,7 @@ class ListDetailScreen(WorkbenchScreen):
 
     @property
     def _shows_one_pane(self) -> bool:
-        """Whether only the list or the device fits."""
+        """Whether only one of the two fits: the list or the device."""
         return self.size.width < TWO_PANES
 
     # Textual calls the handlers of every class in the MRO, so a handler must not call super().
@@ -85,7 +85,7 @@ class ListDetailScreen(WorkbenchScreen):
         self.call_after_refresh(self.show_hidden_cells)
 
     def on_descendant_focus(self) -> None:
-        """Show the focused part if only one of them fits."""
+        """Show the list or the device, whichever has the focus, if only one of the two fits."""
         self.set_class(self.detail.holds_focus, "-inside")
         self.show_hidden_cells()
 

@@ -64,7 +64,7 @@ class DevicesScreen(ListDetailScreen):
     def __init__(self) -> None:
         super().__init__()
         self._inventory: Inventory | None = None
-        self._shown: str | None = None  # of the shown device; not that of the row while the cursor moves
+        self._shown: str | None = None  # address of the shown device, not of the row under a moving cursor
         self._is_first_start = False
         self._tuned: dict[Target, TuningCells] = {}
         self._why_empty = ""
@@ -73,7 +73,7 @@ class DevicesScreen(ListDetailScreen):
         self._filter: TextField | None = None
         self._offered_item: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
-        self._pending_cursor: tuple[str, str] | None = None  # target and key for the cursor once they are read
+        self._pending_cursor: tuple[str, str] | None = None  # put the cursor on this target and key once read
 
     def on_mount(self) -> None:
         """Show the facts first at the very first start, because they contain the first steps."""
@@ -138,7 +138,7 @@ class DevicesScreen(ListDetailScreen):
             self.devices.empty = no_devices
 
     def _take(self, inventory: Inventory) -> None:
-        """Show another inventory. The selection stays while its device exists."""
+        """Show a new inventory. The selected device stays selected while it exists."""
         before = self._selected_device()
         self._inventory = inventory
         self._fill()
@@ -162,7 +162,7 @@ class DevicesScreen(ListDetailScreen):
         self.show_hidden_cells()
 
     def _awaited_text(self) -> str:
-        """Return the sources without an answer yet. Until then a controller's volumes look like plain disks."""
+        """Return the sources that have not answered yet. Until a controller does, its volumes look like plain disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
@@ -194,7 +194,7 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.recheck()
 
     def _is_tuning_outdated(self, device: Array | Drive) -> bool:
-        """Return whether the tuning of a device is unknown, or a change of its vendor or disk may affect it."""
+        """Return whether the tuning of a device is unknown, or a change to its disk or backend may affect it."""
         if self._moved is None or self._inventory is None or device.target not in self._tuned:
             return True
         twin = self._inventory.twin(device)
@@ -240,15 +240,16 @@ class DevicesScreen(ListDetailScreen):
         device = self._selected_device()
         if first or not is_new or device is None:
             self._show_facts(is_new=is_new)
-        # Keep the old settings until the new ones are read, so that no outcome is next to an old value.
+        # Keep the old settings until the new ones are read, so that the outcome of a change is never next to the old
+        # value.
         if device is not None:
-            # A partial: a coroutine that a newer worker replaces before it starts would never be awaited.
+            # Pass a partial: if a newer worker replaced a coroutine before its start, it would never be awaited.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "" if self._problems() else "this device is gone")
 
     def _problems(self) -> tuple[Facts, ...]:
-        """Return the problems of the scan that the selected row is about."""
+        """Return the scan problems that the selected row stands for."""
         return problem_facts(self._inventory or Inventory(), self._selected or "")
 
     def copyable_text(self) -> str:
@@ -279,7 +280,7 @@ class DevicesScreen(ListDetailScreen):
             pane.show((*welcome_lines(app), *shown_facts), is_new=is_new)
 
     def _show_history(self, device: Device) -> None:
-        """Show the history of a device if its tab is open. Its texts take a while to import."""
+        """Show the history of a device, only if its tab is open, because the module of its texts is slow to import."""
         if self.detail.tab == "history":
             from app.core.presentation.device_history import device_events
 
@@ -287,7 +288,7 @@ class DevicesScreen(ListDetailScreen):
             self.detail.show_history(device_events(session, session.inventory, device))
 
     async def _read(self, device: Device, moved: frozenset[Target] | None) -> None:
-        """Read the settings of the device and of its kernel disk. Cached values are shown until then."""
+        """Read the settings of the device and of its block device in Linux. Show cached values until then."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
@@ -314,7 +315,7 @@ class DevicesScreen(ListDetailScreen):
             self.workbench_app.recheck()  # The new readings were not compared with the file yet.
 
     def _show_read(self, device: Device, parts: Sequence[TargetSettings], why: str | None = None) -> None:
-        """Show the settings that were read. Without settings and without a reason, show that they are awaited."""
+        """Show the settings that were read. Without any, and if `why` is None, show that they are still being read."""
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
@@ -383,7 +384,7 @@ class DevicesScreen(ListDetailScreen):
         self.go_inside()
 
     def choose_setting(self, row: str) -> None:
-        """Open the legal values of a setting of the selected device, by its row."""
+        """Open the legal values of a setting of the selected device. `row`: key of the row of the setting."""
         self._go_to_settings()
         self.panel.table.cursor = row
         self.set_focus(self.panel.table)
@@ -438,7 +439,7 @@ class DevicesScreen(ListDetailScreen):
         return True
 
     def action_wanted(self) -> None:
-        """Stage the value of the state file; elsewhere, go to the next setting that differs from it."""
+        """Stage the state file's value for the current setting; if it does not differ, go to the next one that does."""
         drifted = self.workbench_app.drifted
         if drifted.file is None:
             self.say("No state file is configured: set state_file in the configuration (docs/apply.md).")

@@ -36,10 +36,10 @@ MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 and `▲ write-through` fits."""
 
 PRIORITY = {"risk": 1, "effect": 2}
-"""Columns that are left out first if there is no room. The help below the table has their content too."""
+"""Columns that are left out first if there is no room. The help below the table also shows their content."""
 
 _JOINT = "|"
-"""Separator of target and key in the row keys of parts with a heading."""
+"""Separator of target and key in the row keys of settings below a heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class SettingPosition:
     setting: Setting
     """The setting."""
     reading: Reading
-    """Its reading."""
+    """The reading of the setting."""
 
 
 def settings_columns(keys: Sequence[str] = SETTING_COLUMNS) -> tuple[TableColumn, ...]:
@@ -101,7 +101,7 @@ class SettingsPanel(Vertical):
         self.outcomes: dict[str, dict[str, Cell]] = {}
         """Outcomes of changes: target -> key -> cell. Shown until another value is staged there."""
         self.of: str | None = None
-        """Address of the device that they belong to."""
+        """Address of the device that the settings belong to."""
         self.wanted: Callable[[], str | None] = lambda: self.of
         """Returns the address of the selected device. Nothing is staged while the settings of another device are shown.
         """
@@ -191,7 +191,7 @@ class SettingsPanel(Vertical):
                 self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
 
     def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Show the state of a change at once, None to clear it. `now`: the value that was read back.
+        """Show the state of a change at once, None to clear it. `now`: the value that was read after the change.
 
         All other readings stay until everything is read again.
         """
@@ -234,9 +234,9 @@ class SettingsPanel(Vertical):
         )
 
     def stage_wanted(self) -> bool:
-        """Stage the state file's value for the setting under the cursor; return False if it is set or staged.
+        """Stage the state file's value for the setting under the cursor; return False if it is already set or staged.
 
-        A value that destroys data is not staged by one key; the reason is shown instead.
+        A value that destroys data cannot be staged with a single key. Then the reason is shown.
         """
         position = self._position()
         if position is None or self.wanted() != self.of or not (text := self._drift_text(position)):
@@ -265,7 +265,10 @@ class SettingsPanel(Vertical):
         return None
 
     def _require_changeable(self) -> SettingPosition | None:
-        """Return the setting under the cursor, or None after saying why not. An unfocused table is only focused."""
+        """Return the setting under the cursor if it can be changed; otherwise show the reason and return None.
+
+        If the table has no focus, this only focuses it and returns None.
+        """
         table = self.table
         if self.screen.focused is not table:
             if table.rows:
@@ -423,7 +426,7 @@ class SettingHelp(TextPanel):
         self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
 
     def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
-        """Show another setting, None for none. `staged`: its staged value. `file`: text about the state file."""
+        """Show another setting; None shows nothing. `staged`: its staged value. `file`: text about the state file."""
         if (position, staged, file) != self._shown:
             self._shown = (position, staged, file)
             self.update_lines()
@@ -450,7 +453,7 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
 
 
 def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """Return the lines of legal values with the present and staged one highlighted; only those if there are many."""
+    """Return the lines of legal values, the current and the staged one highlighted; only these if there are many."""
     named = legal_labels(position.setting, position.reading)
     tones = {position.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:

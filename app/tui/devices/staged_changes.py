@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
-    """Return the list of legal values, or a field for a number or text. It starts with the staged or present value."""
+    """Return the list of legal values, or a field for a number or text. It starts with the staged or current value."""
     if reading.choices:
         return ChoiceDialog(setting.label, _items(setting, reading), value)
     help = setting.with_help(setting.help)
@@ -142,7 +142,7 @@ TRIAL_ENDS_ON_EXIT = "This host is simulated: if you quit, the trial is reverted
 
 
 class ChangeController:
-    """Reviews, applies and undoes changes. Writes run on the app, in a worker group that nothing cancels."""
+    """Reviews, applies and undoes changes. Writes run in workers of the app, in a group that nothing cancels."""
 
     def __init__(self, app: AppInterface, panel: SettingsPanel, changed: Callable[[tuple[Change, ...]], None]) -> None:
         """`panel` shows the outcome of each setting. `changed` scans the devices that changes may have moved."""
@@ -182,7 +182,7 @@ class ChangeController:
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
-        """Return every staged change, a target's in the order of its settings. Raises RaidbenchError."""
+        """Return every staged change; those of a target are in the order of its settings. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
         # Copy: more values may be staged while a slow tool runs.
@@ -232,7 +232,7 @@ class ChangeController:
             self._changed(changes)
 
     def _report_moved(self, change: Change, ended: ChangeEnded) -> None:
-        """Report the other settings that moved along with a change."""
+        """Report the other settings whose values changed together with this one."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
         for sentence in view.moved_texts(others, change.key):
             self._say(sentence, severity="warning")
@@ -254,7 +254,7 @@ class ChangeController:
             self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
-        """Show which change is being applied, because a tool takes seconds."""
+        """Show which change is being applied, because a vendor tool may take seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
@@ -280,7 +280,7 @@ class ChangeController:
     async def _undo_changes(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], labels: Mapping[Target, DeviceLabel]
     ) -> None:
-        """Undo the changes. The dialog has asked for the tokens of targets whose data this destroys."""
+        """Undo the changes. If this destroys data, the dialog has already asked for the confirmation tokens."""
         bench = self._app.workbench
         names = self._names(plans)
         for plan, change_id in zip(plans, ids, strict=True):

@@ -32,7 +32,7 @@ _TONES: Final[dict[SeverityLevel, Tone]] = {
 
 
 class LogScreen(WorkbenchScreen):
-    """The log, whose entries fold. It can hide read-only commands and be searched."""
+    """The log, whose entries can be expanded. It can hide read-only commands, and it can be searched."""
 
     NAME: ClassVar[str] = "log"
 
@@ -85,7 +85,7 @@ class LogScreen(WorkbenchScreen):
         self._show_titles()
 
     def _show_titles(self) -> None:
-        """Show the selection, the number of entries, and the number of search matches."""
+        """Show which kinds of events are listed, the number of entries, and the number of search matches."""
         pane, view = self.query_one("#log-pane", Pane), self.query_one(LogView)
         pane.title = f"Log: {self._choice.description}"
         hidden = len(self._entries) - len(view.entries)
@@ -155,7 +155,7 @@ class LogScreen(WorkbenchScreen):
 
 
 def log_entry(index: int, event: LoggedEvent, session: Session | None = None) -> LogEntry:
-    """Return an event as a line that unfolds."""
+    """Return an event as a line that can be expanded."""
     event_words = describe_event(event, session)
     head = f"{units.clock(event.at)}  {event_words.head}"
     return LogEntry(
@@ -164,7 +164,7 @@ def log_entry(index: int, event: LoggedEvent, session: Session | None = None) ->
 
 
 def notice_entry(index: int, notice: Notice) -> LogEntry:
-    """Return a notice as a line that unfolds."""
+    """Return a notice as a line that can be expanded."""
     first, *body = notice.text.splitlines() or [""]
     head = f"{units.clock(notice.at)}  {first}"
     return LogEntry(key=f"said{index}", head=head, body=tuple(body), kind=NOTICE, tone=TONES[_TONES[notice.severity]])

@@ -99,11 +99,11 @@ def _break_line(line: Line, width: int) -> list[Line]:
 # -- the screen -------------------------------------------------------------------------------------------------------
 
 _UNITS = (Unit.IOPS, Unit.RATE)
-"""Units of the timeline, in turn."""
+"""Units of the timeline, in the order in which the key switches them."""
 
 
 class ComparedRun(NamedTuple):
-    """A run on one side."""
+    """The run on one side of the comparison."""
 
     run: RunRecord
     name: str
@@ -135,9 +135,9 @@ class CompareScreen(WorkbenchScreen):
         b_session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """`a_session` and `b_session`: runs of the session of each side, which contain its repeats.
+        """`a_session` and `b_session`: all runs of the session of `a` and of `b`, among them their repeats.
 
-        `experiments`: those of the session of `a`.
+        `experiments`: the experiments of the session of `a`.
         """
         super().__init__()
         self._sides = (a, b)

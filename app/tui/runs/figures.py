@@ -1,4 +1,4 @@
-"""All results of one run, a sparkline of its course, its settings, and fio's raw output."""
+"""All results of one run, a sparkline of its IOPS over time, its settings, and fio's raw output."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Sparks:
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._cache]
 
     def read(self, runs: Iterable[Place], may_continue: Callable[[], bool], report: Callable[[], None]) -> None:
-        """Read the sparklines while `may_continue`, and call `report` after each. Blocks, so call it in a thread."""
+        """Read sparklines as long as `may_continue()` is true; call `report` after each. Blocks, so use a thread."""
         for where, run in runs:
             if not may_continue():
                 return

@@ -79,7 +79,7 @@ class RunPreview(Pane):
             self._shown = None
             return
         self.title = f"{name}: {run.start.workload} on {run.start.target}, {units.moment(run.start.at)[:16]}"
-        # This column names the targets or sections of several rows.
+        # This column distinguishes the rows of a run with several targets or sections.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StaticTable)

@@ -84,7 +84,7 @@ class RunsScreen(WorkbenchScreen):
         pane.note = self._count_text(len(listed))
         hint = self._hint(session)
         self.put("#runs-hint", hint)
-        # The list is as high as its rows and leaves the room to the preview; an empty list uses all of it.
+        # The list is as high as its rows, and the preview gets the remaining lines. An empty list gets all lines.
         pane.styles.height = len(listed) + _FRAME + (_HINT_LINES if hint else 0) if listed else "1fr"
         pane.set_class(not listed, "-alone")
         self._preview()
@@ -121,7 +121,7 @@ class RunsScreen(WorkbenchScreen):
         ]
 
     def _baseline_cells(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
-        """Return how the runs of this session compare with its baseline. Cached until a run is added."""
+        """Return the comparison of each run of this session with its baseline, cached until a run is added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:
             return {}
@@ -159,7 +159,7 @@ class RunsScreen(WorkbenchScreen):
         self._preview()
 
     def _preview(self) -> None:
-        """Update the preview."""
+        """Update the preview of the run under the cursor."""
         session = self.workbench_app.session
         runs, key = self._all_runs(session), self.query_one(KeyedTable).cursor or ""
         folder, run = runs.get(key, (Path(), None))
@@ -223,7 +223,7 @@ class RunsScreen(WorkbenchScreen):
             self.action_figures()
 
     def action_figures(self) -> None:
-        """Open the graphs of the run under the cursor, which lead to all its results."""
+        """Open the graphs of the run under the cursor. From there, a key opens all its results."""
         key = self.query_one(KeyedTable).cursor
         session = self.workbench_app.session
         runs = self._all_runs(session)

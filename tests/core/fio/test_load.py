@@ -133,7 +133,7 @@ async def test_silence_and_lateness_are_said_and_a_run_that_never_ends_is_ended(
     said = " ".join(notes(events))
     assert "no output from fio" in said
     assert "should have ended" in said
-    assert "being stopped" in said
+    assert "stopping it" in said
     assert verdict(events).status is RunStatus.FAILED
     assert any(isinstance(event, CpuSampled) for event in events)
 

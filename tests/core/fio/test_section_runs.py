@@ -174,7 +174,7 @@ def test_a_section_that_ended_too_soon_is_named() -> None:
     figures = summed(job_of(READER, WRITER), reading(1000, 10), writing(500, 4))
     assert (figures.status, figures.reason) == (
         RunStatus.FAILED,
-        "b: fio ended after 4.0 of 10 s without a reason",
+        "b: fio ended after 4.0 of 10 s without reporting a reason",
     )
 
 
