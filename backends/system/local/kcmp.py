@@ -22,9 +22,10 @@ _FILES = 2
 
 
 def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:
-    """Return, of /proc/PID/task/TID, one thread per table of open files; all if kcmp(2) is not available.
+    """Return one thread (/proc/PID/task/TID) per table of open files, or all threads if kcmp(2) is not available.
 
-    Threads share a table unless clone(2) or unshare(2) separated it; after the main thread has ended, its own is empty.
+    Threads share a table unless clone(2) or unshare(2) separated it. After the main thread has ended, its table is
+    empty.
     """
     kept: dict[str, list[str]] = {}
     for thread in threads:

@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 async def run_in_thread(name: str, work: Callable[[], T]) -> T:
-    """Return what `work` returns, or raise what it raises. A cancelled caller leaves the thread behind.
+    """Return the result of `work`, or raise its exception. If the caller is cancelled, the thread continues.
 
-    The thread is a daemon, so that it does not keep the program from ending as a thread of the loop's executor would.
+    The thread is a daemon, so it does not keep the program from ending. A thread of the event loop's executor would.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
