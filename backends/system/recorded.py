@@ -158,7 +158,7 @@ _LARGEST = 256 * MEBIBYTE
 
 def apart_of(folder: Path) -> str:
     """Return the name for the state of a recorded machine (`Capabilities.apart`), derived from its path."""
-    from hashlib import sha256  # loads a library of several megabytes
+    from hashlib import sha256  # imported here, because it loads a library of several megabytes
 
     path = os.path.realpath(folder)
     return f"recorded-{sha256(os.fsencode(path)).hexdigest()[:16]}"

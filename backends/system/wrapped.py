@@ -124,11 +124,11 @@ class ReadOnlyHost(HostWrapper):
         return self._inner.stream(command)
 
     async def write(self, path: str, text: str) -> None:
-        """Raise RefusedError."""
+        """Refuse to write a file. Raises RefusedError."""
         raise self._refuse(f"echo {text} > {path}")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Raise RefusedError."""
+        """Refuse to replace a file. Raises RefusedError."""
         raise self._refuse(f"writing {path}")
 
     async def writable(self, path: str) -> str | None:
@@ -147,7 +147,7 @@ class ExecutedCommand:
     started: float
     """Start, in seconds since the epoch."""
     seconds: float
-    """Duration."""
+    """Duration in seconds."""
     returncode: int | None
     """Exit status; None for a command that failed to run or whose caller was cancelled."""
     stdout: str = ""

@@ -81,7 +81,7 @@ class Clones:
         return tuple(dict.fromkeys(sentences))
 
     def _pairs(self) -> Iterator[tuple[Signature, Node, Node]]:
-        """Yield pairs of devices with the same UUID and no known relation, each with the first one's signature."""
+        """Yield pairs of devices with the same UUID and no known relation, with the signature of the first device."""
         tree = self.picture.tree
         groups: dict[str, list[tuple[Signature, Node]]] = {}
         for name, signatures in self.picture.signatures.items():

@@ -110,10 +110,11 @@ def wwn(node: Node) -> str | None:
         return reported
     for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
         array = clean(node.attributes.get(source, ""))
-        if array.strip("0-"):  # zeros: a volume or container of external metadata (drivers/md/md.c, uuid_show)
+        # md reports zeros for volumes and containers of external metadata (drivers/md/md.c, uuid_show)
+        if array.strip("0-"):
             return front + array
     if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
-        return f"bcache.{cached}"  # the backing device has this sysfs folder too
+        return f"bcache.{cached}"  # its backing device has this sysfs folder, too
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     from_udev = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))

@@ -35,7 +35,7 @@ class DeviceRange:
     sectors: int | None = None
     """Number of sectors; None to the end of the device."""
     thin: str | None = None
-    """ID of the volume in a thin pool: two IDs of one pool never share a block."""
+    """ID of the volume in a thin pool: volumes of one pool with different IDs never share a block."""
     read: bool = False
     """Whether the target only reads this range; writes to the target go elsewhere."""
     at: int | None = None
@@ -186,7 +186,7 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
         users = [name for name in sorted(chain) if member.name in tree.nodes[name].slaves]
         for holder in member.holders:
             if holder not in chain and holder in tree.nodes:
-                # without device-mapper, they are volumes of a pool or cache, which allocates disjoint blocks to them
+                # If neither is a device-mapper device, a pool or cache has allocated disjoint blocks to both.
                 yield from ((member, user, holder) for user in users if is_mapped(user) or is_mapped(holder))
 
 
@@ -225,7 +225,7 @@ class Segment:
     kind: str
     """Target: `linear`, `thin`, `snapshot-origin`, ..."""
     args: tuple[str, ...] = ()
-    """Arguments, or status fields."""
+    """Arguments of the target, or fields of its status."""
 
 
 Segments = Mapping[str, tuple[Segment, ...]]

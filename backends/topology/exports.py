@@ -73,7 +73,7 @@ class Export:
     place: str | None = None
     """Device and inode number of a file."""
     enabled: bool = True
-    """Whether the target has it open."""
+    """Whether the target has the exported device, file or memory open."""
     by_kernel: bool = True
     """Whether the kernel opens it, so that no program appears to have it open."""
     names: frozenset[str] = field(default_factory=frozenset)

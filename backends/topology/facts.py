@@ -50,11 +50,11 @@ class DeviceFacts:
     called: str | None = None
     """Name that administrators use, if the kernel name can change with each boot: `vg0/db`."""
     link: str | None = None
-    """Path of that name: `/dev/vg0/db`."""
+    """Path with the name `called`: `/dev/vg0/db`."""
     disk: str | None = None
     """Node of the disk of a partition; None for a disk."""
     identity: Identity | None = None
-    """Identity; a partition has that of its disk, but its own name, number and size."""
+    """Identity. That of a partition is its disk's identity with the name, number and size of the partition."""
     interface: str | None = None
     """Interface of its disk: `sata`, `loop`, ..."""
     size_bytes: int | None = None
@@ -82,7 +82,7 @@ class DeviceFacts:
 
     @property
     def shown(self) -> str:
-        """Return the path that is displayed."""
+        """Return the path of the device for display."""
         return self.link or self.device
 
 
@@ -266,7 +266,7 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 async def _probe_unlisted(
     host: Host, picture: Topology, shown: Collection[Signature]
 ) -> dict[str, tuple[Signature, ...]]:
-    """Return the content of mounted devices and swap areas that udev and lsblk omit, if `shown` has a UUID."""
+    """Return the content of mounted devices and swap areas that udev and lsblk omit, if any of `shown` has a UUID."""
     if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [

@@ -28,7 +28,7 @@ class FileUser:
     text: str
     """Clause that completes "the file ...": `is active swap`."""
     hint: str
-    """How to end the use."""
+    """Instruction for ending the use, a sentence."""
 
 
 async def find_file_users(
@@ -70,7 +70,7 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
 
 
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
-    """Return the IDs of files with the same data in the lower layers of an overlay; they differ from its own ID."""
+    """Return the IDs of the files in an overlay's layers with the data of the file at `path`, which has another ID."""
     mount = file_mount(path, [mount for root, mount in mounts if not root])
     if mount is None or not mount.layers:
         return ()

@@ -45,7 +45,7 @@ def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[
 
 
 def table_text(segments: Collection[Segment]) -> str:
-    """Return the part of a device-mapper table that decides where data go: kinds, lengths and ranges.
+    """Return the part of a device-mapper table that determines where data is stored: kinds, lengths and ranges.
 
     The rest changes on its own (the active path group, a cache policy) or is secret (a key).
     """

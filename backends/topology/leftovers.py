@@ -13,7 +13,7 @@ from backends.identity import FORMER, Signature
 from backends.sizes import size_words
 
 Place = tuple[int, int]
-"""First byte, and number of bytes."""
+"""Place on a device: its first byte, and the number of bytes."""
 
 Reader = Callable[[str, str, Sequence[Place]], tuple[bytes, ...] | None]
 """Function that reads places of a device (path, MAJ:MIN), each up to the end of the device at most. None on failure."""
@@ -23,7 +23,7 @@ _PAGE = 4096
 _HEAD = 128 * 1024
 """Bytes read from the beginning of the device."""
 _REACH = 72 * 1024
-"""Bytes read where a partition may begin: up to the end of the btrfs superblock, which is the farthest."""
+"""Number of bytes that are read where a partition may begin. They include btrfs' superblock, which is farthest away."""
 
 _STARTS = (34 * 512, 40 * 512, 63 * 512, _MIB, 4 * _MIB)
 """Usual starts of the first partition: GPT without alignment, GPT for 4 KiB sectors, DOS, current tools, memory cards.
@@ -84,7 +84,7 @@ def places(size: int) -> tuple[Place, ...]:
     """Return the places to read on a device of `size` bytes."""
     starts = {at // _PAGE * _PAGE: _PAGE for at, _ in _EXT_GROUPS}
     starts |= dict.fromkeys((*_BTRFS_COPIES, *_xfs_copies(size)), _PAGE)
-    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # may coincide with another place
+    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # may replace a shorter place with the same start
     pairs = [(start, length) for start, length in starts.items() if start + length <= size]
     return ((0, min(_HEAD, size)), *pairs, (max(0, size - _PAGE), min(_PAGE, size)))
 
@@ -133,7 +133,7 @@ def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
     if block is not None and 1024 << shift != block:
         return ""
     compatible, incompatible = struct.unpack_from("<II", superblock, 92)
-    if not inodes:  # only a journal device has none
+    if not inodes:  # only a journal device has no inodes
         return "jbd" if incompatible & 0x8 else ""
     return "ext4" if incompatible & 0x40 else "ext3" if compatible & 0x4 else "ext2"
 

@@ -113,7 +113,7 @@ SHARED = frozenset(
 
 
 def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """Return the mount of a path: that with the longest mount point above it, or the last mounted of equal ones."""
+    """Return the mount of a path: the mount with the longest mount point above it. Of equal ones, the last counts."""
     best: Mount | None = None
     for mount in mounts:
         prefix = mount.point.rstrip("/") + "/"

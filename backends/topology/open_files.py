@@ -51,7 +51,7 @@ class OpenFileHolder:
 async def openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Return the programs that have the wanted files open by any path, and a use that stands for unreadable programs.
+    """Return the programs that have the wanted files open by any path, and a use for programs that cannot be checked.
 
     `wanted`: numbers of block devices, numbers of character devices after `char `, and file IDs. `ignore`: process IDs
     of our own, which do not count. Without root, the open files of other users' programs cannot be read; the use then
@@ -89,9 +89,8 @@ async def openers(
     hidden = await hidden_processes_reason(host, dumb, [name for name, listed in folders.items() if not listed])
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
-        may_be = (
-            elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
-        )  # sg also accepts commands that write
+        # A program can also write through a read-only sg descriptor.
+        may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
         done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
             names = [clean(await host.read(f"/proc/{pid}/comm") or "?", 32) for pid in counted]
@@ -155,7 +154,7 @@ _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
 """Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
-"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, of which one suffices (linux/capability.h)."""
+"""Bits of CAP_SYS_PTRACE, CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH; of the last two, one suffices (linux/capability.h)."""
 
 _OVER = re.compile(r"/proc/\d+(/.*)?")
 _TIMES = 3
@@ -192,8 +191,8 @@ def _rights(status: str) -> int:
 async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
     """Return which programs hide their open files, a clause; "" if none does.
 
-    `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that listed none. Files
-    that were closed meanwhile and programs that have ended do not count.
+    `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that seem to be empty.
+    Files that were closed meanwhile and programs that have ended do not count.
     """
     hidden: dict[str, None] = {}
     for path in descriptors:
@@ -201,7 +200,8 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
         if pid not in hidden and await _stays(host, path):
             hidden[pid] = None
     for folder in empty:
-        stat = await host.stat(folder)  # size: number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2)
+        # The size is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
+        stat = await host.stat(folder)
         if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
             hidden[folder.split("/")[2]] = None
     if not hidden:

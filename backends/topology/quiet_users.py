@@ -16,7 +16,7 @@ from backends.values import dataclass
 _JOURNALS = "/proc/fs/jbd2/*"
 """One entry per active journal: `sdb` on its own device, `sdb-8` inside the filesystem.
 
-See jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c. A `/` is `!`, as in sysfs.
+A `/` in a name is `!`, as in sysfs. Sources: jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c.
 """
 _TASKS = "/sys/fs/ext4/*/journal_task"
 """Process ID of the kernel thread (`jbd2/sdb`) that writes the journal of each mounted ext4."""
@@ -36,7 +36,7 @@ class QuietUsers:
     files: dict[str, Use] = field(default_factory=dict)
     """Use of a file, by file ID (device and inode number)."""
     unidentified: tuple[str, ...] = ()
-    """Files that cannot be identified, each a sentence without full stop. Any file may be one of them."""
+    """Sentences without full stop about files that cannot be identified. Any file may be one of these."""
 
 
 async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> QuietUsers:

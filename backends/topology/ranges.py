@@ -1,7 +1,8 @@
 """Sector ranges that devices use on lower devices, and whether two devices may share a sector. No I/O.
 
 Two devices are compared on the highest device that both are built on. There the kernel's tables show whether their
-ranges are disjoint. That device itself divides the lower levels (members of an array, data of a thin pool).
+ranges are disjoint. Lower levels (members of an array, data of a thin pool) are not compared, because that device
+divides them.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ async def probe_path(
 
 
 async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
-    """Return the signature; that of a physical volume gets its volume group, which only LVM's metadata contains.
+    """Return the signature. Add the volume group to that of a physical volume: only LVM's metadata contains it.
 
     `--readonly` takes no lock, writes nothing and activates nothing (lvm(8)).
     """

@@ -102,7 +102,8 @@ def _udev_decode(text: str) -> str:
 def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
     """Return the string columns of `lsblk -J` by kernel name, for any set of columns.
 
-    Numbers and booleans become their JSON text; nulls and nested values are left out. Empty if it is not lsblk's JSON.
+    Numbers and booleans become their JSON text; nulls and nested values are left out. The result is empty if the text
+    is not lsblk's JSON.
     """
     columns: dict[str, Mapping[str, str]] = {}
     for row in _rows(document(text), "blockdevices"):

@@ -60,7 +60,7 @@ class LvmName:
 
     @property
     def shown(self) -> str:
-        """Return `vg0/mail`."""
+        """Return the name for display: `vg0/mail`."""
         return clean(f"{self.group}/{self.volume}")
 
     @property
@@ -238,9 +238,9 @@ class Pools:
     known: bool = True
     """Whether their devices are known."""
     vdevs: Mapping[str, tuple[Vdev, ...]] = field(default_factory=dict)
-    """By kernel name of a device, its vdevs. It has several if pools share it as a spare."""
+    """Vdevs by kernel name of the device. A device has several if pools share it as a spare."""
     volumes: Mapping[str, str] = field(default_factory=dict)
-    """By kernel name of a volume (`zd0`), its ZFS name: `tank/vm`."""
+    """ZFS name of each volume (`tank/vm`), by kernel name (`zd0`)."""
 
     def devices(self, pools: Iterable[str]) -> tuple[str, ...]:
         """Return kernel names of the devices of these pools."""
@@ -343,7 +343,7 @@ class MemberSignature:
     phrase: str
     """Text that completes "X holds ..." or "X is ..."."""
     verb: str = "holds"
-    """The verb of that sentence."""
+    """Verb of the sentence that `phrase` completes."""
     labelled_phrase: str = ""
     """The same text with a place for the label of the signature; "" if the label names nothing."""
     remove: str
@@ -480,7 +480,7 @@ class Cache:
     """Cache in front of a slow device."""
 
     kind: str
-    """One of the kinds above."""
+    """`DM_CACHE`, `WRITECACHE` or `BCACHE`."""
     parts: tuple[Node, ...]
     """Devices with cached data, without metadata devices."""
 

@@ -57,7 +57,7 @@ class Node:
     name: str
     """Kernel name; a `/` in it is `!`, as in sysfs."""
     devno: str | None
-    """MAJ:MIN."""
+    """Device number, MAJ:MIN."""
     size_bytes: int | None
     """Size in bytes."""
     parent: str | None = None

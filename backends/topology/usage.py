@@ -46,15 +46,15 @@ class Topology:
     bcache: Mapping[str, str] = field(default_factory=dict)
     """Role in bcache by kernel name: `cache` or `backing`."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By kernel name of a device, the loop and zram devices on it: their names, each with a sentence."""
+    """Loop and zram devices on each device, by its kernel name. They are given by name, each with a sentence."""
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By kernel name of a disk, the other paths to it."""
+    """Other paths to each disk, by its kernel name."""
     likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By kernel name of a disk, other disks that may be the same disk, each with a text."""
+    """Other disks that may be the same disk, each with a text, by kernel name of the disk."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
     """Backing of loop and zram devices, and of disks that this machine serves to itself."""
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None = None
-    """By kernel name, the ranges that each device-mapper device uses; None if its tables were not read."""
+    """Ranges that each device-mapper device uses, by its kernel name; None if the tables were not read."""
     exported: Mapping[str, str] = field(default_factory=dict)
     """Text that names the kernel targets that export a device or file, by device number or file ID."""
     quiet: QuietUsers = field(default_factory=QuietUsers)
@@ -214,7 +214,7 @@ class Topology:
     def backing_disks_and_files(self, name: str) -> frozenset[str]:
         """Return the nodes of all disks, and the files, with data of `name`.
 
-        Devices with a common one are dependent.
+        Devices that share one of them are not independent.
         """
         names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}

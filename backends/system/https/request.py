@@ -84,7 +84,7 @@ class _Call:
             raise ToolTimeoutError(
                 f"{shown} did not respond within {seconds:.0f} s.", hint="Check its address and that it is running."
             ) from error
-        except ssl.SSLError as error:  # after the handshake
+        except ssl.SSLError as error:  # an error after the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} failed.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
             raise ToolFailedError(f"{shown} does not respond: {_reason(error)}.", evidence=repr(error)) from error

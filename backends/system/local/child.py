@@ -70,7 +70,7 @@ class StartGate:
                 self._report(int(pid))
                 with contextlib.suppress(BrokenPipeError):  # the child was killed meanwhile
                     os.write(self._go_writer, b"g")
-        except Exception as refusal:  # raised by the caller that starts the program
+        except Exception as refusal:  # the caller that starts the program raises it
             self.refusal = refusal
         finally:
             os.close(self._go_writer)

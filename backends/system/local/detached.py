@@ -1,4 +1,4 @@
-"""Start of programs that outlive this one."""
+"""Start of programs that outlive raidbench."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class PrivilegeTool:
     """A program that starts other programs as root."""
 
     name: str
-    """`sudo`, `pkexec`."""
+    """Name of the tool: `sudo` or `pkexec`."""
     argv: tuple[str, ...]
     """Its command line, up to the program that it starts."""
     asks: bool

@@ -18,7 +18,7 @@ _NUMBERS: Mapping[str, int] = {
 """Number of kcmp(2) by machine: arch/*/entry/syscalls and include/uapi/asm-generic/unistd.h."""
 
 _FILES = 2
-"""KCMP_FILES of linux/kcmp.h."""
+"""KCMP_FILES of linux/kcmp.h: compare the tables of open files."""
 
 
 def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ async def run_in_thread(name: str, work: Callable[[], T]) -> T:
             failure = error
         try:
             loop.call_soon_threadsafe(settle, result, failure)
-        except RuntimeError:  # the loop is closed: there is no caller left
+        except RuntimeError:  # the loop is closed, so no caller is waiting
             return
 
     threading.Thread(target=run, name=name, daemon=True).start()

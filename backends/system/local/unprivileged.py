@@ -19,7 +19,7 @@ from backends.system.local.child import LIBC, PIPE_BYTES, child_setup, clean_env
 from backends.system.local.files import private_folder
 
 UNUSED_IDS = range(65520, 65534)
-"""IDs that no user or group has: Debian reserves them (Debian Policy 9.2.2), systemd skips them.
+"""IDs that no user or group has: Debian reserves them (Debian Policy 9.2.2), and systemd does not use them.
 
 See https://systemd.io/UIDS-GIDS.
 """

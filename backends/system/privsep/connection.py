@@ -191,7 +191,7 @@ def _resolve(answer: Future[Answer], outcome: Answer | Exception) -> bool:
             answer.set_exception(outcome)
         else:
             answer.set_result(outcome)
-    except Exception:  # cancelled meanwhile
+    except Exception:  # the future was cancelled meanwhile
         return False
     return True
 

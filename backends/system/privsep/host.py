@@ -43,7 +43,7 @@ class SplitHost(HostWrapper):
 
     @property
     def root_side(self) -> HelperClient:
-        """Return the helper."""
+        """Return the root helper."""
         return self._side
 
     @property

@@ -91,7 +91,7 @@ class GroupRoom:
     """A volume group in which a volume is to be created."""
 
     name: str
-    """Its name."""
+    """Name of the group."""
     uuid: str
     """LVM's UUID of the group."""
     extent_bytes: int
@@ -99,7 +99,7 @@ class GroupRoom:
     volumes: Collection[str]
     """Names of its volumes, including hidden ones."""
     before: tuple[str, ...]
-    """UUIDs of its existing volumes."""
+    """UUIDs of the volumes that exist before the creation."""
     one_disk: tuple[str, ...] = ()
     """Physical volumes that share a disk with another physical volume of the selection."""
 

@@ -36,9 +36,9 @@ LVM reports them as active only if they also have their own device.
 """
 
 LVM_NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
-"""Name of a group or volume."""
+"""Pattern of the name of a group or volume."""
 LVM_UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
-"""UUID as LVM writes it."""
+"""Pattern of a UUID in LVM's spelling."""
 _PLACE = re.compile(
     r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)", re.ASCII
 )
@@ -74,12 +74,15 @@ class LvFacts:
 
     @property
     def address(self) -> str:
-        """Return `vg0/mail`."""
+        """Return the address of the volume: `vg0/mail`."""
         return f"{self.group}/{self.name}"
 
     @property
     def is_active(self) -> bool:
-        """Return whether it is active; in a cluster, LVM's text also says how (lib/metadata/lv.c, lv_active_dup)."""
+        """Return whether it is active.
+
+        In a cluster, LVM also reports the kind of activation (lib/metadata/lv.c, lv_active_dup).
+        """
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
     @property

@@ -78,7 +78,7 @@ def _word(key: str, value: str) -> str:
     if key == "cache_mode":
         return next((word for word, common in MODES.items() if common == value), value)
     if key == "lv_read_ahead" and value.isdigit():
-        return str(int(value) * 2)  # in sectors
+        return str(int(value) * 2)  # lvchange expects sectors of 512 bytes
     if key.startswith("write_mostly."):
         return f"/dev/{key.partition('.')[2]}:{'y' if value == 'on' else 'n'}"
     return "0" if value == DEFAULT else value

@@ -23,9 +23,9 @@ class Numbers:
     """Numbers that a setting may have in addition to its default."""
 
     low: int
-    """Minimum."""
+    """Smallest number."""
     high: int
-    """Maximum."""
+    """Largest number."""
     steps: tuple[int, ...]
     """Numbers that are offered. Any other number in the range is valid too."""
     default: int | None = None

@@ -178,7 +178,7 @@ class LvTraits:
     """Properties of a volume that determine its list of settings."""
 
     level: str
-    """`cache`, `linear`, `raid1`, ..."""
+    """RAID level or kind of the volume: `cache`, `linear`, `raid1`, ..."""
     members: tuple[str, ...] = ()
     """Nodes of the physical volumes of a RAID 1's images, in order."""
 

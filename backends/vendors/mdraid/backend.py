@@ -157,7 +157,8 @@ class MdRaid:
         is_present = companions is not None and now.now == value
         recreates = key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE
         if recreates and self._host.is_root and not is_present:
-            contents = await require_free(self._host, view.device)  # without root only checked on apply
+            # Without root, this is checked only when the change is applied.
+            contents = await require_free(self._host, view.device)
         if companions is None:
             request = requested_value(target, setting, now, value, wanted_value)
         else:

@@ -20,7 +20,7 @@ _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
 _ROLE = re.compile(r"MD_DEVICE_(?:dev_)?([A-Za-z0-9_]{1,64})_ROLE")
 _STATE = re.compile(r"^ *Array State : .*\n", re.MULTILINE)
 _EXAMINED = re.compile(r"^(/dev/[^\s:]{1,200}):[ \t\r]*$", re.MULTILINE)
-"""First line of `mdadm --examine`."""
+"""First line of the output of `mdadm --examine`."""
 
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
 
@@ -92,7 +92,7 @@ class ImsmPlatform:
     """One RAID platform of a machine: its SATA controllers and its VMD domains are different platforms."""
 
     name: str
-    """`Intel(R) Virtual RAID on CPU`."""
+    """Name of the platform: `Intel(R) Virtual RAID on CPU`."""
     version: str = ""
     """Firmware version; "" if it is not reported."""
     levels: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class ImsmPlatform:
     """Nodes of the attached disks."""
 
     def facts(self) -> Iterable[Fact]:
-        """Return the displayed facts."""
+        """Return the facts for display."""
         lines = (
             ("Platform", f"{self.name} {self.version}".rstrip()),
             ("Platform: levels", ", ".join(self.levels)),

@@ -91,7 +91,7 @@ def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, 
 
 
 def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
-    """Return its background work."""
+    """Return the background work of an array."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)

@@ -43,7 +43,7 @@ class ArrayView:
 
     @property
     def device(self) -> str:
-        """Return the array's node."""
+        """Return the path of the array's node."""
         return node_path(self.array.name)
 
 

@@ -142,7 +142,7 @@ _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
 async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
-    """Return the hint to assemble an array that a change stopped and did not re-create, if its members agree.
+    """Return the hint to assemble an array that a change stopped and did not re-create, or None.
 
     mdadm writes all metadata at once near its end (Create.c, write_init_super). Before that, the members contain the
     old array, and afterwards the new one. Return None if they contain neither, or if the change does not record the

@@ -58,7 +58,8 @@ def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
     """Return how the chunk (`chunk_size`) or layout can be changed."""
     reshapes = array.level_word in PARITY
     if key == "chunk_size" and array.level_word == "raid0":
-        reshapes = len({device.size_bytes for device in array.active}) == 1  # a RAID 4 during the reshape
+        # md reshapes a RAID 0 as a RAID 4, which needs members of equal size.
+        reshapes = len({device.size_bytes for device in array.active}) == 1
     elif key == "chunk_size" and not reshapes:
         reshapes = array.layout is not None and array.layout.now >> 8 == 1  # near copies
     return ReshapeMethod.RESHAPE if reshapes else ReshapeMethod.RECREATE

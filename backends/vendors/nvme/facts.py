@@ -49,7 +49,7 @@ class ControllerId:
     warning_kelvin: int | None = None
     """Warning temperature in kelvin; None if it is not reported."""
     power_states: tuple[PowerState, ...] = ()
-    """Power states by number."""
+    """Power states, ordered by number."""
 
     @property
     def has_cache(self) -> bool | None:
@@ -139,7 +139,7 @@ class FeatureState:
     changeable: bool | None = None
     """Whether it can be changed; None if the drive does not report it."""
     why_not: str | None = None
-    """Why it could not be read."""
+    """Reason why it could not be read; None if it was read."""
     refused: bool = False
     """Whether the drive refused to return the value. In that case it does not accept a value either."""
 
@@ -152,7 +152,7 @@ class ControllerView:
     """A controller as reported by the kernel and the drive."""
 
     controller: KernelController
-    """The kernel's values."""
+    """The kernel's values of the controller."""
     namespaces: tuple[KernelNamespace, ...]
     """Namespaces of its subsystem that the kernel lists."""
     program: str | None = None
@@ -162,7 +162,7 @@ class ControllerView:
     frozen: str | None = None
     """Reason why no setting may be changed (not root, read-only mode); None if there is none."""
     about: ControllerId | None = None
-    """Identify Controller."""
+    """Result of Identify Controller; None if it is unknown."""
     features: Mapping[int, FeatureState] = field(default_factory=dict)
     """State of the features that settings need, by number."""
 
@@ -181,9 +181,9 @@ class NamespaceView(ControllerView):
     """A namespace with its controller."""
 
     namespace: KernelNamespace
-    """The kernel's values."""
+    """The kernel's values of the namespace."""
     ident: NamespaceId | None = None
-    """Identify Namespace."""
+    """Result of Identify Namespace; None if it is unknown."""
     allocated: tuple[int, ...] | None = None
     """IDs of all namespaces of the subsystem, even those that the kernel does not list; None if they are unknown."""
     uses: tuple[str, ...] = ()

@@ -1,4 +1,7 @@
-"""Parsers of nvme-cli's output: Identify, namespaces, health log, Get Features; JSON or text. They never raise."""
+"""Parsers of nvme-cli's output: Identify, namespaces, health log, Get Features; JSON or text.
+
+They never raise an error.
+"""
 
 from __future__ import annotations
 

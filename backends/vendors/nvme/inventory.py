@@ -37,9 +37,9 @@ class ControllerAnswers:
     """Replies of one controller. A value is None if it was not queried or the query failed."""
 
     about: ControllerId | None = None
-    """Identify Controller."""
+    """Result of Identify Controller."""
     health: NvmeHealth | None = None
-    """SMART / Health log."""
+    """Result of the SMART / Health log."""
     celsius: int | None = None
     """Temperature from the kernel (hwmon)."""
 

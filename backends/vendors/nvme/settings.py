@@ -80,7 +80,7 @@ class FeatureField:
     feature: int
     """Feature identifier."""
     shift: int
-    """Lowest bit."""
+    """Number of its lowest bit."""
     width: int
     """Number of bits."""
 

@@ -72,7 +72,7 @@ class KernelController:
     name: str
     """`nvme0`; its node is `/dev/nvme0`."""
     model: str | None = None
-    """Model."""
+    """Model name."""
     serial: str | None = None
     """Serial number."""
     firmware: str | None = None

@@ -36,7 +36,8 @@ _SAVE_AND_SELECT = 1 << 4
 def refusal(done: Completed) -> str:
     """Return why a command failed, in the tool's words; "" on success.
 
-    The exit status is not enough: in nvme-cli 1.x it is the drive's status modulo 256, which may be 0.
+    The text is searched as well, because the exit status of nvme-cli 1.x is the drive's status modulo 256, which may be
+    0. The exit status of 2.x is 1.
     """
     output = f"{done.stdout}\n{done.stderr}"
     if status := _STATUS.search(output):

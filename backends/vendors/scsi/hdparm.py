@@ -14,7 +14,10 @@ from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
-"""Options for write cache, look-ahead, power and acoustic management. hdparm reads them without waking the drive."""
+"""Options for write cache, look-ahead, power and acoustic management.
+
+hdparm reads them with IDENTIFY DEVICE, which does not wake a sleeping drive.
+"""
 
 _LINES = {"write-caching": "-W", "look-ahead": "-A", "APM_level": "-B", "acoustic": "-M"}
 

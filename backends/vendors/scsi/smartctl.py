@@ -71,7 +71,7 @@ class LifeLeft:
     """An attribute that counts down the rated endurance."""
 
     percent: int
-    """Remaining percent."""
+    """Remaining endurance in percent."""
     id: int
     """Attribute number."""
     name: str
@@ -191,7 +191,7 @@ def unread_reason(text: str) -> str:
 
 
 _JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?', re.ASCII)
-"""Start of a line of JSON."""
+"""Pattern of a line of JSON."""
 
 
 def _celsius(top: Mapping[str, object]) -> int | None:

@@ -42,7 +42,7 @@ class ListedDataset:
     """A filesystem or volume in a listing."""
 
     name: str
-    """`tank/files`, not cleaned."""
+    """Name such as `tank/files`; not cleaned."""
     kind: ZfsKind
     """Filesystem or volume; a top-level filesystem is its pool."""
     mountpoint: str | None = None

@@ -1,7 +1,8 @@
 """Conversion of the output of zpool and zfs to controllers and arrays: module, pools, filesystems, volumes. No I/O.
 
-There may be thousands of filesystems, so only top-level filesystems and those with their own values are listed. A fact
-of the pool is the number of the others. All volumes are listed, because each of them is a block device.
+There may be thousands of filesystems, so only top-level filesystems and those with their own values are listed. The
+pool has a fact with the number of the other filesystems. All volumes are listed, because each of them is a block
+device.
 """
 
 from __future__ import annotations

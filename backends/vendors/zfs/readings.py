@@ -40,9 +40,9 @@ class DatasetView:
     """Current state of a pool, filesystem or volume."""
 
     name: str
-    """Its name."""
+    """Name of the pool, filesystem or volume."""
     kind: ZfsKind
-    """Its kind."""
+    """Pool, filesystem or volume."""
     values: Mapping[str, ZfsValue]
     """Properties of the dataset."""
     pool: Mapping[str, ZfsValue]
@@ -54,7 +54,7 @@ class DatasetView:
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Return its settings."""
+        """Return the settings of this pool, filesystem or volume."""
         return settings_of(self.kind, special=self._feature("allocation_classes") == "active")
 
     def offers(self, key: str, value: str) -> bool:

@@ -45,7 +45,7 @@ _MOVES = {
 """Task and pattern for operations that rewrite data but are not scans, by paragraph."""
 _WAITS = "paused for resilver"
 _NUMBER = re.compile(r"\d{6,20}", re.ASCII)
-"""A missing device is shown by its numeric id in the pool."""
+"""Numeric id in the pool, which zpool prints for a missing device."""
 _DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}", re.ASCII)
 _DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}", re.ASCII)
 _REPLACED = ("replacing", "spare")
@@ -113,9 +113,9 @@ class PoolStatus:
     """State of one pool."""
 
     name: str
-    """Its name, not cleaned."""
+    """Name of the pool; not cleaned."""
     state_word: str = ""
-    """`ONLINE`, `DEGRADED`, ..."""
+    """State as zpool prints it: `ONLINE`, `DEGRADED`, ..."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Paragraphs `status`, `action`, `scan`, `errors`, each as one line."""
     vdevs: tuple[PoolDevice, ...] = ()
@@ -184,7 +184,7 @@ def parse_status(text: str) -> tuple[PoolStatus, ...]:
 
 
 def _cut(text: str) -> Iterable[list[str]]:
-    """Yield the lines of each pool."""
+    """Yield the lines about each pool."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith("  pool: "):
