@@ -154,7 +154,9 @@ _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
 """Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
-"""Bits of CAP_SYS_PTRACE, CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH; of the last two, one suffices (linux/capability.h)."""
+"""Bits of CAP_SYS_PTRACE, and of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, one of which is enough.
+Source: linux/capability.h.
+"""
 
 _OVER = re.compile(r"/proc/\d+(/.*)?")
 _TIMES = 3
