@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Span:
-    """Caching scope. A task that was started in the scope and outlives it no longer uses the cache."""
+    """Caching scope. After the scope is left, tasks that were started in it no longer use the cache."""
 
     since: float
-    """Reading of time.monotonic(): older output does not count."""
+    """Time (time.monotonic()) of the oldest output that may be reused."""
     over: bool = False
     """Whether the scope has been left."""
 
@@ -43,7 +43,7 @@ def _setting(variable: ContextVar[T], value: T) -> Iterator[None]:
 
 @contextmanager
 def cached_since(moment: float) -> Iterator[None]:
-    """Reuse output that programs produced since `moment` (time.monotonic()), unless a change came between."""
+    """Reuse program output from after `moment` (time.monotonic()), unless something was changed since that output."""
     span = _Span(moment)
     try:
         with _setting(_span, span):
@@ -53,12 +53,12 @@ def cached_since(moment: float) -> Iterator[None]:
 
 
 def uncached() -> AbstractContextManager[None]:
-    """Run every program, even if its output is cached: for state that may differ at each read."""
+    """Run every program, even if its output is cached. Used for state that may differ at each read."""
     return _setting(_span, None)
 
 
 def cache_across_changes() -> AbstractContextManager[None]:
-    """Also reuse output from before a change: for facts that no change of a setting affects."""
+    """Also reuse output from before a change. Used for facts that do not depend on settings."""
     return _setting(_still, True)
 
 
@@ -77,7 +77,7 @@ class _CachedOutput:
 class CachingHost(HostWrapper):
     """Host that caches the output of read-only programs until something is changed.
 
-    Files are always read again, which costs nothing. Failed and truncated results are not cached.
+    Files are always read again, because reading them is fast. Failed and truncated results are not cached.
     """
 
     def __init__(self, inner: Host) -> None:
@@ -86,7 +86,7 @@ class CachingHost(HostWrapper):
         self._changes = 0
 
     def forget(self) -> None:
-        """Invalidate the cache after a change, including output of programs that still run."""
+        """Invalidate the cache after a change, including the output of programs that are still running."""
         self._changes += 1
 
     async def run(self, command: Command) -> Completed:

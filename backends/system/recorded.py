@@ -26,11 +26,14 @@ from backends.text import clean
 from backends.version import program_version
 
 FORMAT = FORMATS[FileFormat.MACHINE]
-"""Version of the machine folder."""
+"""Format version of the machine folder."""
 
 
 class RecordingHost(ReadOnlyHost):
-    """Records every answer of the wrapped host except free filesystem space; `save` writes the machine folder."""
+    """Host that records every result of the wrapped host except free filesystem space.
+
+    `save` writes the machine folder.
+    """
 
     def __init__(self, inner: Host) -> None:
         super().__init__(inner)
@@ -61,47 +64,47 @@ class RecordingHost(ReadOnlyHost):
         raise RefusedError("A recorded host cannot run programs.")
 
     async def read_whole(self, path: str) -> bytes | None:
-        """Read a file and record it as text."""
+        """Read all bytes of a file, record them as text, and return them."""
         content = await self._inner.read_whole(path)
         self._files[path] = None if content is None else content.decode("utf-8", "replace").rstrip()
         return content
 
     async def read(self, path: str) -> str | None:
-        """Read and record a file."""
+        """Read a file, record its text, and return it."""
         self._files[path] = text = await self._inner.read(path)
         return text
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Read and record files."""
+        """Read files, record their texts, and return them."""
         texts = await self._inner.read_many(paths)
         for path in paths:
             self._files[path] = texts.get(path)
         return texts
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """List and record paths."""
+        """List paths, record the list, and return it."""
         paths = await self._inner.list(pattern)
         self._lists[pattern] = list(paths)
         return paths
 
     async def link(self, path: str) -> str | None:
-        """Resolve and record a link."""
+        """Resolve a link, record its target, and return it."""
         self._links[path] = target = await self._inner.link(path)
         return target
 
     async def stat(self, path: str) -> FileStat | None:
-        """Read and record the state of a file."""
+        """Read the state of a file, record it, and return it."""
         info = await self._inner.stat(path)
         self._stats[path] = None if info is None else asdict(info)
         return info
 
     async def writable(self, path: str) -> str | None:
-        """Check and record whether a file is writable."""
+        """Check whether a file is writable, record the result, and return it."""
         self._writable[path] = why = await self._inner.writable(path)
         return why
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Find and record a program."""
+        """Find a program, record its path, and return it."""
         value = self._inner.which(names)
         self._which["\0".join(names)] = value
         return value
@@ -113,7 +116,10 @@ class RecordingHost(ReadOnlyHost):
             yield from (value for value in done.values() if isinstance(value, str))
 
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
-        """Write the machine folder, with pseudonyms of equal length for names of the redactor. Raises OSError."""
+        """Write the machine folder, with names of the redactor replaced by pseudonyms of equal length.
+
+        Raises OSError.
+        """
         hide = redactor or Redactor(patterns=False)
 
         def mask(value: Any) -> Any:
@@ -151,20 +157,23 @@ _LARGEST = 256 * MEBIBYTE
 
 
 def apart_of(folder: Path) -> str:
-    """Return the name of a recorded machine's state, derived from the path of its folder; see `Capabilities.apart`."""
-    from hashlib import sha256  # loads a library of several megabytes
+    """Return the name for the state of a recorded machine (`Capabilities.apart`), derived from its path."""
+    from hashlib import sha256  # imported here, because it loads a library of several megabytes
 
     path = os.path.realpath(folder)
     return f"recorded-{sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 
 class ReplayHost(SyntheticHost):
-    """Answers from a machine folder. Writes change the state in memory, so that later reads return them."""
+    """Host whose results come from a machine folder.
+
+    Writes change the state in memory, so that later reads return them.
+    """
 
     def __init__(self, folder: Path, *, pace: Pace = asyncio.sleep) -> None:
         """`pace`: delay of stream chunks.
 
-        Raises NotFoundError without a machine, InvalidValueError if it is damaged.
+        Raises NotFoundError if the folder has no recorded machine, InvalidValueError if the recording is damaged.
         """
         file = folder / "machine.json"
         try:
@@ -213,7 +222,10 @@ class ReplayHost(SyntheticHost):
         return Completed(returncode=entry["returncode"], stdout=entry["stdout"], stderr=entry["stderr"], seconds=0.0)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Replay recorded output. Raises ToolMissingError if none matches, InvalidValueError if it is damaged."""
+        """Replay recorded output.
+
+        Raises ToolMissingError if no recording matches, InvalidValueError if it is damaged.
+        """
         return self._recordings.start(command, self._pace)
 
     async def read(self, path: str) -> str | None:
@@ -225,7 +237,10 @@ class ReplayHost(SyntheticHost):
         return {path: text for path in paths if (text := self._files.get(path)) is not None}
 
     async def write(self, path: str, text: str) -> None:
-        """Store the text. In a file of choices such as the scheduler's, move the brackets as the kernel does."""
+        """Store the text.
+
+        In a file of choices, such as the scheduler, move the brackets to the chosen word, like the kernel.
+        """
         old = self._files.get(path)
         if old is None:
             raise NotFoundError(f"{path} was not recorded.")
@@ -265,7 +280,7 @@ class ReplayHost(SyntheticHost):
         return None
 
     async def writable(self, path: str) -> str | None:
-        """Return the recorded answer; files without one are writable for root if they were read."""
+        """Return the recorded result. Without one, a recorded file counts as writable for root."""
         if path in self._writable:
             return self._writable[path]
         if self._files.get(path) is None:

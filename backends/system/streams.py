@@ -19,7 +19,7 @@ from backends.values import dataclass
 from backends.version import program_version
 
 FORMAT = FORMATS[FileFormat.STREAM]
-"""Version of a recorded stream."""
+"""Format version of a recorded stream."""
 
 FOLDER = "streams"
 """Subfolder of a machine folder with one `NAME.json.gz` per stream."""
@@ -30,28 +30,28 @@ _LARGEST = 256 * MEBIBYTE
 
 
 Pace = Callable[[float], Awaitable[object]]
-"""Waits until the next chunk is due; the argument is the seconds since the previous one."""
+"""Function that waits until the next chunk is due. Its argument is the number of seconds since the previous chunk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """Output of one program run, with times."""
+    """Output of one run of a program, with the time of each chunk."""
 
     argv: tuple[str, ...]
     """A pattern (`*`, `?`) for each argument; a last pattern of `**` matches any remaining arguments."""
     lines: tuple[str, ...] = ()
-    """Lines that the file named by the last argument must have: fio's job file says more than its arguments."""
+    """Lines that the file in the last argument must contain. They identify a fio run by its job file."""
     chunks: tuple[tuple[float, str], ...]
-    """Seconds since the start, and the standard output at that time."""
+    """Chunks of standard output: seconds since the start, and text."""
     seconds: float
-    """Run time."""
+    """Run time in seconds."""
     returncode: int = 0
     """Exit status."""
     stderr: str = ""
     """Standard error."""
 
     def fits(self, command: Command) -> bool:
-        """Return whether this recording is the output of `command`."""
+        """Return whether this recording can be replayed as the output of `command`."""
         wanted = self.argv
         args: Sequence[str] = command.argv
         if wanted[-1:] == ("**",):
@@ -109,7 +109,10 @@ def _unpack(file: Path) -> bytes:
 
 
 class Recordings:
-    """All streams of a machine folder: start n of a program replays the n-th match, later starts the last."""
+    """All streams of a machine folder.
+
+    The n-th start of a program replays the n-th match, later starts the last one.
+    """
 
     def __init__(self, folder: Path) -> None:
         """`folder`: the machine folder; its streams are read when the first program is started."""
@@ -118,7 +121,7 @@ class Recordings:
         self._recordings: dict[Path, Recording] | None = None
 
     def start(self, command: Command, pace: Pace) -> ReplayedProcess:
-        """Start replaying the recording that matches. Raises ToolMissingError if none does, InvalidValueError."""
+        """Start replaying the matching recording. Raises ToolMissingError if none matches, InvalidValueError."""
         if self._recordings is None:
             self._recordings = {file: Recording.load(file) for file in sorted(self._folder.glob("*.json.gz"))}
         fitting = tuple(file for file, recording in self._recordings.items() if recording.fits(command))
@@ -142,7 +145,10 @@ class ReplayedProcess(SyntheticProcess):
         self._pace = pace
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield output at its pace; after a stop, the message and last document that fio prints on a signal."""
+        """Yield output at its recorded times.
+
+        After a stop, yield the message and last document that fio prints on a signal.
+        """
         before = 0.0
         last = ""
         try:

@@ -12,23 +12,23 @@ _INTERRUPTED = 128
 
 
 class SyntheticHost:
-    """Recorded or simulated host: its answers are marked, and the local machine is never touched."""
+    """Recorded or simulated host. Its results are marked as simulated, and it never accesses the local machine."""
 
     simulated: bool = True
     """Always True."""
     capabilities: Capabilities = SIMULATED_MACHINE
     """Capabilities of a simulated host."""
     firmware: None = None
-    """There are no controllers to query."""
+    """Always None: there are no controllers to query."""
     root_side: None = None
-    """There is no root helper."""
+    """Always None: there is no root helper."""
 
 
 class SyntheticProcess:
-    """A process that does not exist: it starts on entry, ends on exit, and reacts to every signal."""
+    """A simulated process. It starts on entry of its context, ends on exit, and reacts to every signal."""
 
     pid: int = 0
-    """There is no process."""
+    """Always 0: there is no real process."""
 
     def __init__(self, returncode: int) -> None:
         self._stop = asyncio.Event()
@@ -50,7 +50,7 @@ class SyntheticProcess:
     terminate = interrupt
 
     def kill(self) -> None:
-        """Handle SIGKILL: end without output."""
+        """Handle SIGKILL: end without further output."""
         self.interrupt()
         self._over.set()
 

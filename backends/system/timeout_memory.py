@@ -15,9 +15,10 @@ AGAIN = 60.0
 
 
 class UnresponsiveDeviceCache(HostWrapper):
-    """Refuses to repeat a command that timed out, or to ask a disk that another program waited for.
+    """Host that does not repeat a command that timed out, nor query a disk for which another program waited in vain.
 
-    Applies only to programs that query disks (`Command.stall`), for `AGAIN` seconds. A change clears the memory.
+    This applies for `AGAIN` seconds, and only to programs that query disks (`Command.stall`). A change clears the
+    memory.
     """
 
     def __init__(self, inner: Host, clock: Callable[[], float] | None = None) -> None:
@@ -25,7 +26,7 @@ class UnresponsiveDeviceCache(HostWrapper):
         super().__init__(inner)
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._silent: dict[tuple[str, ...], tuple[ToolTimeoutError, float]] = {}
-        """By command line: the error, and when it was raised by the clock."""
+        """The error of each command line, and when it was raised (a reading of the clock)."""
 
     async def run(self, command: Command) -> Completed:
         """Run a command. Raises ToolTimeoutError at once if it has recently timed out."""
@@ -51,7 +52,7 @@ class UnresponsiveDeviceCache(HostWrapper):
             self._silent.clear()
 
     def silences(self) -> tuple[ToolTimeoutError, ...]:
-        """Return the recent timeouts in order."""
+        """Return the timeouts of the last `AGAIN` seconds, oldest first."""
         now = self._clock()
         return tuple(error for error, at in self._silent.values() if now - at < AGAIN)
 

@@ -1,4 +1,4 @@
-"""Host wrappers: pass-through, read-only, dry-run and logging. Backends never check for these modes themselves."""
+"""Host wrappers: pass-through, read-only, dry-run and logging. Backends never check these modes themselves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.values import dataclass
 
 
 class HostWrapper:
-    """Passes every call to the wrapped host; subclasses override what they change."""
+    """Host that passes every call to the wrapped host. Subclasses override the calls that they change."""
 
     def __init__(self, inner: Host) -> None:
         self._inner = inner
@@ -104,7 +104,7 @@ class HostWrapper:
 
 
 class ReadOnlyHost(HostWrapper):
-    """Refuses everything that would change the machine."""
+    """Host that refuses every change of the machine."""
 
     def _refuse(self, action: str) -> RefusedError:
         return RefusedError(
@@ -124,15 +124,15 @@ class ReadOnlyHost(HostWrapper):
         return self._inner.stream(command)
 
     async def write(self, path: str, text: str) -> None:
-        """Raise RefusedError."""
+        """Refuse to write a file. Raises RefusedError."""
         raise self._refuse(f"echo {text} > {path}")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Raise RefusedError."""
+        """Refuse to replace a file. Raises RefusedError."""
         raise self._refuse(f"writing {path}")
 
     async def writable(self, path: str) -> str | None:
-        """Return the read-only reason."""
+        """Return the reason that read-only mode is on."""
         return WriteDenied.READ_ONLY
 
 
@@ -147,9 +147,9 @@ class ExecutedCommand:
     started: float
     """Start, in seconds since the epoch."""
     seconds: float
-    """Duration."""
+    """Duration in seconds."""
     returncode: int | None
-    """Exit status; None for a command that failed to run or was not waited for."""
+    """Exit status; None for a command that failed to run or whose caller was cancelled."""
     stdout: str = ""
     """Standard output, or the installed content."""
     stderr: str = ""
@@ -157,7 +157,7 @@ class ExecutedCommand:
 
 
 class LoggingHost(HostWrapper):
-    """Reports every command and file write to a listener. File reads are not reported."""
+    """Host that reports every command and file write to a listener. File reads are not reported."""
 
     def __init__(self, inner: Host, listener: Callable[[ExecutedCommand], None]) -> None:
         super().__init__(inner)
@@ -186,7 +186,7 @@ class LoggingHost(HostWrapper):
     def _reporting(
         self, line: str, *, mutates: bool = True, failed: int | None = 1, mask: Callable[[str], str] = str
     ) -> Iterator[Callable[[int | None, str, str], None]]:
-        """Report a failure with the exit status `failed`; yield the function that reports a success."""
+        """Yield a function that reports a success. A failure is reported with the exit status `failed`."""
         started, clock = time.time(), time.monotonic()
 
         def report(code: int | None, out: str, err: str) -> None:
@@ -208,15 +208,15 @@ class LoggingHost(HostWrapper):
             report(failed, "", error.evidence or str(error))
             raise
         except asyncio.CancelledError:
-            report(None, "", "not waited for")
+            report(None, "", "cancelled while it was running")
             raise
 
 
-# -- planning as if writes were allowed, without any ------------------------------------------------------------------
+# -- planning as if writes were allowed -------------------------------------------------------------------------------
 
 
 class DryRunHost(ReadOnlyHost):
-    """Read-only host that reports files as writable if root could write them, for plans without root."""
+    """Read-only host for plans without root. It reports a file as writable if root could write it."""
 
     async def writable(self, path: str) -> str | None:
         """Return None if only missing privileges prevent the write, or the reason why not."""

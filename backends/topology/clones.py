@@ -21,14 +21,14 @@ _LOCAL = ("sata", "sas", "usb", "mmc", "virtio", "xen", "hyper-v", "scsi")
 _NOT_LOCAL = ("/tcm_loop_", "/scst_l", "/port-", "/vduse/", "/dummy_hcd")
 """Parts of the sysfs path of disks that look local but are served by another machine, a target or a program.
 
-Loopback adapters of SCSI targets, SRP (drivers/scsi/scsi_transport_srp.c), VDUSE, USB gadgets.
+They belong to loopback adapters of SCSI targets, SRP (drivers/scsi/scsi_transport_srp.c), VDUSE, USB gadgets.
 """
 _IN_MEMORY = ("zram", "ram")
 _MEMORY_MOUNTS = ("tmpfs", "ramfs", "devtmpfs")
 
 
 class Proof(StrEnum):
-    """Reason why two devices have no byte in common; completes "its data are ..."."""
+    """Reason why two devices have no byte in common; completes "its data is ..."."""
 
     SERIAL = "on a disk with another serial number or WWN"
     FILE = "in another file"
@@ -56,7 +56,7 @@ class Clones:
     def suspects(self) -> dict[str, dict[str, str]]:
         """Return, by kernel name of a disk, other disks that may hold the same data, each with a text.
 
-        Nothing proves that they are different: the serial number of a remote disk is whatever its server reports.
+        Nothing proves that their data is different, because a server can report any serial number for a remote disk.
         """
         suspects: dict[str, dict[str, str]] = {}
         for signature, node, other in self._pairs():
@@ -68,7 +68,7 @@ class Clones:
         return suspects
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
-        """Return sentences for content of `nodes` that another device in use also has, if both are proven different."""
+        """Return a sentence for each content of `nodes` that is a proven copy of content on another device in use."""
         names = {node.name for node in nodes}
         sentences: list[str] = []
         for signature, node, other in self._pairs():
@@ -81,7 +81,7 @@ class Clones:
         return tuple(dict.fromkeys(sentences))
 
     def _pairs(self) -> Iterator[tuple[Signature, Node, Node]]:
-        """Yield pairs of devices with one UUID and no known relation, with the signature of the first."""
+        """Yield pairs of devices with the same UUID and no known relation, with the signature of the first device."""
         tree = self.picture.tree
         groups: dict[str, list[tuple[Signature, Node]]] = {}
         for name, signatures in self.picture.signatures.items():
@@ -98,9 +98,9 @@ class Clones:
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
     def _proof(self, node: Node, other: Node) -> Proof | None:
-        """Return why two devices are different at every lowest layer; None if that is not proven.
+        """Return the proof that the lowest layers of two devices are all different; None if one pair is not proven so.
 
-        Devices on one disk, or on paths to one, are compared by the kernel's tables, in `ranges`.
+        Devices on the same disk, or on two paths to it, are compared in `ranges`, from the kernel's tables.
         """
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:

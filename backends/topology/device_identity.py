@@ -53,13 +53,13 @@ _VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
 
 
 _ZEROS = "0.-: "
-"""Characters of a WWN that the manufacturer never set."""
+"""Characters of which a WWN consists if the manufacturer never set it."""
 
 WITHOUT_SERIAL = ("loop", "zram", "virtio", "md", "dm", "bcache", "zvol", "drbd")
 """Interfaces whose devices often have neither serial number nor WWN.
-
 Device number and disk sequence number distinguish them while the machine runs; a new disk under an old name gets a new
-sequence number. A loop device also has its backing file. No plan for them survives a reboot.
+sequence number. A loop device is also distinguished by its backing file. Plans for such devices become invalid at a
+reboot.
 """
 
 
@@ -110,10 +110,11 @@ def wwn(node: Node) -> str | None:
         return reported
     for source, front in (("dm/uuid", "dm."), ("md/uuid", "md.")):
         array = clean(node.attributes.get(source, ""))
-        if array.strip("0-"):  # volumes and containers of external metadata have zeros (drivers/md/md.c, uuid_show)
+        # md reports zeros for volumes and containers of external metadata (drivers/md/md.c, uuid_show)
+        if array.strip("0-"):
             return front + array
     if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
-        return f"bcache.{cached}"  # the backing device has the same sysfs folder
+        return f"bcache.{cached}"  # its backing device has this sysfs folder, too
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     from_udev = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
@@ -142,13 +143,16 @@ def exact_size(node: Node | None, number: int | None) -> int | None:
 
 
 def identity_in(tree: Tree, node: Node) -> Identity:
-    """Return the identity of a disk or partition: a partition has its disk's, with its own name, number and size."""
+    """Return the identity of a disk or partition.
+
+    A partition has that of its disk, but its own name, number and size.
+    """
     disk = tree.nodes.get(tree.disk_of(node.name), node)
     return replace(identity(disk), name=node.name, devno=node.devno, size_bytes=node.size_bytes)
 
 
 def is_distinguishable(device: Identity | None, kind: str | None) -> bool:
-    """Return whether a device with this interface cannot be mistaken for another. Its lower layers do not count."""
+    """Return whether a device with this interface cannot be mistaken for another. Its lower layers are not checked."""
     if device is None or device.devno is None:
         return False
     if device.serial or device.wwn:
@@ -179,31 +183,31 @@ SAME = "possibly the same data as"
 """Prefix of the text for a device whose content has the same UUID, if nothing proves that it is a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
-"""Uses of a member that also concern a device built on it; others are, for example, volumes of the same group."""
+"""Uses of a member that also concern a device built on it. Other uses may come from volumes of the same group."""
 
 _KEEPERS = ("multipathd", "mdmon")
-"""Programs that always keep the paths or members of the devices they monitor open."""
+"""Programs that monitor devices, and always have the paths or members of these devices open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameDataDevice:
-    """Another device that holds the same data, or part of them."""
+    """Another device that holds the same data as a given device, or part of it."""
 
     text: str
     """Text that completes "/dev/sdl is ...": `the same disk as /dev/sdk`."""
     nodes: tuple[Node, ...] = ()
     """The disk and its partitions; for a member, only the member."""
     member: bool = False
-    """Whether the device is built on it and so has already claimed it."""
+    """Whether the given device is built on this one, and so has already claimed it."""
     neighbour: bool = False
-    """Whether it shares sectors with the device and is neither below nor above it."""
+    """Whether this device shares sectors with the given device, and is neither below nor above it."""
     claimed: bool = False
-    """Whether the kernel refuses an exclusive open: the device has claimed it, or its disk is claimed."""
+    """Whether the kernel refuses to open it exclusively: the given device has claimed it, or its disk is claimed."""
     presence_reason: str = ""
-    """Reason why its presence alone is a use, a clause that follows `text`; "" if only its own uses count."""
+    """Reason why it counts as a use even if it is unused, as a clause after `text`; "" if only its own uses count."""
 
     def translate_use(self, use: Use, program: str = "") -> Use | None:
-        """Return a use of the other device as a use of this one; None if it does not concern this one."""
+        """Return a use of this device as a use of the given device; None if it does not concern the given device."""
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
             return None
         if use.part is not None and use.kind in IS:
@@ -216,14 +220,14 @@ class SameDataDevice:
 
 
 _ONE_PATH = ("sata", "usb", "mmc")
-"""Interfaces with one port per disk, so that two nodes are two disks, whatever they report.
+"""Interfaces with one port per disk, so two nodes are two disks, even if both report the same identity.
 
-USB bridges of one make often share a serial number. SATA behind a SAS adapter counts as SAS.
+USB bridges of the same make often share a serial number. SATA behind a SAS adapter counts as SAS.
 """
 
 
 def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
-    """Return, for every disk that the kernel has more than once, its other names.
+    """Return, for every disk that the kernel lists more than once, its other names.
 
     Disks are the same if they report the same identity or if a multipath device is built on both.
     """
@@ -272,7 +276,7 @@ def is_multipath(node: Node) -> bool:
 
 
 def _have_one_path(node: Node, other: Node) -> bool:
-    """Return whether both have interfaces with one path per disk, so that they are different disks."""
+    """Return whether both disks have an interface with one path per disk, so that they are different disks."""
     return interface(node) in _ONE_PATH and interface(other) in _ONE_PATH
 
 
@@ -307,9 +311,9 @@ def relations(
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None,
     name: str,
 ) -> tuple[SameDataDevice, ...]:
-    """Return every device that is the same as the disk of `name`, or lower, over any number of steps.
+    """Return every device that is the same disk as that of `name`, or below it, through any number of steps.
 
-    `mapped`: device-mapper's tables; None if they were not read; then devices that share sectors are not returned.
+    `mapped`: tables of device-mapper; None if they were not read. Devices that share sectors are then missing.
     """
     start = tree.disk_of(name)
     related: dict[str, SameDataDevice] = {}
@@ -346,10 +350,10 @@ def relations(
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:
     """Yield devices that may share a sector with a device and are neither below nor above it.
 
-    A partition or a device-mapper device is in use only if something uses it; it is locked and opened with the device.
-    The kernel refuses an exclusive open of a partition once something is built on the whole disk, so that nothing else
-    can use it that way. A loop device or an array counts as a use even if nothing uses it, because it was attached on
-    purpose.
+    A partition or a device-mapper device counts as a use only if something uses it. It is locked and opened together
+    with the device. Once something is built on the whole disk, the kernel refuses to open its partitions exclusively,
+    so nothing else can use them that way. A loop device or an array counts as a use even if nothing uses it, because it
+    was attached on purpose.
     """
     below = layout.layers(name)
     family = {node.name for node in tree.family(name)}
@@ -376,7 +380,7 @@ def _next(
     backings: Mapping[str, Backing],
     disk: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield disks that are one step away, each with a text."""
+    """Yield the disks that are directly related to `disk`, each with a text."""
     for other in twins.get(disk, ()):
         yield other, f"the same disk as {node_path(other)}"
     yield from likely.get(disk, {}).items()

@@ -35,19 +35,23 @@ class DeviceRange:
     sectors: int | None = None
     """Number of sectors; None to the end of the device."""
     thin: str | None = None
-    """ID of the volume in a thin pool: two IDs of one pool never share a block."""
+    """ID of the volume in a thin pool: volumes of one pool with different IDs never share a block."""
     read: bool = False
-    """Whether the target only reads it; writes to the target go elsewhere."""
+    """Whether the target only reads this range; writes to the target go elsewhere."""
     at: int | None = None
-    """Sector of the mapped device that corresponds to `start`, if the order is kept; None if it is not."""
+    """Sector of the mapped device that corresponds to `start`; None if the target does not keep the order of sectors.
+    """
 
 
 Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
-"""Yields the ranges of a target from its arguments and length. Raises ValueError, IndexError if they are unclear."""
+"""Yields the ranges of a target from its arguments and length. Raises ValueError or IndexError if parsing fails."""
 
 
 def _ranges(*positions: int) -> Grammar:
-    """Return a parser of `DEVICE OFFSET` at these positions, each as long as the target; only the first is required."""
+    """Return a parser of `DEVICE OFFSET` at these positions, of which only the first is required.
+
+    Each range is as long as the target.
+    """
 
     def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
         for position in positions:
@@ -110,7 +114,7 @@ _GRAMMARS: Mapping[str, Grammar] = {
     "error": _nothing,
     "zero": _nothing,
 }
-"""Parser by target; any other target counts as using all of every device in its arguments."""
+"""Parser of each target. Any other target counts as using every device in its arguments completely."""
 
 
 def _part(device: str, offset: str, sectors: int, at: int | None = None) -> DeviceRange:
@@ -146,7 +150,7 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]
 
 
 def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
-    """Return the end of a segment and the ranges that it uses; None if the table is not contiguous or unclear."""
+    """Return the end of a segment and the ranges that it uses; None if the table is not contiguous or not parsable."""
     start, sectors, arguments = int(parts[2]), int(parts[3]), (parts[5] or "").split()
     if start != so_far:
         return None
@@ -160,7 +164,7 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
 
 
 def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
-    """Return a text for each lower device of which the ranges, shared with another device, are unknown."""
+    """Return a text for each lower device that another device also uses, if their ranges are unknown."""
     others_by_member: dict[str, list[str]] = {}
     for member, user, other in _pairs(tree, name):
         if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, other, member):
@@ -182,12 +186,12 @@ def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
         users = [name for name in sorted(chain) if member.name in tree.nodes[name].slaves]
         for holder in member.holders:
             if holder not in chain and holder in tree.nodes:
-                # pools and caches allocate disjoint blocks to their volumes
+                # If neither is a device-mapper device, a pool or cache has allocated disjoint blocks to both.
                 yield from ((member, user, holder) for user in users if is_mapped(user) or is_mapped(holder))
 
 
 def _ranges_on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
-    """Return the ranges of a member that a device uses by its table; empty if they are not known."""
+    """Return the ranges of a member that a device uses according to its table; empty if they are not known."""
     return [stretch for stretch in mapped.get(name, ()) if stretch.on == member.devno]
 
 
@@ -221,11 +225,11 @@ class Segment:
     kind: str
     """Target: `linear`, `thin`, `snapshot-origin`, ..."""
     args: tuple[str, ...] = ()
-    """Arguments, or status fields."""
+    """Arguments of the target, or fields of its status."""
 
 
 Segments = Mapping[str, tuple[Segment, ...]]
-"""By name, all segments of a device in order."""
+"""All segments of each device in order, by name of the device."""
 
 
 def parse_segments(text: str) -> Segments:
@@ -239,7 +243,7 @@ def parse_segments(text: str) -> Segments:
 
 
 def range_texts(segment: Segment) -> tuple[str, ...]:
-    """Return the ranges that a segment uses as texts; empty if its arguments are unclear."""
+    """Return the ranges that a segment uses as texts; empty if its arguments cannot be parsed."""
     try:
         ranges = list(_GRAMMARS.get(segment.kind, _all_of_each_device)(segment.args, segment.length))
     except (ValueError, IndexError):
@@ -284,7 +288,7 @@ ORIGIN, SNAPSHOT = "snapshot-origin", "snapshot"
 def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
     """Return the active classic snapshots of a device, if it is their origin.
 
-    Origin and snapshot are built on the same hidden device, a snapshot also on its COW store
+    An origin and its snapshots are built on the same hidden device. A snapshot is also built on its COW store
     (lib/activate/dev_manager.c of LVM; Documentation/admin-guide/device-mapper/snapshot.rst of the kernel).
     """
     if node.name in tables and not any(part.kind == ORIGIN for part in tables[node.name]):

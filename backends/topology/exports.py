@@ -73,7 +73,7 @@ class Export:
     place: str | None = None
     """Device and inode number of a file."""
     enabled: bool = True
-    """Whether the target has it open."""
+    """Whether the target has the exported device, file or memory open."""
     by_kernel: bool = True
     """Whether the kernel opens it, so that no program appears to have it open."""
     names: frozenset[str] = field(default_factory=frozenset)
@@ -103,7 +103,7 @@ async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
 
 
 def export_texts(exports: Iterable[Export]) -> dict[str, str]:
-    """Return, by device number or file ID, a text with the targets that export it."""
+    """Return, by device number or file ID, a text that names the targets exporting this device or file."""
     targets_by_id: dict[str, list[str]] = {}
     for export in exports:
         if (identifier := export.devno or export.place) is not None:
@@ -227,7 +227,7 @@ async def _loopback_units(host: Host) -> dict[str, list[str]]:
 
 
 async def _scst(host: Host, tree: Tree) -> list[Export]:
-    """Return exports of SCST (out of tree): the first line of an attribute is its value, `[key]` may follow."""
+    """Return exports of SCST (out of tree). The value is the first line of an attribute; `[key]` may follow it."""
     files = await host.list(f"{_SCST}/filename")
     passed = await host.list(f"{_SCST}/scsi_device")
     folders = [path.rpartition("/")[0] for path in files]
@@ -269,7 +269,7 @@ async def _export(
     by_kernel: bool = True,
     names: frozenset[str] = frozenset(),
 ) -> Export:
-    """Return an export with the device or file that the path leads to now."""
+    """Return an export with the device or file that the path leads to at present."""
     stat = await host.stat(path)
     devno = stat.devno if stat is not None and stat.kind == "block" else None
     file_id = stat.place if stat is not None else None
@@ -371,7 +371,7 @@ async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[st
 
 
 async def _addresses(host: Host, tree: Tree, node: Node) -> list[str]:
-    """Return network addresses of the targets of a disk: of NVMe controllers, of an iSCSI session."""
+    """Return network addresses of the targets that serve a disk, from its NVMe controllers or iSCSI session."""
     addresses: list[str] = []
     for route in tree.routes(node.name):
         if route.attributes.get("device/transport") in ("tcp", "rdma"):

@@ -27,7 +27,7 @@ from backends.topology.usage import Topology
 from backends.values import dataclass
 
 Claim = Callable[[str, str], str | None]
-"""Opens a device (path, MAJ:MIN) exclusively: returns None on success, or the reason as text."""
+"""Function that opens a device (path, MAJ:MIN) exclusively. It returns None on success, or the reason as text."""
 
 CLOSED = "it is offline or removed: the kernel refuses to open it"
 """Reason for a device that cannot be opened at all."""
@@ -41,20 +41,20 @@ SILENT = "the device does not respond: opening it hangs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """Facts about a device; `judge` (backends.guard) decides by nothing else."""
+    """Facts about a device, on which alone `judge` (backends.guard) bases its decision."""
 
     device: str
-    """Its node by the kernel name, whatever link was given."""
+    """Path of its node with the kernel name, even if a link was given."""
     is_block: bool
     """Whether the node is a block device; all other facts are unset if it is not."""
     called: str | None = None
-    """Administrators' name if the kernel name changes with each boot: `vg0/db`."""
+    """Name that administrators use, if the kernel name can change with each boot: `vg0/db`."""
     link: str | None = None
-    """Path of that name: `/dev/vg0/db`."""
+    """Path with the name `called`: `/dev/vg0/db`."""
     disk: str | None = None
     """Node of the disk of a partition; None for a disk."""
     identity: Identity | None = None
-    """Identity; for a partition its disk's, with its own name, number and size."""
+    """Identity. That of a partition is its disk's identity with the name, number and size of the partition."""
     interface: str | None = None
     """Interface of its disk: `sata`, `loop`, ..."""
     size_bytes: int | None = None
@@ -64,17 +64,17 @@ class DeviceFacts:
     uses: tuple[Use, ...] = ()
     """Uses of it, its disk or any partition of its disk."""
     signatures: tuple[Signature, ...] = ()
-    """Content; for a disk, of the disk and all partitions."""
+    """Signatures of its content; for a disk, of the disk and all its partitions."""
     unknown: tuple[str, ...] = ()
     """Checks that could not be made, each a sentence without its full stop."""
     along: tuple[Identity, ...] = ()
-    """Other disks that are the same or lower, which are locked with it."""
+    """Other devices that are the same disk or a lower layer; they are locked together with it."""
     rooms: tuple[ThinCapacity, ...] = ()
     """Thin-provisioned storage whose free space writes consume; irrelevant for reads."""
     copies: tuple[str, ...] = ()
-    """Content that another device in use also has, each with the proof that both are different."""
+    """Sentences about content that another device in use also has, with the proof that both devices differ."""
     others: tuple[Identity, ...] = ()
-    """All other disks of the machine: a name of this one must not match another."""
+    """All other disks of the machine. A name of this device must not match any of them."""
     footing: Footing = field(default_factory=dict)
     """Layers that it and all lower layers are built on, from the kernel."""
     apart: bool = False
@@ -82,7 +82,7 @@ class DeviceFacts:
 
     @property
     def shown(self) -> str:
-        """Return the path that is displayed."""
+        """Return the path of the device for display."""
         return self.link or self.device
 
 
@@ -98,7 +98,7 @@ async def gather_facts(
 ) -> DeviceFacts:
     """Return all facts about the device at `device`, which may be a link such as /dev/disk/by-id/...
 
-    `claim`: None if devices cannot be opened (another machine, a recording); the result then counts as unknown.
+    `claim`: None if devices cannot be opened (another machine, a recording); the check is then unknown.
     `marks`: reads UUIDs that prove that disks with one serial number are different; None if they cannot be read.
     `reader`: reads places with possible leftovers of former filesystems; None to skip that check. `probe`: whether to
     read the content. `ignore`: process IDs of our own, whose open files do not count.
@@ -166,7 +166,7 @@ async def _without_proven_pairs(picture: Topology, marks: Marks) -> Topology:
     nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
     two: list[tuple[str, str]] = []
     for pair in pairs:
-        with suppress(TimeoutError):  # a disk that does not answer proves nothing
+        with suppress(TimeoutError):  # a disk that does not respond proves nothing
             async with asyncio.timeout(_READ_SECONDS):
                 if await run_in_thread("marks", partial(are_two, marks, *(nodes[name] for name in pair))):
                     two.append(pair)
@@ -181,7 +181,7 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
 
 
 def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
-    """Return a text for each lower backing that cannot be identified."""
+    """Return a text for each backing device or file of these layers that cannot be identified."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
@@ -223,7 +223,7 @@ async def _mismatch(host: Host, node: Node) -> str | None:
 
 
 async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
-    """Try to open every partition, then the disk. The disk alone would do, but a partition's name says more."""
+    """Try to open every partition, then the disk. Opening the disk would suffice, but a partition is more precise."""
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
         reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))
@@ -252,7 +252,7 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
 
 
 async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
-    """Return leftovers of a filesystem on a device that seems blank; kind `unknown` if it cannot be read."""
+    """Return leftovers of a filesystem on a device that seems blank, of kind `unknown` if it cannot be read."""
     size, read = node.size_bytes or 0, None
     wanted = places(size)
     with suppress(TimeoutError):
@@ -266,7 +266,7 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 async def _probe_unlisted(
     host: Host, picture: Topology, shown: Collection[Signature]
 ) -> dict[str, tuple[Signature, ...]]:
-    """Return the content of mounted devices and swap areas that udev and lsblk omit, if `shown` has a UUID."""
+    """Return the content of mounted devices and swap areas that udev and lsblk omit, if any of `shown` has a UUID."""
     if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [

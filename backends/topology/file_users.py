@@ -28,7 +28,7 @@ class FileUser:
     text: str
     """Clause that completes "the file ...": `is active swap`."""
     hint: str
-    """How to end the use."""
+    """Instruction for ending the use, a sentence."""
 
 
 async def find_file_users(
@@ -70,7 +70,7 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
 
 
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
-    """Return IDs of the same data in the lower layers of an overlay, where it is another file."""
+    """Return the IDs of the files in an overlay's layers with the data of the file at `path`, which has another ID."""
     mount = file_mount(path, [mount for root, mount in mounts if not root])
     if mount is None or not mount.layers:
         return ()
@@ -125,7 +125,7 @@ async def _find_mounts(
 ) -> list[FileUser]:
     """Return mounts that show the file under another name (bind mounts), or whose source is the file.
 
-    Only mounts of the file's own filesystem are opened, because others may not answer.
+    Only mounts of the file's own filesystem are opened, because other filesystems may not respond.
     """
     file_system_mount = file_mount(path, [mount for root, mount in mounts if not root and mount.point != path])
     users: list[FileUser] = []

@@ -10,7 +10,7 @@ from backends.topology.loop_backing import Backing
 from backends.topology.tree import Tree, node_path
 
 Footing = Mapping[str, str]
-"""Facts of a device and all lower layers, by kernel name of the layer and kind: `dm-0 table`."""
+"""Facts of a device and all lower layers, by kernel name of the layer and kind of fact: `dm-0 table`."""
 
 SLAVES, TABLE, BACKING, HOLDERS = "slaves", "table", "backing", "holders"
 
@@ -45,7 +45,7 @@ def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[
 
 
 def table_text(segments: Collection[Segment]) -> str:
-    """Return the part of a device-mapper table that decides where data go: kinds, lengths and ranges.
+    """Return the part of a device-mapper table that determines where data is stored: kinds, lengths and ranges.
 
     The rest changes on its own (the active path group, a cache policy) or is secret (a key).
     """
@@ -84,7 +84,7 @@ def _names(paths: Collection[str]) -> str:
 
 
 def changes(before: Footing, now: Footing) -> tuple[str, ...]:
-    """Return what has changed below the device since it was checked, one clause per layer.
+    """Return the changes below the device since it was checked, one clause per layer.
 
     An array that lost a member counts as unchanged. Keys that only one footing has are not compared.
     """

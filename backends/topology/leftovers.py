@@ -1,7 +1,7 @@
 """Leftovers of filesystems on a device that blkid and wipefs report as blank. No I/O, except in `Reader`.
 
-They are copies of a superblock, and superblocks at the usual starts of partitions whose table was erased. After the
-beginning of a disk was erased by mistake, data can be recovered from these until they are overwritten.
+They are copies of a superblock, and superblocks at the usual starts of partitions whose table was erased. If the
+beginning of a disk was erased by mistake, they allow recovering the data until they are overwritten.
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from backends.identity import FORMER, Signature
 from backends.sizes import size_words
 
 Place = tuple[int, int]
-"""First byte, and number of bytes."""
+"""Place on a device: its first byte, and the number of bytes."""
 
 Reader = Callable[[str, str, Sequence[Place]], tuple[bytes, ...] | None]
-"""Reads places of a device (path, MAJ:MIN), each up to the end of the device; None if that is not possible."""
+"""Function that reads places of a device (path, MAJ:MIN), each up to the end of the device at most. None on failure."""
 
 _MIB = 1 << 20
 _PAGE = 4096
 _HEAD = 128 * 1024
 """Bytes read from the beginning of the device."""
 _REACH = 72 * 1024
-"""Bytes read where a partition may begin: up to the end of the btrfs superblock, which is the farthest."""
+"""Number of bytes that are read where a partition may begin. They include btrfs' superblock, which is farthest away."""
 
 _STARTS = (34 * 512, 40 * 512, 63 * 512, _MIB, 4 * _MIB)
-"""Usual starts of the first partition: GPT without alignment, 4 KiB sectors, DOS, today's tools, memory cards."""
+"""Usual starts of the first partition: GPT without alignment, GPT for 4 KiB sectors, DOS, current tools, memory cards.
+"""
 
 _MAGICS = (
     ("xfs", 0, b"XFSB"),
@@ -66,14 +67,14 @@ _LATE = (
 """Copies at negative offsets from the end of the device."""
 
 _EXT_GROUPS = tuple((8192 * size * size // 1024 + (1024 if size == 1024 else 0), size) for size in (1024, 2048, 4096))
-"""Start of the second block group, which has a copy of ext's superblock, and the block size.
+"""Start of the second block group, which has a copy of ext's superblock, for each block size.
 
-A group has eight times as many blocks as a block has bytes. With blocks of 1 KiB the first one belongs to no group.
+A group has eight times as many blocks as a block has bytes. With blocks of 1 KiB, the first block belongs to no group.
 """
 _BTRFS_COPIES = (64 * _MIB, 256 << 30)
 """Superblock copies: BTRFS_SUPER_MIRROR (fs/btrfs/disk-io.h)."""
 _XFS_GROUPS = (2, 4, 8, 16, 32)
-"""Allocation groups that mkfs.xfs creates (calc_default_ag_geometry); each begins with a superblock."""
+"""Numbers of allocation groups that mkfs.xfs creates (calc_default_ag_geometry). Each begins with a superblock."""
 _XFS_BLOCK = 4096
 _XFS_LARGEST = ((1 << 40) // _XFS_BLOCK - 1) * _XFS_BLOCK
 """Bytes of the largest allocation group, on a device of 4 TiB and more."""
@@ -83,13 +84,13 @@ def places(size: int) -> tuple[Place, ...]:
     """Return the places to read on a device of `size` bytes."""
     starts = {at // _PAGE * _PAGE: _PAGE for at, _ in _EXT_GROUPS}
     starts |= dict.fromkeys((*_BTRFS_COPIES, *_xfs_copies(size)), _PAGE)
-    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # may coincide with another place
+    starts |= {start: _REACH for start in _STARTS if start >= _HEAD}  # may replace a shorter place with the same start
     pairs = [(start, length) for start, length in starts.items() if start + length <= size]
     return ((0, min(_HEAD, size)), *pairs, (max(0, size - _PAGE), min(_PAGE, size)))
 
 
 def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
-    """Return the leftovers on a device of `size` bytes, from the pieces by first byte. `part`: partition name."""
+    """Return the leftovers on a device of `size` bytes. `pieces`: data by first byte. `part`: partition name."""
     kinds = [*_copies(pieces, size), *_former_partitions(pieces)]
     return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(kinds))
 
@@ -119,7 +120,7 @@ def _copies(pieces: Mapping[int, bytes], size: int) -> Iterator[str]:
 
 
 def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
-    """Return the type of an ext superblock; "" for other data and for a copy of another block group.
+    """Return the type of an ext superblock; "" for other data, and for a copy in another block group.
 
     Its magic has only two bytes, so other fields are checked as well (struct ext4_super_block in fs/ext4/ext4.h).
     """
@@ -132,18 +133,18 @@ def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
     if block is not None and 1024 << shift != block:
         return ""
     compatible, incompatible = struct.unpack_from("<II", superblock, 92)
-    if not inodes:  # only a journal device has none
+    if not inodes:  # only a journal device has no inodes
         return "jbd" if incompatible & 0x8 else ""
     return "ext4" if incompatible & 0x40 else "ext3" if compatible & 0x4 else "ext2"
 
 
 def _is_btrfs(piece: bytes, at: int) -> bool:
-    """Return whether the data are a btrfs superblock that records this offset."""
+    """Return whether the data is a btrfs superblock that records this offset."""
     return piece[64:72] == b"_BHRfS_M" and int.from_bytes(piece[48:56], "little") == at
 
 
 def _is_xfs(piece: bytes, at: int) -> bool:
-    """Return whether the data are the superblock of the allocation group at this offset."""
+    """Return whether the data is the superblock of the allocation group at this offset."""
     if piece[:4] != b"XFSB" or len(piece) < 88:
         return False
     return int.from_bytes(piece[4:8], "big") * int.from_bytes(piece[84:88], "big") == at

@@ -1,4 +1,4 @@
-"""Backing files and devices of loop and zram devices, as the kernel has them open, not as the path resolves now."""
+"""Backing files and devices of loop and zram devices: those that the kernel has open, not those now at the path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
-"""Arguments of losetup: its numbers come from the kernel (LOOP_GET_STATUS64), which took them from the open file."""
+"""Arguments of losetup. It gets the numbers from the kernel (LOOP_GET_STATUS64), which read them from the open file."""
 
 DIRECT = frozenset(
     (
@@ -21,7 +21,7 @@ DIRECT = frozenset(
         *("iso9660", "squashfs", "erofs"),
     )
 )
-"""Filesystems with one inode per file; elsewhere (overlay, FUSE, 9p, network) the same data may be two files."""
+"""Filesystems with one inode per file. On others (overlay, FUSE, 9p, network) two files may have the same data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,11 +37,11 @@ class Backing:
     claims: bool = False
     """Whether the kernel has claimed it exclusively, as zram does (drivers/block/zram: backing_dev_store)."""
     doubt: str = ""
-    """Why it is not identified, a clause that follows its path; "" if it is."""
+    """Why the file or device is not identified, a clause that follows its path; "" if it is identified."""
 
 
 async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure: bool) -> dict[str, Backing]:
-    """Return the backing of every loop and zram device by kernel name. `sure`: ask the kernel, which needs root."""
+    """Return the backing of every loop and zram device by kernel name. `sure`: query the kernel, which needs root."""
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
     done = await run_tool(host, ("losetup", *LOSETUP), seconds=20) if loops else None
@@ -64,14 +64,14 @@ def _path(node: Node) -> str | None:
 
 
 def _read_at_path(path: str, stat: FileStat | None) -> Backing:
-    """Return the backing that is at the path now."""
+    """Return the backing that is now at the path."""
     if stat is None or not (stat.devno or stat.place):
         return Backing(path=path, doubt="cannot be read")
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
 def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
-    """Return the backing corrected by the kernel's ID, which is that of a file or of a device node."""
+    """Return the backing, corrected by the ID from the kernel. The ID is that of a file or of a device node."""
     if kernel_id is None:
         return replace(backing, doubt=backing.doubt or "may be a different file now: losetup does not report it")
     if stat is not None and kernel_id in (stat.place, stat.node):
@@ -82,11 +82,11 @@ def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str
 
 
 async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -> str:
-    """Return why the same data may also be another file, as a clause; "" if the file is unique."""
+    """Return why another file may have the same data, as a clause; "" if the file is unique."""
     kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
-        kinds = {named.fstype}  # files may have another device number than the mount
+        kinds = {named.fstype}  # their files may have another device number than the mount
     if not kinds:
         return "is on an unknown filesystem"
     if others := sorted(kinds - DIRECT):

@@ -20,7 +20,7 @@ class Mount:
     devno: str
     """MAJ:MIN of the filesystem; `0:N` if it has no single device (btrfs, overlay)."""
     point: str
-    """Mount point, escapes decoded, not cleaned: for comparison."""
+    """Mount point with escapes decoded. It is not cleaned, because it is compared with paths."""
     fstype: str
     """`ext4`, `btrfs`, ..."""
     source: str
@@ -28,11 +28,11 @@ class Mount:
     read_only: bool = False
     """Whether it is mounted read-only."""
     layers: tuple[str, ...] = ()
-    """Folders whose files an overlay shows as its own, by their paths at mount time."""
+    """Folders whose files an overlay shows as its own; the paths are those at mount time."""
     options: tuple[str, ...] = ()
     """Options of the mount and its filesystem, as the kernel reports them: `noatime`, `sunit=128`."""
     seen_in: str = ""
-    """Mount namespace if it is not ours: `outside this container`; "" for ours."""
+    """Text for a mount namespace that is not our own: `outside this container`; "" for our own."""
 
     def where(self) -> str:
         """Return the mount point as text for display."""
@@ -106,14 +106,14 @@ SHARED = frozenset(
         *("fuse.glusterfs", "fuse.ceph", "fuse.sshfs", "fuse.beegfs", "gfs2", "ocfs2"),
     )
 )
-"""Filesystems that several machines may have mounted at the same time, by the kernel's or the driver's name.
+"""Filesystems that several machines may have mounted at the same time. Names are those of the kernel or the driver.
 
 9p and virtiofs are not among them: their tag belongs to one virtual machine.
 """
 
 
 def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """Return the mount of a path: the longest mount point that is a parent; of equal ones, the last mounted."""
+    """Return the mount of a path: the mount with the longest mount point above it. Of equal ones, the last counts."""
     best: Mount | None = None
     for mount in mounts:
         prefix = mount.point.rstrip("/") + "/"

@@ -1,4 +1,4 @@
-"""Programs that have a block device or file open, found in /proc: an exclusive open does not detect normal ones."""
+"""Programs that have a block device or file open, from /proc. Opening it exclusively does not detect them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from backends.topology.tree import number
 from backends.values import dataclass
 
 _THREADS = "/proc/[0-9]*/task/*"
-"""All threads: one may have its own table of open files, and that of an ended first thread is empty."""
+"""All threads, because a thread may have its own table of open files, and that of an ended first thread is empty."""
 
 _CHAR = "char "
 """Prefix of the number of a character device."""
 
 PROBERS = frozenset(("lsblk", "blkid", "wipefs", "partprobe", "systemd-udevd", "udevd", "(udev-worker)"))
-"""Programs that open any disk for a moment to read its content, by kernel name."""
+"""Programs that open any disk for a moment to read its content. The names are those in the kernel."""
 
 _WAITS = (0.05, 0.15, 0.3, 0.5, 1.0, 1.0)
-"""Seconds between checks of programs that only probe."""
+"""Seconds between the checks whether such a program still has the device open."""
 
 _EXITING = 0x4
 """PF_EXITING in the ninth field of /proc/PID/task/TID/stat (linux/sched.h)."""
@@ -51,12 +51,12 @@ class OpenFileHolder:
 async def openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Return the programs that have the wanted files open, by any path, and a use for programs that cannot be checked.
+    """Return the programs that have the wanted files open by any path, and a use for programs that cannot be checked.
 
     `wanted`: numbers of block devices, numbers of character devices after `char `, and file IDs. `ignore`: process IDs
-    of our own, which do not count. Without root the open files of other users' programs cannot be read: a use of kind
-    `unknown`. If not even root can read them, the kind is `unseen`. A killed program that is stuck on another disk does
-    not count if it has the device open for reading only.
+    of our own, which do not count. Without root, the open files of other users' programs cannot be read; the use then
+    has the kind `unknown`. If not even root can read them, the kind is `unseen`. A killed program that is waiting for
+    another disk does not count if it has the device open for reading only.
     """
     if not host.is_root:
         return {}, Use(kind="unknown", detail="programs that have it open are visible only to root")
@@ -74,7 +74,7 @@ async def openers(
     dumb: list[str] = []
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
-        if start:  # others get the event loop in between; a task for each of 50,000 files would cost more than its stat
+        if start:  # lets other tasks run; a task for each of 50,000 files would cost more than its stat
             await asyncio.sleep(0)
         for path in batch:
             stat = await host.stat(path)
@@ -89,9 +89,8 @@ async def openers(
     hidden = await hidden_processes_reason(host, dumb, [name for name, listed in folders.items() if not listed])
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
-        may_be = (
-            elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
-        )  # sg also accepts commands that write
+        # A program can also write through a read-only sg descriptor.
+        may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
         done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
             names = [clean(await host.read(f"/proc/{pid}/comm") or "?", 32) for pid in counted]
@@ -102,9 +101,10 @@ async def openers(
 async def lasting_openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Return what `openers` does, after waiting up to three seconds for programs that only probe devices.
+    """Return the result of `openers`, after waiting up to three seconds until programs that only probe have ended.
 
-    Another raidbench starts lsblk, udev starts blkid: each opens every disk for a moment. One that stays counts.
+    For example, another raidbench starts lsblk, or udev starts blkid, which opens disks for a moment. A program that
+    still has the device open after that time counts.
     """
     pair = await openers(host, wanted, ignore=ignore)
     for seconds in _WAITS:
@@ -125,7 +125,7 @@ def _opening_of(stat: FileStat | None) -> str | None:
 async def _is_finished(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
     """Return whether the program is dying and has these descriptors open for reading only.
 
-    A program that is killed while it waits for a disk keeps all its files open until the disk answers.
+    A program that is killed while it waits for a disk keeps all its files open until the disk responds.
     """
     modes = await host.read_many([path.replace("/fd/", "/fdinfo/") for path in descriptors])
     if len(modes) != len(descriptors) or not all(map(_only_reads, modes.values())):
@@ -154,11 +154,13 @@ _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
 """Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
-"""CAP_SYS_PTRACE; CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, of which one suffices (linux/capability.h)."""
+"""Bits of CAP_SYS_PTRACE, and of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, one of which is enough.
+Source: linux/capability.h.
+"""
 
 _OVER = re.compile(r"/proc/\d+(/.*)?")
 _TIMES = 3
-"""Attempts to read a descriptor: it may be closed, and its number reused, at any moment."""
+"""Number of attempts to read a descriptor, because it may be closed and its number reused at any moment."""
 _MOST = 3
 """Maximum number of programs in a sentence."""
 
@@ -191,8 +193,8 @@ def _rights(status: str) -> int:
 async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
     """Return which programs hide their open files, a clause; "" if none does.
 
-    `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that listed none. Files
-    closed meanwhile and programs that have ended do not count.
+    `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that seem to be empty.
+    Files that were closed meanwhile and programs that have ended do not count.
     """
     hidden: dict[str, None] = {}
     for path in descriptors:
@@ -200,7 +202,8 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
         if pid not in hidden and await _stays(host, path):
             hidden[pid] = None
     for folder in empty:
-        stat = await host.stat(folder)  # size: number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2)
+        # The size is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
+        stat = await host.stat(folder)
         if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
             hidden[folder.split("/")[2]] = None
     if not hidden:
@@ -213,7 +216,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
 
 
 async def _stays(host: Host, path: str) -> bool:
-    """Return whether a descriptor exists at every attempt and can be read at none."""
+    """Return whether a descriptor exists at every attempt but can never be read."""
     for _ in range(_TIMES):
         if not await host.list(path) or await host.stat(path) is not None:
             return False

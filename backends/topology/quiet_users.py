@@ -1,4 +1,4 @@
-"""Kernel uses that mounts, holders and open files do not show: journals, bitmaps and images of filesystems."""
+"""Uses by the kernel that mounts, holders and open files do not show: journals, bitmaps and images of filesystems."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.values import dataclass
 _JOURNALS = "/proc/fs/jbd2/*"
 """One entry per active journal: `sdb` on its own device, `sdb-8` inside the filesystem.
 
-See jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c. A `/` is `!`, as in sysfs.
+A `/` in a name is `!`, as in sysfs. Sources: jbd2_journal_init_dev and jbd2_journal_init_inode in fs/jbd2/journal.c.
 """
 _TASKS = "/sys/fs/ext4/*/journal_task"
 """Process ID of the kernel thread (`jbd2/sdb`) that writes the journal of each mounted ext4."""
@@ -32,20 +32,23 @@ class QuietUsers:
     """Devices and files in use, with texts that complete "X is ..."."""
 
     devices: dict[str, str] = field(default_factory=dict)
-    """By MAJ:MIN, the role of a device in a mounted filesystem."""
+    """Role of a device in a mounted filesystem, by MAJ:MIN."""
     files: dict[str, Use] = field(default_factory=dict)
-    """By file ID (device and inode number), the use of a file."""
+    """Use of a file, by file ID (device and inode number)."""
     unidentified: tuple[str, ...] = ()
-    """Files that cannot be identified, each a sentence without full stop. Any file may be one of them."""
+    """Sentences without full stop about files that cannot be identified. Any file may be one of these."""
 
 
 async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> QuietUsers:
-    """Return the kernel uses. Little is read if no array has a bitmap file and no journal its own device."""
+    """Return the devices and files that the kernel itself uses.
+
+    Little is read if no array has a bitmap file and no journal is on its own device.
+    """
     journals, logs, bitmaps = await asyncio.gather(_journals(host, tree, mounts), _logs(host, mounts), _bitmaps(host))
     files: dict[str, Use] = {}
     unidentified: list[str] = []
     for path, use in (*bitmaps, *_images(mounts)):
-        stat = await host.stat(path) if path.startswith("/") else None  # a relative path belongs to an unknown folder
+        stat = await host.stat(path) if path.startswith("/") else None  # the folder of a relative path is unknown
         if stat is not None and stat.place is not None:
             files[stat.place] = use
         else:
@@ -54,7 +57,7 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
 
 
 async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str, str]:
-    """Return devices that hold the journal of a filesystem on another device."""
+    """Return the devices with the journal of a filesystem that is on another device."""
     names = [path.rpartition("/")[2] for path in await host.list(_JOURNALS)]
     nodes = [tree.nodes[name] for name in names if name in tree.nodes]
     owners = await _owners(host) if nodes else {}
@@ -62,7 +65,7 @@ async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str
 
 
 async def _owners(host: Host) -> dict[str, str]:
-    """Return, by name of a journal, the kernel name of its ext4 device."""
+    """Return the kernel names of the ext4 devices, by the name of their journal."""
     owners: dict[str, str] = {}
     for path, task in (await host.read_many(await host.list(_TASKS))).items():
         thread = await host.read(f"/proc/{task.strip()}/comm") or ""

@@ -1,7 +1,8 @@
 """Sector ranges that devices use on lower devices, and whether two devices may share a sector. No I/O.
 
-Two devices are compared on the highest device that both are built on, where the kernel's tables show whether their
-ranges are disjoint. Lower levels (members of an array, data of a thin pool) are divided by that device.
+Two devices are compared on the highest device that both are built on. There the kernel's tables show whether their
+ranges are disjoint. Lower levels (members of an array, data of a thin pool) are not compared, because that device
+divides them.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ class Extent:
     end: int | None = None
     """First sector after the range; None for the end of the device."""
     slot: str | None = None
-    """Share of an allocator's blocks (thin pool, ZFS pool, bcache set); None without an allocator."""
+    """ID of the user of an allocator's blocks (thin pool, ZFS pool, bcache set); None without an allocator."""
     only_read: bool = False
-    """Whether the upper device only reads it."""
+    """Whether the upper device only reads this range."""
 
 
 class RangeMap:
@@ -48,7 +49,7 @@ class RangeMap:
         self._below: dict[str, tuple[str, ...]] = {}
 
     def layers(self, name: str) -> frozenset[str]:
-        """Return the kernel names of a device and everything it is built on."""
+        """Return the kernel names of a device and of all devices below it."""
         names: set[str] = set()
         waiting = [name]
         while waiting:
@@ -59,21 +60,22 @@ class RangeMap:
         return frozenset(names)
 
     def meeting(self, name: str, other: str) -> str | None:
-        """Return the kernel name of a device on which both may share a sector; None if there is none.
+        """Return the kernel name of a device on which `name` and `other` may share a sector; None if there is none.
 
-        Ranges that `name` only reads do not count, because nothing is written through it. Ranges that `other` reads do.
+        Ranges that `name` only reads do not count, because `name` does not write there. Ranges that `other` reads
+        count.
         """
         return self._meeting((Extent(on=name),), (Extent(on=other),))
 
     def _meeting(self, first: Sequence[Extent], second: Sequence[Extent]) -> str | None:
-        """Return where ranges of one device meet ranges of another."""
+        """Return the device on which ranges of one device overlap ranges of another, or None."""
         mine, other = first[0].on, second[0].on
         if mine == other:
             return mine if any_overlap(first, second) else None
         # The higher of two devices cannot be below the other, so no common lower device is skipped.
         higher = first if self._height(mine) >= self._height(other) else second
         for lower, extents in self._expand_all(higher).items():
-            if self._height(lower) >= self._height(higher[0].on):  # a cycle, which no kernel allows: nothing is proven
+            if self._height(lower) >= self._height(higher[0].on):  # a cycle, which no kernel allows, proves nothing
                 return lower
             value = self._meeting(extents, second) if higher is first else self._meeting(first, extents)
             if value is not None:
@@ -94,7 +96,7 @@ class RangeMap:
         return self._below[name]
 
     def _expand_all(self, extents: Sequence[Extent]) -> dict[str, list[Extent]]:
-        """Return, by kernel name, the ranges one layer below these."""
+        """Return the ranges one layer below these ranges, by kernel name of the lower device."""
         ranges: dict[str, list[Extent]] = {}
         for extent in extents:
             for lower in self._expand(extent):
@@ -124,7 +126,7 @@ class RangeMap:
         if lower is None:
             return
         start, end = stretch.start, None if stretch.sectors is None else stretch.start + stretch.sectors
-        if stretch.at is not None and end is not None:  # sector for sector
+        if stretch.at is not None and end is not None:  # the order of sectors is kept
             shift = stretch.start - stretch.at
             start = max(start, extent.start + shift)
             end = end if extent.end is None else min(end, extent.end + shift)
@@ -135,7 +137,7 @@ class RangeMap:
 
 
 def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
-    """Return whether a range written through the first shares a sector with the second, all on one device."""
+    """Return whether a range written through the first shares a sector with the second; all are on one device."""
     written = [extent for extent in first if not extent.only_read]
     slots = {extent.slot for extent in written}, {extent.slot for extent in second}
     if None not in slots[0] | slots[1]:
@@ -150,7 +152,7 @@ def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
 
 
 def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
-    """Return a partition's or loop device's range on the lower device, where it starts at `start` (None: unknown)."""
+    """Return the range of a partition or loop device on the lower device. `start`: its first sector there, or None."""
     if start is None or node.size_bytes is None:
         return Extent(on=lower, only_read=extent.only_read)
     end = -(-node.size_bytes // SECTOR) if extent.end is None else extent.end
@@ -158,11 +160,11 @@ def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> 
 
 
 def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
-    """Return the range of a device on one that sysfs lists below it, without a device-mapper table.
+    """Return the range of a device on a lower device from sysfs, for devices without a device-mapper table.
 
-    A volume of external metadata (IMSM, DDF) uses a part of each disk: md/dev-NAME/offset in sectors, size in KiB
-    (Documentation/admin-guide/md.rst). Volumes of one ZFS pool and bcache devices of one set are divided by their
-    allocator.
+    A volume of external metadata (IMSM, DDF) uses a part of each disk: md/dev-NAME/offset is in sectors, size in KiB
+    (Documentation/admin-guide/md.rst). The allocator of a ZFS pool or bcache set gives
+    disjoint blocks to its devices.
     """
     if is_volume(node) or node.name.startswith("bcache"):
         return Extent(on=slave, slot=node.name, only_read=only_read)

@@ -1,7 +1,7 @@
 """Lower disks of DRBD devices, from sysfs since DRBD 9 and Linux 3.11, or else from `drbdsetup show`.
 
-Syntax as in drbdsetup(8), `show`, of DRBD 8.4 and 9: a resource has volumes. A volume has the number of its device and
-the disks of its data and metadata.
+The syntax is that of `show` in drbdsetup(8) of DRBD 8.4 and 9: a resource has volumes. A volume has the number of its
+device and the disks of its data and metadata.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from backends.topology.tree import Node, Tree, kernel_name, run_tool, tree_of
 from backends.values import dataclass
 
 SHOW = ("drbdsetup", "show")
-"""Command for the configuration in the kernel; needs root."""
+"""Command that shows the configuration in the kernel. It needs root."""
 
 MAJOR = "147"
 """Major device number of DRBD (Documentation/admin-guide/devices.txt)."""
@@ -77,7 +77,10 @@ async def read_replicas(host: Host) -> tuple[Replica, ...] | None:
 
 
 async def with_replicas(host: Host, tree: Tree) -> Tree:
-    """Return the tree with the lower disks of DRBD devices; a diskless one gets the attribute `drbd/disk`: `none`."""
+    """Return the tree with the lower disks of DRBD devices.
+
+    A diskless device gets the attribute `drbd/disk`: `none`.
+    """
     silent = {node.name for node in tree.nodes.values() if is_replica(node) and not node.slaves}
     replicas = await read_replicas(host) if silent else None
     if not replicas:
@@ -112,7 +115,7 @@ def _join_nodes(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iter
 
 
 def unreported_replicas(tree: Tree, name: str) -> list[str]:
-    """Return a text for each DRBD device, of this and all lower ones, whose disk is not reported."""
+    """Return a text for each DRBD device among `name` and the devices below it whose disk is not reported."""
     nodes = (tree.nodes[tree.disk_of(name)], *tree.below(name))
     return [
         f"neither the kernel nor drbdsetup reports the devices below {node.device}"

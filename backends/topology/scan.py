@@ -36,9 +36,9 @@ _FOUND, _NOTHING = 0, 2
 async def probe_signatures(host: Host, node: Node) -> tuple[Signature, ...]:
     """Return every filesystem, RAID member and partition table on `node`; empty only if it is proven blank.
 
-    `blkid -p` exits with 2 both for "nothing" and for "cannot be opened", sometimes without a message. That counts as
-    blank only if `wipefs` also lists nothing, because it reports errors. Anything else adds a signature of kind
-    `unknown`.
+    `blkid -p` exits with 2 both for "nothing" and for "cannot be opened", sometimes without a message. Status 2 counts
+    as blank only if `wipefs` also lists nothing, because it reports errors. In all other cases a signature of kind
+    `unknown` is added.
     """
     signatures = await probe_path(host, node.device, node.part, node.size_bytes)
     return tuple([await _with_group(host, node, signature) for signature in signatures])
@@ -67,7 +67,7 @@ async def probe_path(
 
 
 async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
-    """Return the signature of a physical volume with its volume group, which only LVM's metadata names.
+    """Return the signature. Add the volume group to that of a physical volume: only LVM's metadata contains it.
 
     `--readonly` takes no lock, writes nothing and activates nothing (lvm(8)).
     """
@@ -85,9 +85,9 @@ READ_LIMIT = 1024 * 1024 - 1
 
 
 async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
-    """Return the current topology. `everywhere`: read every process's mount namespace, as the guard needs.
+    """Return the current topology. `everywhere`: read the mount namespaces of all processes, which the guard needs.
 
-    Otherwise only ours and that of process 1 are read, which is cheap.
+    Otherwise only our own mount namespace and that of process 1 are read, which is cheap.
     """
     bare, own_mounts, swaps, btrfs, bcache = await asyncio.gather(
         read_tree(host, guarded=everywhere),
@@ -146,8 +146,8 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
 async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[Mount], list[str]]:
     """Return mounts of all other mount namespaces, or only of the processes `only`, and a text if some are hidden.
 
-    One process per namespace is read if the links in /proc/PID/ns are readable; otherwise all are, and equal texts
-    count once.
+    If the links in /proc/PID/ns are readable, one process per namespace is read. Otherwise all processes are read, and
+    equal texts count once.
     """
     processes = only or [path.rsplit("/", 1)[0] for path in await host.list("/proc/[0-9]*/mountinfo")]
     links = await asyncio.gather(*(host.link(f"{path}/ns/mnt") for path in ("/proc/self", *processes)))
@@ -178,14 +178,14 @@ def _namespace(link: str | None) -> str:
 
 
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
-    """Return device numbers of swap devices and IDs of swap files; the path if it cannot be read."""
+    """Return the device numbers of swap devices and the IDs of swap files, or the path of one that cannot be read."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
     identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
     return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
 def _loop_texts(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
-    """Return, by kernel name of a device, loop and zram devices with data on it or in its files, as texts."""
+    """Return, by kernel name of a device, loop and zram devices with data on it or in its files, with texts."""
     texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():
         device = tree.nodes[name].device

@@ -12,14 +12,14 @@ from backends.text import clean
 
 # -- the UUIDs at the beginning of a disk -----------------------------------------------------------------------------
 
-# Disks with different UUIDs are different disks, whatever serial numbers they report. The offsets are those of
+# Disks with different UUIDs are different disks, even if they report the same serial number. The offsets are those of
 # libblkid's probers of the same names (util-linux: libblkid/src).
 
 LENGTH = 128 * 1024
 """Bytes at the beginning of a disk that contain all UUIDs."""
 
 Marks = Callable[[str, str], frozenset[str] | None]
-"""Reads the UUIDs of a device (path, MAJ:MIN), bypassing caches; None if that is not possible."""
+"""Function that reads the UUIDs of a device (path, MAJ:MIN) past all caches. It returns None if it cannot read them."""
 
 _PLAIN = (
     ("ext", 1080, b"\x53\xef", 1128, 16),
@@ -37,8 +37,8 @@ _PLAIN = (
 )
 """Type, offset of its magic, the magic, offset of its UUID, and length of the UUID.
 
-Members of one array or filesystem have their own UUID in addition to the common one; for md and LVM only the member's
-is listed.
+Members of an array or filesystem have their own UUID in addition to the common one. For md and LVM, only the UUID of
+the member is in this table.
 """
 
 
@@ -52,9 +52,9 @@ def uuids_in(head: bytes) -> frozenset[str]:
 
 
 def are_two(marks: Marks, pair: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether two nodes (path, MAJ:MIN) are proven different disks: both have UUIDs, and they differ.
+    """Return whether two nodes (path, MAJ:MIN) are proven different disks: both have UUIDs, and the UUIDs differ.
 
-    Both are read twice in turn: UUIDs that are being written meanwhile prove nothing.
+    Both are read twice, alternately, because UUIDs that are written meanwhile prove nothing.
     """
     first, second, again, last = (marks(*node) for node in (pair, other, pair, other))
     return bool(first and second) and first == again and second == last and first != second
@@ -100,9 +100,10 @@ def _udev_decode(text: str) -> str:
 
 
 def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the string columns of `lsblk -J` by kernel name, whatever columns this version has.
+    """Return the string columns of `lsblk -J` by kernel name, for any set of columns.
 
-    Numbers and booleans become their JSON text; nulls and nested values are left out. Empty if it is not lsblk's JSON.
+    Numbers and booleans become their JSON text; nulls and nested values are left out. The result is empty if the text
+    is not lsblk's JSON.
     """
     columns: dict[str, Mapping[str, str]] = {}
     for row in _rows(document(text), "blockdevices"):
@@ -143,7 +144,7 @@ def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Sig
 
 
 def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...] | None:
-    """Return every signature that `wipefs -n -J` lists; None if the output is not its JSON, which proves nothing."""
+    """Return every signature that `wipefs -n -J` lists; None if the output is not its JSON and proves nothing."""
     answer = document(text)
     if not isinstance(answer, dict) or not isinstance(answer.get("signatures"), list):
         return None

@@ -53,13 +53,14 @@ class LvmName:
     group: str
     """Volume group."""
     volume: str
-    """Name without the endings of a part: `mail` of `mail_corig`. A cache keeps the name it had before."""
+    """Name without the endings of a part: `mail` of `mail_corig`. A volume that became a cache keeps its former name.
+    """
     endings: frozenset[str] = frozenset()
     """Endings of a part: `corig`, `rimage`, `real`; empty for a visible volume."""
 
     @property
     def shown(self) -> str:
-        """Return `vg0/mail`."""
+        """Return the name for display: `vg0/mail`."""
         return clean(f"{self.group}/{self.volume}")
 
     @property
@@ -87,7 +88,7 @@ def lvm_names_below(tree: Tree, node: Node) -> list[LvmName]:
 
 
 def lvm_texts(tree: Tree, node: Node) -> dict[str, str]:
-    """Return texts that complete "X is ..." for LVM's use of a device, each by the first holder that shows it.
+    """Return texts that complete "X is ..." for LVM's use of a device, by the first holder of each volume group.
 
     Examples: `a physical volume of vg0 (cache of vg0/mail)`, `the origin of vg0/mail`.
     """
@@ -114,7 +115,10 @@ def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
 
 
 def _visible_volumes(tree: Tree, node: Node) -> list[str]:
-    """Return the visible volumes: the device itself or those above it; its own name if none is active."""
+    """Return the visible volumes: the device itself, or those above it.
+
+    If there is none, return the name of the device.
+    """
     nodes = (node, *tree.above(node.name))
     names = [name for node in nodes if (name := lvm_name(node)) is not None]
     return [name.shown for name in names if not name.endings] or [names[0].shown]
@@ -147,7 +151,7 @@ class StratisName:
     """Name of a Stratis filesystem or a part of a pool."""
 
     uuid: str
-    """UUID of the pool; of the disk for an encrypted disk."""
+    """UUID of the pool, or of the disk if it is an encrypted disk."""
     role: str
     """`thin-fs-UUID`, `thinpool-pool`, `physical-originsub`, `crypt`, ..."""
     private: bool
@@ -166,7 +170,7 @@ def stratis_name(node: Node) -> StratisName | None:
 
 
 def stratis_pool(tree: Tree, node: Node) -> str:
-    """Return the pool name of a Stratis device, which udev has for its filesystems; otherwise its UUID."""
+    """Return the pool name of a Stratis device from udev's record of a filesystem, or else the UUID of the pool."""
     names = [
         relative.udev.get("STRATIS_POOL_NAME", "")
         for relative in (node, *tree.above(node.name), *tree.below(node.name))
@@ -190,7 +194,7 @@ def _stratis_text(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
 # -- imported ZFS pools and their devices, which `zpool status` reports and sysfs does not ----------------------------
 
 STATUS = ("zpool", "status", "-LP")
-"""Command for devices by their paths, with links resolved (zpool-status(8)); needs no root."""
+"""Command that lists devices by path, with links resolved (zpool-status(8)). It does not need root."""
 
 IMPORTED = "/proc/spl/kstat/zfs/*/state"
 """One file per imported pool (OpenZFS 0.8 and later; module/zfs/spa_stats.c)."""
@@ -234,9 +238,9 @@ class Pools:
     known: bool = True
     """Whether their devices are known."""
     vdevs: Mapping[str, tuple[Vdev, ...]] = field(default_factory=dict)
-    """By kernel name of a device, its vdevs: several pools may share a spare."""
+    """Vdevs by kernel name of the device. A device has several if pools share it as a spare."""
     volumes: Mapping[str, str] = field(default_factory=dict)
-    """By kernel name of a volume (`zd0`), its ZFS name: `tank/vm`."""
+    """ZFS name of each volume (`tank/vm`), by kernel name (`zd0`)."""
 
     def devices(self, pools: Iterable[str]) -> tuple[str, ...]:
         """Return kernel names of the devices of these pools."""
@@ -248,7 +252,7 @@ class Pools:
         return (self.volumes[name].split("/")[0],) if name in self.volumes else self.names
 
     def under(self, tree: Tree) -> Tree:
-        """Return the tree with the devices of their pools below the volumes, which sysfs does not show."""
+        """Return the tree in which the devices of a pool are below its volumes; sysfs does not show this."""
         if not self.vdevs:
             return tree
         return tree_of(
@@ -286,7 +290,7 @@ def parse_status(text: str) -> tuple[Vdev, ...]:
 
 
 async def read_pools(host: Host, tree: Tree) -> Pools:
-    """Return the imported pools; without any, no program is started."""
+    """Return the imported pools. If there are none, no program is started."""
     states = await host.list(IMPORTED)
     if not states:
         return Pools()
@@ -339,13 +343,13 @@ class MemberSignature:
     phrase: str
     """Text that completes "X holds ..." or "X is ..."."""
     verb: str = "holds"
-    """The verb of that sentence."""
+    """Verb of the sentence that `phrase` completes."""
     labelled_phrase: str = ""
     """The same text with a place for the label of the signature; "" if the label names nothing."""
     remove: str
     """Programs that remove the signature."""
     layer: str = ""
-    """Kind of the use that reports it while the layer is active."""
+    """Kind of the use that shows this membership while the layer is active."""
 
     def text(self, label: str | None) -> str:
         """Return the text that completes the sentence, with the label if there is one."""
@@ -380,18 +384,18 @@ MARKS = {
     "stratis": MemberSignature(layer="stratis", phrase="a part of a Stratis pool", remove="wipefs"),
     "VMFS_volume_member": MemberSignature(phrase="a part of a VMFS volume", remove="wipefs"),
 }
-"""Signatures of parts of something larger, by libblkid's TYPE."""
+"""Signatures of devices that are part of an array, pool or group, by libblkid's TYPE."""
 
 
 def mark_of(kind: str) -> MemberSignature | None:
-    """Return the meaning of a signature that a layer may activate at any time; None for a filesystem or the like."""
+    """Return the meaning of a signature that a layer may activate at any time; None for others, like a filesystem."""
     return MARKS.get(kind) or (SET if kind.endswith("_raid_member") else None)
 
 
 def layer_uses(
     tree: Tree, bcache: Mapping[str, str], pools: Pools, node: Node, part: str | None, ours: Collection[str]
 ) -> Iterator[Use]:
-    """Yield the uses of a device by each layer, without those by holders in `ours`."""
+    """Yield the uses of a device by each layer, except uses by the holders in `ours`."""
     built = replace(node, holders=tuple(holder for holder in node.holders if holder not in ours))
     for text in lvm_texts(tree, built).values():
         yield Use(kind="lvm", detail=text, part=part)
@@ -462,13 +466,13 @@ def volume_shown(node: Node) -> str | None:
     return clean(node.attributes.get("dm/name", "")) or node.name.replace("!", "/")
 
 
-# -- cache devices, as LVM and bcache mark them -----------------------------------------------------------------------
+# -- cache devices, from the marks of LVM and bcache -------------------------------------------------------------------
 
 DM_CACHE, WRITECACHE, BCACHE = "dm-cache", "writecache", "bcache"
 """Kinds of caches."""
 
 _CACHE_KINDS = {CACHE_ORIGIN: DM_CACHE, WRITECACHE_ORIGIN: WRITECACHE}
-"""Kind by LVM's ending of the slow part (lvmcache(7))."""
+"""Kind of cache, by the ending that LVM gives to the slow part (lvmcache(7))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -476,7 +480,7 @@ class Cache:
     """Cache in front of a slow device."""
 
     kind: str
-    """One of the kinds above."""
+    """`DM_CACHE`, `WRITECACHE` or `BCACHE`."""
     parts: tuple[Node, ...]
     """Devices with cached data, without metadata devices."""
 
@@ -488,7 +492,7 @@ class Cache:
 
 
 def cache_of(name: str, under: Iterable[Node], bcache: Mapping[str, str]) -> Cache | None:
-    """Return the cache of a device from the devices below and bcache's (see `read_bcache`), or None. No I/O."""
+    """Return the cache of a device, or None. `bcache`: the result of `read_bcache`. No I/O."""
     parts = tuple(under)
     if name.startswith("bcache"):
         caches = tuple(part for part in parts if bcache.get(part.name) == "cache")
@@ -505,7 +509,7 @@ def cache_of(name: str, under: Iterable[Node], bcache: Mapping[str, str]) -> Cac
 
 
 async def read_cache(host: Host, disk: str) -> Cache | None:
-    """Return the cache of a disk by its kernel name, after reading the devices below."""
+    """Read the devices below a disk, and return its cache, or None. `disk`: kernel name."""
     if not disk.startswith(("dm-", "bcache")):
         return None
     names = sorted(path.rpartition("/")[2] for path in await host.list(f"/sys/block/{disk}/slaves/*"))

@@ -9,25 +9,27 @@ from backends.sizes import size_words
 from backends.values import dataclass
 
 MARGIN = 0.1
-"""Share of a pool, store or filesystem that stays free: if it fills up, all its other users fail as well."""
+"""Share of a pool, store or filesystem that must stay free: if it fills up, writes of all its users fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedRange:
-    """Space that a run allocated: writing there again allocates none."""
+    """Space that a run allocated. Writing there again allocates no more space."""
 
     layer: str
     """Kernel name of the device that allocated the space."""
     place: str
-    """The storage as text, as in `ThinCapacity.place`."""
+    """The storage as text, equal to `ThinCapacity.place`."""
     part: str
-    """See `ThinCapacity.part`."""
+    """`metadata` of a thin pool; "" for data."""
     within: int
     """Length of the area that the run wrote to, from the start of the device."""
     written: int
     """Bytes of that area that are allocated after the run."""
     held: int
-    """All bytes that the layer had allocated after the run. If it has fewer now, some were freed or shared."""
+    """All bytes that the layer had allocated after the run.
+    If it has fewer later, some were freed, or are shared with a snapshot.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +57,7 @@ class ThinCapacity:
     key: str
     """Identifier for later reads: a device-mapper name, a path, a ZFS volume."""
     layer: str = ""
-    """Kernel name of the device that allocates."""
+    """Kernel name of the device that allocates the space."""
     part: str = ""
     """`metadata` of a thin pool; "" for data."""
     unknown: str = ""
@@ -67,11 +69,11 @@ class ThinCapacity:
     unit: int = 1
     """Bytes of one allocation unit."""
     takes: int = 1
-    """Bytes of the storage that one unit needs, including its metadata."""
+    """Bytes of the storage that one allocation unit takes, including its metadata."""
     capacity: int = 0
     """Bytes of the device that is written."""
     held: int = 0
-    """Bytes of the device that are already allocated and need nothing when they are written again."""
+    """Bytes of the device that are already allocated; writing them again needs no more space."""
     beside: tuple[str, ...] = ()
     """Other users of the storage, whose writes fail as well if it is full."""
 
@@ -80,7 +82,7 @@ class ThinCapacity:
         return -(-self._unallocated(area) // self.unit) * self.takes
 
     def limited_to(self, area: WriteRange) -> ThinCapacity:
-        """Return the storage with the unallocated bytes of an area as capacity, to add up several writes."""
+        """Return the storage with the unallocated bytes of the area as its capacity. Used to add up several writes."""
         return replace(self, capacity=self._unallocated(area), held=0)
 
     def allocated_since(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
@@ -113,7 +115,7 @@ class ThinCapacity:
 
 
 def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
-    """Return why writing to the area does not fit with a tenth left, each a sentence. No I/O."""
+    """Return the reasons why writing to the area would leave less than a tenth free, each a sentence. No I/O."""
     shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:
         shared.setdefault((room.kind, room.key, room.part), []).append(room)

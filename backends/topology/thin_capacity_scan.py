@@ -42,13 +42,13 @@ THIN_COUNT = ("--nolocking", "--reportformat", "json", "-a", "-o", "vg_name,lv_n
 """Arguments of lvs for the number of volumes in each thin pool, active or not."""
 
 _MAPPING = 64
-"""Bytes of metadata that a block of a thin volume needs at most (thin_metadata_size(8))."""
+"""Maximum number of metadata bytes that a block of a thin volume needs (thin_metadata_size(8))."""
 
 _EXCEPTION = 16
 """Bytes of a snapshot's store that a chunk needs in addition to its data (drivers/md/dm-snap-persistent.c)."""
 
 _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "exfat"})
-"""Filesystems that overwrite data in place; the others allocate new space first."""
+"""Filesystems that overwrite data in place. Other filesystems allocate new space first."""
 
 
 async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
@@ -164,7 +164,7 @@ class _Reader:
         """Return the bytes of a volume that are allocated and belong to it alone.
 
         Snapshots share blocks, which are copied when one of them is written. No block is shared if all volumes of the
-        pool together have as many blocks as the pool has allocated; otherwise 0 is returned.
+        pool together have as many blocks as the pool has allocated. If some may be shared, 0 is returned.
         """
         segment = self._first_segment(self._status, pool, POOL)
         used = parse_usage(segment.args[2])[0] if segment is not None and len(segment.args) > 2 else None
@@ -197,7 +197,7 @@ class _Reader:
         return with_usage(room, segments) if chunk else replace(room, unknown=NOT_REPORTED)
 
     def _stored_bytes(self, snapshot: Node) -> int:
-        """Return the bytes that are already in the store, overwritten in the origin or the snapshot."""
+        """Return the bytes in the store: those that were overwritten in the origin or in the snapshot."""
         segment = self._first_segment(self._status, snapshot, ThinKind.SNAPSHOT)
         used = parse_usage(segment.args[0])[0] if segment is not None and segment.args else None
         extra = number(segment.args[1]) if segment is not None and len(segment.args) > 1 else None
@@ -246,7 +246,7 @@ class _Reader:
         space = await self._host.space_at(backing.path) if stat is not None else None
         above = await self._host.space_at(mount.point) if mount is not None else None
         if mount is not None and space is not None and above is not None and above.size == space.size:
-            room = replace(room, key=mount.point)  # a user who may not see the file may ask there
+            room = replace(room, key=mount.point)  # a user who may not read the file's folder can query the mount point
         if stat is None or stat.place != backing.place or stat.allocated is None or space is None:
             return (replace(room, unknown="the file cannot be read"),)
         in_place = mount is not None and mount.fstype in _IN_PLACE

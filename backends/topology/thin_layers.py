@@ -23,7 +23,7 @@ class ThinKind(StrEnum):
     SNAPSHOT = SNAPSHOT
     """A classic snapshot (dm-snapshot): writes to it go to its COW store."""
     ORIGIN = ORIGIN
-    """The origin of classic snapshots: overwritten data are first copied to the store of each."""
+    """The origin of classic snapshots: before data is overwritten, it is copied to the store of each snapshot."""
     VDO = "vdo"
     """A deduplicated volume (dm-vdo)."""
     ZVOL = "zvol"
@@ -31,22 +31,22 @@ class ThinKind(StrEnum):
     FILE = "file"
     """A loop device on a file."""
     UNKNOWN = "unknown"
-    """The kind cannot be read."""
+    """A layer whose kind cannot be read."""
 
 
 _MAPPED = {kind.value: kind for kind in (ThinKind.THIN, ThinKind.SNAPSHOT, ThinKind.ORIGIN, ThinKind.VDO)} | {
     "snapshot-merge": ThinKind.UNKNOWN
 }
-"""Device-mapper targets that allocate elsewhere; while a snapshot is merged, both sides change."""
+"""Device-mapper targets that allocate elsewhere. While a snapshot is merged, both it and its origin change."""
 
 _SOLID = ("CRYPT-", "mpath-", "part", "DMRAID-")
-"""UUID prefixes of fully allocated device-mapper devices: LUKS, multipath and its partitions."""
+"""UUID prefixes of fully allocated device-mapper devices: LUKS, multipath, partitions, BIOS RAID (dmraid)."""
 
 
 def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
     """Return the mount of a file by its device number (`st_dev`); None if it is not known.
 
-    Files of btrfs have the number of their subvolume, which no mount has. There the path decides.
+    Files of btrfs have the device number of their subvolume, which no mount has; their mount is found by the path.
     """
     same = [mount for mount in picture.mounts if mount.devno == devno]
     if same:
@@ -56,7 +56,7 @@ def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
 
 
 def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
-    """Return the devices of a filesystem by the device number of its file at `path`; empty if it is not known."""
+    """Return the devices of the filesystem with the device number of the file at `path`; empty if unknown."""
     node = picture.tree.by_devno(devno)
     if node is not None:
         return (node,)
@@ -103,7 +103,7 @@ def _kinds(picture: Topology, tables: Segments, node: Node) -> Collection[ThinKi
 
 
 def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
-    """Return the kinds if the kernel's table cannot be read: LVM's names and UUIDs show them."""
+    """Return the kinds from LVM's names and UUIDs, for a device whose table cannot be read."""
     uuid = node.attributes.get("dm/uuid", "")
     if not uuid.startswith(MARK):
         return () if uuid.startswith(_SOLID) else (ThinKind.UNKNOWN,)
@@ -135,7 +135,7 @@ def parse_usage(text: str) -> tuple[int | None, int | None]:
 
 
 Gauge = tuple[int | None, int | None, int, str]
-"""Used, total, bytes of the unit, and the fault as text."""
+"""Used units, total units, bytes of a unit, and the fault as text."""
 
 
 def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
@@ -169,7 +169,7 @@ GAUGES = {
 
 
 def with_usage(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
-    """Return device-mapper storage with the usage from its status."""
+    """Return the storage with the usage from the status of its device-mapper device."""
     kinds, gauge = GAUGES[room.kind]
     args = next((part.args for part in segments if part.kind == kinds), None)
     used, total, block, trouble = gauge(room, args or ())

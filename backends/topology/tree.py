@@ -24,10 +24,10 @@ DISK_ATTRIBUTES = (
     *("device/vpd_pg80", "device/state", "device/subsysnqn", "device/transport", "device/address"),
     *("queue/rotational", "queue/logical_block_size", "queue/physical_block_size", "queue/scheduler", "queue/zoned"),
 )
-"""Attributes that are read of every disk, in one batch; most disks have only some of them."""
+"""Attributes that are read for every disk in one batch. Most disks have only some of them."""
 
 PARTITION_ATTRIBUTES = ("dev", "size", "ro", "partition", "start")
-"""Attributes that are read of every partition."""
+"""Attributes that are read for every partition."""
 
 _CHARACTERS = (
     "/sys/block/*/device/generic/dev",
@@ -38,13 +38,16 @@ _CHARACTERS = (
 )
 """Files with the numbers of character devices that lead to a disk.
 
-SCSI generic (drivers/scsi/sg.c), the block layer's SCSI device (block/bsg.c), an NVMe namespace (nvme_add_ns_cdev in
-drivers/nvme/host/core.c), and the controllers of a namespace: below the subsystem with multipath, or the parent.
+These are SCSI generic (drivers/scsi/sg.c), the block layer's SCSI device (block/bsg.c), an NVMe namespace
+(nvme_add_ns_cdev in drivers/nvme/host/core.c), and the controllers of a namespace. With multipath, the controllers are
+below the subsystem; otherwise the controller is the parent.
 """
 _HEAD = re.compile(r"(nvme\d+)(n\d+)")
 _CONTROLLER = re.compile(r"nvme\d+")
 _RAW = "/dev/raw/raw[0-9]*"
-"""Raw devices (drivers/char/raw.c, up to Linux 5.13). Sysfs does not show their disks, so each may be any disk."""
+"""Raw devices (drivers/char/raw.c, up to Linux 5.13).
+Sysfs does not show their disks, so each of them may lead to any disk.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +57,7 @@ class Node:
     name: str
     """Kernel name; a `/` in it is `!`, as in sysfs."""
     devno: str | None
-    """MAJ:MIN."""
+    """Device number, MAJ:MIN."""
     size_bytes: int | None
     """Size in bytes."""
     parent: str | None = None
@@ -66,7 +69,7 @@ class Node:
     holders: tuple[str, ...] = ()
     """Devices directly built on it: device-mapper, md, bcache."""
     slaves: tuple[str, ...] = ()
-    """Devices it is directly built on."""
+    """Devices that it is directly built on."""
     path: str | None = None
     """Its sysfs folder with links resolved, which shows the transport."""
     attributes: Mapping[str, str] = field(default_factory=dict)
@@ -93,7 +96,7 @@ class Node:
 
     @property
     def shown(self) -> str:
-        """Return a path by device-mapper's name if there is one, because dm numbers change with each boot."""
+        """Return the path with the device-mapper name if there is one, because dm numbers can change with each boot."""
         name = clean(self.attributes.get("dm/name", ""))
         return f"/dev/mapper/{name}" if name else self.device
 
@@ -136,11 +139,11 @@ class Tree:
         return (disk, *(self.nodes[part] for part in disk.partitions if part in self.nodes))
 
     def above(self, name: str) -> tuple[Node, ...]:
-        """Return everything built on `name`, at any level, including partitions."""
+        """Return all devices built on `name`, at any level, including partitions."""
         return self._walk(name, lambda node: (*node.holders, *node.partitions))
 
     def below(self, name: str) -> tuple[Node, ...]:
-        """Return everything `name` is built on, at any level, including the disks of partitions."""
+        """Return all devices that `name` is built on, at any level, including the disks of partitions."""
         return self._walk(name, lambda node: (*node.slaves, *((node.parent,) if node.parent else ())))
 
     def _walk(self, name: str, step: Callable[[Node], Iterable[str]]) -> tuple[Node, ...]:
@@ -183,7 +186,7 @@ async def page_bytes(host: Host) -> int:
 
 
 def bytes_of(sectors: str | None) -> int | None:
-    """Return bytes of a sysfs size, which has sectors of 512 bytes whatever the device's sector size."""
+    """Return the bytes of a size in sysfs, which counts sectors of 512 bytes for every device."""
     count = number(sectors)
     return None if count is None else count * 512
 
@@ -191,7 +194,7 @@ def bytes_of(sectors: str | None) -> int | None:
 async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
     """Return all block devices, in three rounds: the list, their sysfs and udev attributes, their sysfs folders.
 
-    `guarded`: also read what only the write guard needs: character devices of disks and ranges of md members.
+    `guarded`: also read the character devices of disks and the ranges of md members, for the write guard.
     """
     disks, parts, holders, part_holders, slaves = await asyncio.gather(
         host.list("/sys/block/*"),
@@ -251,7 +254,7 @@ async def _raw_devices(host: Host) -> tuple[str, ...]:
 
 
 async def read_node(host: Host, name: str) -> Node | None:
-    """Return one disk without its relations, to check whether it is still the same; None if it is gone."""
+    """Return a disk without its relations, to check whether it is still the same disk; None if it is gone."""
     path = f"/sys/block/{name}"
     texts, link = await asyncio.gather(
         host.read_many([f"{path}/{attribute}" for attribute in DISK_ATTRIBUTES]), host.link(path)
@@ -282,7 +285,7 @@ def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, sh
 
 
 def grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
-    """Return the second values of the pairs by the first."""
+    """Return the second values of the pairs, grouped by the first value."""
     groups: dict[str, list[T]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)

@@ -18,7 +18,7 @@ from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 
 SYSTEM_POINTS = ("/", "/boot", "/boot/efi", "/efi", "/usr")
-"""Mount points whose disk belongs to the system: never written to."""
+"""Mount points of the running system. Their disks are never written to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class Topology:
     mounted: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
     """Mounts by the kernel name of their device, of every mount namespace that was read."""
     system: frozenset[str] = frozenset()
-    """Kernel names of the disks of the running system: /, /boot, /usr and the EFI partition."""
+    """Kernel names of the disks with the running system: /, /boot, /usr and the EFI partition."""
     swaps: tuple[str, ...] = ()
     """Device numbers of swap devices, and IDs of swap files."""
     btrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -46,23 +46,23 @@ class Topology:
     bcache: Mapping[str, str] = field(default_factory=dict)
     """Role in bcache by kernel name: `cache` or `backing`."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By kernel name, the loop and zram devices on it, by their names, each with a sentence."""
+    """Loop and zram devices on each device, by its kernel name. They are given by name, each with a sentence."""
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By kernel name, the other paths to the same disk."""
+    """Other paths to each disk, by its kernel name."""
     likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """By kernel name, disks that may be the same, each with a text."""
+    """Other disks that may be the same disk, each with a text, by kernel name of the disk."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
     """Backing of loop and zram devices, and of disks that this machine serves to itself."""
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None = None
-    """By kernel name, the ranges that each device-mapper device uses; None if its tables were not read."""
+    """Ranges that each device-mapper device uses, by its kernel name; None if the tables were not read."""
     exported: Mapping[str, str] = field(default_factory=dict)
-    """Kernel targets that export it, by device number or file ID."""
+    """Text that names the kernel targets that export a device or file, by device number or file ID."""
     quiet: QuietUsers = field(default_factory=QuietUsers)
     """Other uses by the kernel, if they were read."""
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
     """Content of each device as reported by udev or lsblk."""
     blind: tuple[str, ...] = ()
-    """Checks that could not be made, each a sentence. If there is any, uses may be hidden."""
+    """Checks that could not be made, each a sentence. If it is not empty, some uses may be missing."""
 
     def uses(self, name: str) -> tuple[Use, ...]:
         """Return all uses of the disk `name`, or the disk of partition `name`, and of its partitions.
@@ -75,7 +75,7 @@ class Topology:
         return tuple(dict.fromkeys((*direct, *related, *self._uses_of_files(name))))
 
     def uses_of_node(self, node: Node) -> tuple[Use, ...]:
-        """Return the uses of a disk or partition alone, under its own name."""
+        """Return the uses of a disk or partition itself, without those of other paths or partitions."""
         return tuple(self._direct(node, node.part))
 
     def _uses_of_related(self, name: str, lines: Collection[str]) -> Iterator[Use]:
@@ -96,7 +96,7 @@ class Topology:
                 yield from filter(None, map(relation.translate_use, direct))
 
     def _uses_of_files(self, name: str) -> Iterator[Use]:
-        """Yield uses of the files in which the data are stored."""
+        """Yield uses of the files in which the data of `name` is stored."""
         for file_id, relation in self.files(name).items():
             if file_id in self.swaps:
                 yield Use(kind="swap", detail=f"{relation.text}, active swap", elsewhere=True)
@@ -107,7 +107,7 @@ class Topology:
                 yield replace(use, detail=f"{relation.text}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
-        """Return names of everything built on the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
+        """Return the names of all dependents of the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
 
         Devices on another path to the same disk are included; parts of a volume are not.
         """
@@ -139,7 +139,7 @@ class Topology:
         return tuple(visited.values()), tuple(pools)
 
     def doubtful_pairs(self) -> list[tuple[str, str]]:
-        """Return pairs of disks that may be one by a serial number only, or by a WWN that another fact contradicts."""
+        """Return pairs of disks that may be the same disk, by a serial number only or by a WWN that is contradicted."""
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
         identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [
@@ -151,12 +151,12 @@ class Topology:
         ]
 
     def _are_paths(self, first: str, second: str) -> bool:
-        """Return whether a multipath device is built on both."""
+        """Return whether a multipath device is built on both disks."""
         shared = set(self.tree.nodes[first].holders) & set(self.tree.nodes[second].holders)
         return any(is_multipath(self.tree.nodes[name]) for name in shared if name in self.tree.nodes)
 
     def stable_name(self, name: str) -> str | None:
-        """Return the administrators' name of a device whose kernel name changes: `vg0/db`, `crypt1`, `tank/vm`."""
+        """Return the name that administrators use, if the kernel name can change: `vg0/db`, `crypt1`, `tank/vm`."""
         node = self.tree.nodes[name]
         dm_name = clean(node.attributes.get("dm/name", ""))
         return self.pools.volumes.get(name) or ((volume_shown(node) or dm_name) if dm_name else None)
@@ -182,18 +182,18 @@ class Topology:
         return replace(self, twins=twins, likely=likely)
 
     def paths(self, name: str) -> tuple[str, ...]:
-        """Return kernel names of all paths to the disk of `name` in order; only its own if there is one."""
+        """Return the kernel names of all paths to the disk of `name`, in natural order."""
         return paths_of(self.twins, self.tree.disk_of(name))
 
     def related(self, name: str) -> tuple[SameDataDevice, ...]:
-        """Return every device that is the same as the disk of `name`, or lower."""
+        """Return every device that is the same disk as that of `name`, or a layer below it."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def unreported_reasons(self, name: str) -> list[str]:
         """Return the unknown facts about a device, each a sentence without its full stop.
 
-        These are ranges and disks that device-mapper and DRBD do not report, and files that cannot be identified if the
-        data are in a file.
+        These are the ranges that device-mapper does not report, and the disks that DRBD does not report. If the data is
+        in a file, files that cannot be identified are included.
         """
         unidentified = self.quiet.unidentified if self.files(name) else ()
         return [
@@ -203,7 +203,7 @@ class Topology:
         ]
 
     def files(self, name: str) -> Mapping[str, SameDataDevice]:
-        """Return, by file ID, the files in which the data of `name` are stored."""
+        """Return, by file ID, the files in which the data of `name` is stored."""
         return files_of(self._disks_of(name), self.backings)
 
     def _disks_of(self, name: str) -> set[str]:
@@ -212,7 +212,10 @@ class Topology:
         return {self.tree.disk_of(name), *related}
 
     def backing_disks_and_files(self, name: str) -> frozenset[str]:
-        """Return nodes of all disks, and files, with data of `name`. Devices that share any are not independent."""
+        """Return the nodes of all disks, and the files, with data of `name`.
+
+        Devices that share one of them are not independent.
+        """
         names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}
         return frozenset({*(node_path(disk) for disk in names), *files})
@@ -294,7 +297,7 @@ def mounted_by_node(
 def system_disks(
     tree: Tree, mounted: Mapping[str, tuple[Mount, ...]], mounts: Iterable[Mount] = (), pools: Pools | None = None
 ) -> frozenset[str]:
-    """Return devices and disks of /, /boot, /usr and the EFI partition at all layers; `mounts`: to include pools."""
+    """Return the disks below /, /boot, /usr and the EFI partition, at all layers. `mounts`: to include ZFS pools."""
     names = [
         name for name, device_mounts in mounted.items() if any(mount.point in SYSTEM_POINTS for mount in device_mounts)
     ]

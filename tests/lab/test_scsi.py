@@ -149,13 +149,13 @@ async def test_the_largest_queue_depth_offered_is_taken(
 
 
 BLOCKED = {
-    ("sata0", "read_look_ahead"): "the drive does not have it",
-    ("sata0", "apm"): "the drive does not have it",
-    ("sata0", "acoustic"): "the drive does not have it",
+    ("sata0", "read_look_ahead"): "the drive does not have this setting",
+    ("sata0", "apm"): "the drive does not have this setting",
+    ("sata0", "acoustic"): "the drive does not have this setting",
     ("sata0", "read_cache"): "an ATA drive has a switch only for look-ahead, not for its read cache",
     ("scsi0", "read_look_ahead"): "the drive does not allow changing it",
     ("scsi0", "read_cache"): "the drive does not allow changing it",
-    ("scsi0", "apm"): "only ATA drives have it",
+    ("scsi0", "apm"): "only ATA drives have this setting",
     ("mega0", "drive_cache"): "this is a virtual drive of a RAID controller, which owns the cache",
 }
 """What these emulated drives lack."""

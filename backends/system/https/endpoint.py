@@ -15,7 +15,10 @@ from backends.values import dataclass
 
 
 def password_in(path: str) -> str:
-    """Return line 1 of a password file, accessible only to its owner (this user or root). Raises RefusedError."""
+    """Return the first line of a password file.
+
+    Raises RefusedError unless only its owner (this user or root) has access.
+    """
     shown = clean(path, 200)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -73,9 +76,10 @@ class HttpsEndpoint:
     password_file: str
     """Absolute path of a file with the password, readable only for its owner."""
     ca_file: str | None = None
-    """Absolute path of the CA certificates; None for the system's."""
+    """Absolute path of the CA certificates; None for those of the system."""
     fingerprint: str | None = None
-    """SHA-256 of the server certificate as 64 lower-case hexadecimal digits, instead of a CA; None to use a CA."""
+    """SHA-256 of the server certificate (64 lower-case hexadecimal digits), checked instead of a CA; None to use a CA.
+    """
 
     @property
     def pseudo_path(self) -> str:

@@ -18,8 +18,9 @@ _PATH = re.compile(r"/[!-~]{0,2000}", re.ASCII)
 class WebHost(HostWrapper):
     """The wrapped host, plus one pseudo-program `/KIND:/NAME` for each endpoint: running it sends a request.
 
-    The arguments are the endpoint, a method, a path, and the body if there is one. A GET is a read, any other method a
-    change. A command that declares the opposite is refused, so that an outer wrapper can rely on `Command.mutates`.
+    The arguments are the endpoint, a method, a path, and the body if there is one. A GET only reads; any other
+    method counts as a change. A command whose `mutates` says the opposite is refused, so that an outer wrapper can rely
+    on `Command.mutates`.
     """
 
     def __init__(self, inner: Host, endpoints: Iterable[HttpsEndpoint]) -> None:
@@ -50,11 +51,11 @@ class WebHost(HostWrapper):
         return await (shield_to_completion(asyncio.ensure_future(request)) if command.mutates else request)
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Stream a program of the wrapped host. Raises RefusedError for an endpoint, which streams nothing."""
+        """Stream a program of the wrapped host. Raises RefusedError for an endpoint, which cannot stream."""
         if command.argv[0] in self._endpoints:
             raise RefusedError(f"A disk system runs no programs: {command.argv[0]}.")
         return self._inner.stream(command)
 
     async def writable(self, path: str) -> str | None:
-        """Return None for an endpoint: any user may try, and the array decides who may change it."""
+        """Return None for an endpoint: any user may try a change, and the array itself checks the permission."""
         return None if path in self._endpoints else await self._inner.writable(path)

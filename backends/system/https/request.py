@@ -19,16 +19,16 @@ from backends.system.local.uninterruptible import run_in_thread
 from backends.text import clean
 
 MOST = 16 << 20
-"""Maximum size of a reply in bytes. A longer one is refused, because a truncated document is useless."""
+"""Maximum size of a reply in bytes. A longer reply is refused, because a truncated document is useless."""
 
 REFUSED = 22
-"""Exit status for any reply but 2xx, as with curl."""
+"""Exit status for any HTTP status other than 2xx, equal to that of curl."""
 
 CONNECT_SECONDS = 10.0
-"""Timeout for a connection, so that a host that is switched off fails soon."""
+"""Timeout in seconds for a connection, so that a request to a host that is switched off fails early."""
 
 LOOK_SECONDS = 10.0
-"""Timeout for fetching a certificate that is only displayed."""
+"""Timeout in seconds for fetching a certificate that is only displayed."""
 
 
 async def exchange(endpoint: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> Completed:
@@ -49,7 +49,7 @@ async def exchange(endpoint: HttpsEndpoint, method: str, path: str, body: str | 
 
 
 class _Call:
-    """One request, sent in a thread. A caller that stops waiting ends the connection from outside."""
+    """One request, sent in a thread. A caller that stops waiting closes the connection with `hang_up`."""
 
     def __init__(self, endpoint: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> None:
         self._endpoint = endpoint
@@ -77,14 +77,14 @@ class _Call:
             )
             answer = connection.getresponse()
             body = answer.read(MOST + 1)
-            if answer.length:  # read(n) does not report a reply that ended early
+            if answer.length:  # read(n) raises no error if a reply ends early
                 raise http.client.IncompleteRead(body, answer.length)
         except TimeoutError as error:
             seconds = self._patience if connection is None else self._seconds
             raise ToolTimeoutError(
                 f"{shown} did not respond within {seconds:.0f} s.", hint="Check its address and that it is running."
             ) from error
-        except ssl.SSLError as error:  # after the handshake
+        except ssl.SSLError as error:  # an error after the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} failed.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
             raise ToolFailedError(f"{shown} does not respond: {_reason(error)}.", evidence=repr(error)) from error
@@ -150,7 +150,7 @@ class _Call:
         }
 
     def hang_up(self) -> None:
-        """End the connection, whatever the thread waits for; nothing more is sent."""
+        """Close the connection, even while the thread is waiting for it. Nothing more is sent."""
         self._given_up = True
         connection = self._connection
         sock = connection.sock if connection is not None else None

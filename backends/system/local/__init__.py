@@ -1,4 +1,4 @@
-"""The machine raidbench runs on: the only package that starts programs and opens files."""
+"""The machine that raidbench runs on. This is the only package that starts programs and opens files."""
 
 from __future__ import annotations
 

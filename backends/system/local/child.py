@@ -1,4 +1,4 @@
-"""Start of a child process, its pipes, its exit, and a gate that holds it until its process ID is recorded."""
+"""Start of a child process, its pipes and exit, and a gate at which it waits until its process ID is recorded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.errors import ToolFailedError, ToolMissingError
 from backends.host import Command
 from backends.system.local.programs import search_path
 
-# -- a child held between fork and exec until its process ID is reported ----------------------------------------------
+# -- a child that waits between fork and exec until its ID is reported ----------------------------------------------
 
 _PR_SET_PDEATHSIG = 1
 # Loaded here, not in the child: between fork and exec nothing may allocate or take a lock.
@@ -30,7 +30,8 @@ _NOT_RUN = 127
 class StartGate:
     """Context for the start of one program; `in_child` runs between fork and exec.
 
-    If this process dies before the ID is reported, the child dies too. A program that runs has therefore been reported.
+    If this process dies before the process ID is reported, the child dies too. Every running program has therefore been
+    reported.
     """
 
     def __init__(self, report: Callable[[int], None]) -> None:
@@ -40,14 +41,14 @@ class StartGate:
         self._go_reader, self._go_writer = os.pipe()
         self._reporter = Thread(target=self._report_id, name="gate", daemon=True)
         self.refusal: Exception | None = None
-        """Exception that `report` raised; then nothing was run."""
+        """Exception that `report` raised, or None. After an exception, the program was not run."""
 
     def __enter__(self) -> StartGate:
         self._reporter.start()  # Popen returns only after exec, so another thread has to open the gate
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        os.close(self._id_writer)  # end of file, in case no child wrote its ID
+        os.close(self._id_writer)  # the reader gets end of file if no child wrote its ID
         self._reporter.join()
         os.close(self._id_reader)
         os.close(self._go_reader)
@@ -57,7 +58,7 @@ class StartGate:
         LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != self._starter:  # the parent died before prctl
             os._exit(_NOT_RUN)
-        os.close(self._go_writer)  # this copy would prevent the end of file
+        os.close(self._go_writer)  # an open copy would prevent end of file
         os.write(self._id_writer, b"%d" % os.getpid())
         if not os.read(self._go_reader, 1):
             os._exit(_NOT_RUN)
@@ -67,9 +68,9 @@ class StartGate:
         try:
             if pid := os.read(self._id_reader, 32):
                 self._report(int(pid))
-                with contextlib.suppress(BrokenPipeError):  # it was killed meanwhile
+                with contextlib.suppress(BrokenPipeError):  # the child was killed meanwhile
                     os.write(self._go_writer, b"g")
-        except Exception as refusal:  # raised by the caller that starts the program
+        except Exception as refusal:  # the caller that starts the program raises it
             self.refusal = refusal
         finally:
             os.close(self._go_writer)
@@ -78,7 +79,7 @@ class StartGate:
 # -- a running child: start, environment, exit ------------------------------------------------------------------------
 
 OUTPUT_LIMIT = 16 * 1024 * 1024
-"""Bytes of output kept from one command (the JSON of one controller may be several MiB)."""
+"""Maximum bytes of output that are kept of one command. The JSON of one controller may have several MiB."""
 
 START = 30.0
 """Timeout for starting a program, in seconds. Starting several at once takes time on a busy machine."""
@@ -87,17 +88,17 @@ PIPE_BYTES = 1024 * 1024
 """Size of the output pipe, so that the program does not block while this process is busy."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that end a program; they are reset to their default action, whatever this process does with them."""
+"""Signals that end a program; they are reset to their default action for every child."""
 
 
 def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
     """Return the function that runs between fork and exec: reset signals, die with the parent, set the priority."""
 
     def setup() -> None:
-        for number in _ENDING_SIGNALS:  # `&` and nohup make a parent ignore some, and children inherit that
+        for number in _ENDING_SIGNALS:  # with `&` and nohup, a parent ignores some, which children inherit
             signal.signal(number, signal.SIG_DFL)
-        # A killed raidbench cannot stop fio; the kernel does. The signal follows the death of the thread that
-        # forked: the event loop.
+        # A killed raidbench cannot stop fio, so the kernel stops it. The kernel sends the signal when the thread that
+        # forked dies, which is the thread of the event loop.
         LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(_NOT_RUN)
@@ -122,7 +123,7 @@ def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 class Protocol(asyncio.subprocess.SubprocessStreamProtocol):
-    """Protocol that records the exit at once: asyncio's own `wait` may also wait for pipes of a grandchild."""
+    """Protocol that records the exit at once: asyncio's own `wait` may wait until a grandchild closes the pipes."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(limit=OUTPUT_LIMIT, loop=loop)
@@ -163,8 +164,8 @@ class Child:
 
     def signal(self, number: int) -> None:
         """Send a signal to the process group, even if only children of the program are left."""
-        # A process group outlives its leader, and its number is not reused while it has members. A process with that
-        # number after the leader was reaped is therefore unrelated.
+        # A process group outlives its leader, and its number is not reused while it has members. If the leader
+        # has been reaped, a process with that number is therefore unrelated.
         if self.returncode is not None and os.path.exists(f"/proc/{self.pid}"):
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -172,11 +173,11 @@ class Child:
 
     def widen_pipe(self) -> None:
         """Enlarge the output pipe as far as allowed."""
-        # fio blocks at a full pipe and would then measure the pipe.
+        # fio blocks when the pipe is full, and would then measure the pipe.
         pipe = self._transport.get_pipe_transport(1)
         raw = pipe.get_extra_info("pipe") if pipe is not None else None
         if raw is not None:
-            with contextlib.suppress(OSError, ValueError):  # ValueError: the program has ended
+            with contextlib.suppress(OSError, ValueError):  # ValueError: the pipe is closed
                 fcntl.fcntl(raw.fileno(), fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     def close(self) -> None:
@@ -185,7 +186,7 @@ class Child:
 
 
 async def start(command: Command, cwd: str, nice: int | None) -> Child:
-    """Start a program with pipes, in its own session, stdin at /dev/null; it dies with this process.
+    """Start a program in its own session, with pipes and stdin from /dev/null. It is ended if this process dies.
 
     Raises ToolMissingError, ToolFailedError.
     """

@@ -19,14 +19,17 @@ from backends.system.local.pty_prompt import PROMPT_LIMIT, Terminal
 from backends.system.local.stalls import Stall, stall_of
 
 LINGER = 1.0
-"""Seconds to wait for output after a program has exited while one of its children holds the pipe."""
+"""Seconds to wait for more output after a program has exited, while one of its children has the pipe open."""
 
 REAP = 0.5
 """Seconds to wait for the end of a killed program."""
 
 
 def run_change(command: Command, nice: int | None, custody: ProcessTracking | None = None) -> Completed:
-    """Run a changing command to its end and return the result. If `custody.begins` raises, it was not run."""
+    """Run a changing command to its end and return the result.
+
+    If `custody.begins` raises an error, the command is not run.
+    """
     folder = private_folder()
     started = time.monotonic()
     terminal = Terminal(command.reply) if command.reply is not None else None
@@ -47,7 +50,10 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
 
 
 def _result_of(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
-    """Return the result from both outputs and whether they were truncated; `started`: as time.monotonic()."""
+    """Return the result. `outputs`: both outputs, and whether they were truncated.
+
+    `started`: time.monotonic() at start.
+    """
     return Completed(
         returncode=returncode,
         stdout=outputs[0].decode("utf-8", "replace"),
@@ -60,11 +66,11 @@ def _result_of(returncode: int, outputs: tuple[bytes, bytes, bool], started: flo
 def _start(
     command: Command, folder: str, custody: ProcessTracking | None, terminal: Terminal | None
 ) -> subprocess.Popen[bytes]:
-    """Return the running program. With a custody, its process ID is recorded before it does anything."""
+    """Start the program and return it. With `custody`, its process ID is recorded before the program is executed."""
     name = os.path.basename(command.argv[0])
     with contextlib.ExitStack() as stack:
         gate = stack.enter_context(StartGate(lambda pid: custody.begins(pid, name))) if custody is not None else None
-        # Not asyncio: a closing event loop kills its children, and half a firmware command is worse than a late one.
+        # Not asyncio: a closing event loop kills its children, and an interrupted change is worse than a late one.
         process = subprocess.Popen(
             command.argv,
             stdin=subprocess.DEVNULL if terminal is None else terminal.programs,
@@ -73,7 +79,7 @@ def _start(
             cwd=folder,
             env=clean_environment(command.env),
             start_new_session=True,
-            # If raidbench is killed, nothing reads the pipe; SIGPIPE must not end the program half-way.
+            # If raidbench is killed, nothing reads the pipe; SIGPIPE must not interrupt the program.
             restore_signals=False,
             pass_fds=() if custody is None else (custody.lock,),
             preexec_fn=None if gate is None else gate.in_child,
@@ -87,9 +93,9 @@ def _start(
 
 
 async def run_read(command: Command, nice: int | None) -> Completed:
-    """Run a read-only command and return its result; it is killed at its timeout or when it stalls.
+    """Run a read-only command and return its result; kill it at its timeout or when it stalls.
 
-    A program that even SIGKILL does not reach, because it waits in the kernel for a disk, is left behind. Raises
+    A program that waits in the kernel for a disk may survive SIGKILL; it is then left running. Raises
     ToolTimeoutError.
     """
     folder = private_folder()
@@ -111,7 +117,10 @@ async def run_read(command: Command, nice: int | None) -> Completed:
 
 
 async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
-    """Return both outputs and whether they were truncated. Raises ToolTimeoutError, with the disk it waits for."""
+    """Return both outputs and whether they were truncated.
+
+    Raises ToolTimeoutError, with the disk the program waits for.
+    """
     collecting = asyncio.create_task(_collect(child), name="collect")
     waiting: set[asyncio.Task[tuple[bytes, bytes, bool]] | asyncio.Task[Stall]] = {collecting}
     stalling = None
@@ -136,7 +145,7 @@ async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
 
 
 async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
-    """Return both outputs, each up to the limit; a program that exceeds it is killed."""
+    """Return both outputs, each up to the limit; a program that exceeds the limit is killed."""
     outputs = (bytearray(), bytearray())
     truncated = False
 
@@ -176,7 +185,7 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map() and silent < LINGER:
             ready = selector.select(0.1)
-            # A daemon that the tool left behind holds the pipe open forever: after the exit, silence counts as the end.
+            # A daemon that the tool started may keep the pipe open forever. After the exit, silence counts as the end.
             silent = silent + 0.1 if not ready and process.poll() is not None else 0.0
             for key, _ in ready:
                 chunk = os.read(key.fd, 262144) if terminal is None or key.fd != out_descriptor else terminal.read()
@@ -184,7 +193,7 @@ def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tupl
                     selector.unregister(key.fd)
                 buffer = outputs[key.fd]
                 truncated = truncated or len(buffer) + len(chunk) > OUTPUT_LIMIT
-                # Beyond the limit output is read and dropped: a full pipe would stop the change half-way.
+                # Output beyond the limit is read and dropped, because a full pipe would interrupt the change.
                 buffer += chunk[: OUTPUT_LIMIT - len(buffer)]
             if terminal is not None:
                 terminal.answer(bytes(outputs[out_descriptor][:PROMPT_LIMIT]), more=bool(ready))

@@ -1,4 +1,4 @@
-"""Start of programs that outlive this one."""
+"""Start of programs that outlive raidbench."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.system.local.child import clean_environment
 from backends.system.local.programs import find_program
 
 STAY = "--stay"
-"""Argument that forbids a module to fork: systemd ends a unit when its first process ends."""
+"""Argument that prevents a module from forking, because systemd ends a unit when its first process ends."""
 
 BOOTED = "/run/systemd/system"
 """Folder that exists only if systemd is the init (sd_booted(3))."""
@@ -29,18 +29,18 @@ async def start_detached(
 ) -> str:
     """Start a module that outlives this program and its terminal; send it `order` and return its first line.
 
-    Return "" if it prints nothing within `seconds`; then it is killed. Except with `STAY`, the module must fork and let
-    its parent exit after that line, so that this process has no child to wait for. `keep`: descriptors that it
+    If it prints nothing within `seconds`, it is killed and "" is returned. Except with `STAY`, the module must fork and
+    let its parent exit after that line, so that this process has no child to wait for. `keep`: descriptors that it
     inherits.
 
-    `unit`: name of its systemd unit if root runs under systemd, for as long as it works. A logout ends everything else
-    in the session (KillUserProcesses in logind.conf(5)).
+    `unit`: name of the systemd unit in which it runs, if this process is root and systemd is running. A logout may end
+    all processes that are not in a unit (KillUserProcesses in logind.conf(5)).
 
-    `errors`: if it ends without an answer, return the last line of its standard error. The module must then call
-    `stop_talking` after it has answered. Raises OSError.
+    `errors`: if it ends without a line of output, return the last line of its standard error. The module must then call
+    `stop_talking` after it has printed its line. Raises OSError.
     """
     if unit and (before := _in_a_unit(unit)):
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # then start it as without systemd
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):  # on an error, start it without systemd
             answer = await asyncio.to_thread(
                 _start_unit, before, (*self_exec_argv(module, with_pythonpath=True), STAY), order, seconds
             )
@@ -68,7 +68,7 @@ def _in_a_unit(unit: str) -> tuple[str, ...]:
 
 
 def _sees_what_init_sees() -> bool:
-    """Return whether paths mean the same here and for init: same root, same mount namespace."""
+    """Return whether this process and init have the same root and mount namespace, and so see the same files."""
     try:
         return all(os.path.samefile(f"/proc/1/{entry}", f"/proc/self/{entry}") for entry in ("root", "ns/mnt"))
     except OSError:
@@ -78,7 +78,7 @@ def _sees_what_init_sees() -> bool:
 def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds: float) -> str | None:
     """Start a command in a unit and return its first line; None if systemd does not start it or it prints no line.
 
-    Input and output go through files: `systemd-run --pipe` needs a message bus and stays until the unit ends. The
+    Input and output go through files: `systemd-run --pipe` needs a message bus and runs until the unit ends. The
     service type `exec` reports whether the program and its files could be opened; systemd before 240 refuses it. Raises
     OSError, TimeoutExpired.
     """
@@ -138,7 +138,7 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Seque
 
 
 def stop_talking() -> None:
-    """Redirect the outputs to /dev/null after the answer; under systemd, stderr stays. Raises OSError."""
+    """Redirect the outputs to /dev/null. Under systemd, standard error is not redirected. Raises OSError."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for descriptor in (1,) if STAY in sys.argv else (1, 2):
         os.dup2(nothing, descriptor)

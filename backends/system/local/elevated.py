@@ -18,10 +18,10 @@ PROMPT = "[sudo] password for %p, for the part of raidbench that needs root: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivilegeTool:
-    """A program that starts others as root."""
+    """A program that starts other programs as root."""
 
     name: str
-    """`sudo`, `pkexec`."""
+    """Name of the tool: `sudo` or `pkexec`."""
     argv: tuple[str, ...]
     """Its command line, up to the program that it starts."""
     asks: bool
@@ -29,7 +29,7 @@ class PrivilegeTool:
 
 
 def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
-    """Return the tools to try in order: sudo without a prompt, sudo with one; pkexec if there is no sudo.
+    """Return the tools in the order to try them: sudo without a prompt, then sudo with one; without sudo, pkexec.
 
     `ask`: whether a user can answer a prompt.
     """
@@ -51,9 +51,9 @@ COMPANION = "--companion"
 
 
 def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
-    """Start a program as root while being root, without a privilege tool; return our end of its connection.
+    """Start a program as root from a process that is root; return our end of its connection.
 
-    `user`: uid and gid on whose behalf it works, if not the caller's. Raises RefusedError.
+    `user`: uid and gid of the user on whose behalf it works; None for the caller. Raises RefusedError.
     """
     environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
     return _start((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
@@ -64,7 +64,7 @@ def _start(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     mine, its = socket.socketpair()
     try:
-        # In our session and with our environment: sudo asks at the terminal and clears the environment itself.
+        # It runs in our session, because sudo asks at the terminal. sudo clears the environment itself.
         process = subprocess.Popen(
             argv,
             stdin=its.fileno(),
@@ -85,7 +85,8 @@ def _start(
 def invoker() -> tuple[int, int] | None:
     """Return uid and gid of the user who called sudo for this command; None if there was no such user.
 
-    In a shell that sudo started (`sudo -i`, `sudo su`) the user counts as root: folder and home are root's.
+    In a shell that sudo started (`sudo -i`, `sudo su`) the user counts as root, because the folder and home are those
+    of root.
     """
     uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if os.geteuid() != 0 or not uid.isdigit() or not gid.isdigit() or int(uid) == 0:
@@ -96,7 +97,7 @@ def invoker() -> tuple[int, int] | None:
 
 
 def _shells() -> frozenset[str]:
-    """Return names of the system's shells, as getusershell(3), and of programs that start one for another user."""
+    """Return the names of shells (like getusershell(3)) and of programs that start a shell for another user."""
     try:
         with open("/etc/shells", encoding="utf-8", errors="replace") as file:
             lines = [line.strip() for line in file]
@@ -106,9 +107,9 @@ def _shells() -> frozenset[str]:
 
 
 def become_user(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
-    """Become that user for good and execute `argv` in a fresh interpreter; `keep` stays open.
+    """Become the user permanently and execute `argv` in a new interpreter. The descriptor `keep` stays open.
 
-    Return only if that user may not run this program; then no privileges have been dropped. Raises OSError.
+    Return only if the user may not run this program. In that case no privileges have been dropped. Raises OSError.
     """
     home, name = "/", str(uid)
     try:
@@ -130,7 +131,7 @@ CONNECTED = "RAIDBENCH_ROOT_SIDE"
 
 
 def inherited_socket() -> socket.socket | None:
-    """Return the connection to a helper that this program was started with, or None."""
+    """Return the connection to a helper that this program inherited at its start, or None."""
     number = os.environ.pop(CONNECTED, "")
     if not number.isdigit():
         return None
@@ -149,7 +150,7 @@ def _drop(uid: int, gid: int, name: str) -> None:
 
 
 def _may_run(uid: int, gid: int, name: str, environment: Mapping[str, str]) -> bool:
-    """Return whether that user can run the interpreter and read this program, tried in a child process."""
+    """Test in a child process whether the user can run the interpreter and read this program."""
     args = self_exec_argv(__name__)
     child = os.fork()
     if child == 0:

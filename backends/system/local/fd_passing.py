@@ -15,11 +15,11 @@ from backends.system.local.child import LIBC, clean_environment
 
 # -- a device opened in a child process -------------------------------------------------------------------------------
 
-# On a disk that does not answer, open(2) may block forever, and no signal ends it. The child sends the descriptor over
+# On a disk that does not respond, open(2) may block forever, and no signal ends it. The child sends the descriptor over
 # a socket.
 
 SECONDS = 10.0
-"""Timeout for opening a device."""
+"""Timeout in seconds for opening a device."""
 
 _CHILD = """
 import os, socket, stat, sys
@@ -33,17 +33,20 @@ except OSError as error:
     said = f"{error.errno} 0"
 socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give else [])
 """
-"""Code of the child. It exits after its answer, so that only this process has the device open, or none."""
+"""Code of the child. It exits after sending its reply, so it does not keep the device open."""
 
 
 def open_device(path: str, flags: int) -> int:
-    """Return a descriptor of a device. Raises OSError as open(2) does, TimeoutError after `SECONDS`."""
+    """Return a descriptor of a device. Raises the OSError of open(2), or TimeoutError after `SECONDS`."""
     _, descriptors = _open_in_child(path, flags, "give")
     return descriptors[0]
 
 
 def probe_open(path: str, flags: int) -> int:
-    """Open and close a device; return its number (st_rdev), 0 for no block device. Raises as `open_device`."""
+    """Open and close a device; return its number (st_rdev), or 0 if it is no block device.
+
+    Raises OSError, TimeoutError.
+    """
     return _open_in_child(path, flags, "close")[0]
 
 
@@ -70,7 +73,7 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
             process.kill()
             threading.Thread(
                 target=process.wait, name="opening", daemon=True
-            ).start()  # may last until the disk answers
+            ).start()  # may last until the disk responds
             raise TimeoutError from None
     numbers = message.split()
     code, number = (int(numbers[0]), int(numbers[1])) if len(numbers) == 2 else (5, 0)
@@ -82,8 +85,8 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
 # -- a descriptor of a device for a user who may not open it ----------------------------------------------------------
 
 # A program reopens its descriptor as /proc/PID/fd/N, and the kernel then checks the permissions of the file behind
-# the descriptor. The permissions of the device's own node must not change. So the device gets a second node in a
-# tmpfs that is mounted nowhere, that only the descriptor reaches and that ends with it.
+# the descriptor. The permissions of the device's own node must not change. So the device gets a second node in an
+# unmounted tmpfs. Only the descriptor leads to this tmpfs, which is removed when the descriptor is closed.
 
 
 _FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
@@ -94,7 +97,8 @@ _CLOEXEC, _CREATE = 1, 6
 def open_for(number: int, gid: int, *, write: bool) -> int:
     """Return a descriptor of block device `number` (st_rdev) that members of group `gid` can reopen.
 
-    Read-only unless `write`; root owns the node, so that no other user can widen the mode. Raises RefusedError.
+    It is read-only unless `write`. Root owns the node, so that no other user can extend its permissions. Raises
+    RefusedError.
     """
     mode = 0o660 if write else 0o440
     folder = -1

@@ -14,9 +14,9 @@ from backends.output_file import sync_folder
 from backends.text import clean
 
 LARGEST = 16 << 20
-"""Maximum size in bytes of a file that is replaced; a larger one is refused."""
+"""Maximum size in bytes of a file that is replaced; a larger file is refused."""
 
-_OPENING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a FIFO would wait for a writer
+_OPENING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a FIFO would block
 _KERNELS_OWN = ("security.ima", "security.evm")
 """Attributes that the kernel computes from the content."""
 
@@ -24,7 +24,7 @@ _KERNELS_OWN = ("security.ima", "security.evm")
 def read_whole(path: str) -> bytes | None:
     """Return all bytes of a regular file; None if there is no file.
 
-    Raises RefusedError for a file that a new one could not replace without loss: a link, a second hard link, too large.
+    Raises RefusedError if it is a link, has a second hard link, or is too large: replacing it would lose something.
     """
     opened = _open(path)
     if opened is None:
@@ -60,7 +60,7 @@ class _OpenedFile:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """Return values that differ after any write to the file, and between files."""
+        """Return values that change with every write to the file, and differ between files."""
         info = self.info
         return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
@@ -91,9 +91,9 @@ def _unfit_error(path: str, why: str) -> RefusedError:
 
 
 def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int = 0o644) -> None:
-    """Replace a file whose content is `before` by `content`, atomically; b"" removes it.
+    """Replace a file atomically if its content is `before`. `content`: the new content; b"" removes the file.
 
-    `before` is None if there must be no file; `mode` is the mode of a new one. Owner, mode, ACL and extended attributes
+    `before`: None if the file must not exist. `mode`: mode of a new file. Owner, mode, ACL and extended attributes
     of an existing file are kept. Raises RefusedError if the file has changed, ToolFailedError if it cannot be written.
     """
     try:
@@ -132,7 +132,7 @@ def _hint(error: OSError) -> str:
 
 
 def _create(path: str, content: bytes, mode: int) -> None:
-    """Create the file. Raises RefusedError if another one appeared meanwhile, OSError."""
+    """Create the file. Raises RefusedError if another process created it meanwhile, OSError."""
     descriptor, temporary = _write_temporary(path, content)
     try:
         os.fchmod(descriptor, mode)
@@ -158,7 +158,7 @@ def _exchange(path: str, content: bytes, opened: _OpenedFile) -> None:
         with now:
             if now.state != opened.state:
                 raise _changed_error(path)
-        # Atomic: udev and systemd may read the folder at any moment.
+        # os.replace is atomic: udev and systemd may read the folder at any moment.
         os.replace(temporary, path)
     except BaseException:
         _remove(temporary)

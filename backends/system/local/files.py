@@ -13,8 +13,8 @@ from backends.processes import pid_namespace, process_start
 
 # -- working folders of programs --------------------------------------------------------------------------------------
 
-# The name contains the process that made the folder, so that folders of a killed process can be found. It also has
-# the PID namespace: in a container that shares /tmp, all processes outside seem to be gone.
+# The name contains the process that made the folder, so that folders of a killed process can be found. It also
+# contains the PID namespace: in a container that shares /tmp, processes outside the container are not visible.
 
 _OURS = re.compile(r"raidbench-(\d{1,20})-(\d{1,10})-(\d{1,20})-[a-z0-9_]{1,16}")
 
@@ -22,7 +22,7 @@ _tidied = False
 
 
 def private_folder() -> str:
-    """Return a new empty working folder: some tools drop log files there. Raises ToolFailedError."""
+    """Return a new empty working folder, because some tools create log files there. Raises ToolFailedError."""
     global _tidied
     if not _tidied:
         _tidied = True
@@ -39,9 +39,9 @@ def private_folder() -> str:
 
 
 def left_folders() -> tuple[str, ...]:
-    """Return empty working folders of this user whose process is gone and that no program uses. Never raises.
+    """Return empty working folders of this user whose process has ended and that no program uses. Never raises.
 
-    Only folders made in this PID namespace: processes of others cannot be checked.
+    Only folders made in this PID namespace are returned, because processes of others cannot be checked.
     """
     try:
         parent = tempfile.gettempdir()
@@ -78,7 +78,7 @@ def _is_left(parent: str, name: str) -> bool:
 
 
 def _working_directories() -> set[str]:
-    """Return working directories of all visible processes: a program outlives a killed raidbench."""
+    """Return the working directories of all visible processes, because a program may outlive a killed raidbench."""
     names: set[str] = set()
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -87,10 +87,10 @@ def _working_directories() -> set[str]:
     return names
 
 
-# -- small files: read, written with one call -------------------------------------------------------------------------
+# -- small files: reading, and writing with one call -------------------------------------------------------------------
 
 SMALL_FILE = 1024 * 1024
-"""Bytes read of one file at most."""
+"""Maximum number of bytes that are read from a file."""
 
 
 def read_small(path: str) -> str | None:
@@ -129,7 +129,7 @@ def write_once(path: str, text: str) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
         try:
-            # One write: sysfs takes each write as a complete value.
+            # One call, because sysfs takes each write as a complete value.
             os.write(descriptor, text.encode())
         finally:
             os.close(descriptor)

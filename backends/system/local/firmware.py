@@ -1,7 +1,7 @@
 """Queries to the firmware of local MegaRAID controllers through the driver's management node.
 
-The node is opened read-only. The driver takes a `struct megasas_iocpacket`: a header, the command's frame as the
-controller sees it, and a list of result buffers. The frame is little-endian on every machine. The list has native
+The node is opened read-only. The driver takes a `struct megasas_iocpacket`: a header, the command frame for the
+controller, and a list of result buffers. The frame is little-endian on every machine. The list has native
 pointers and sizes, so the packet has 404 bytes for a 64-bit program and 276 for a 32-bit one. The size is part of the
 request number, which therefore differs too (drivers/scsi/megaraid/megaraid_sas.h, include/uapi/asm-generic/ioctl.h).
 """
@@ -27,7 +27,7 @@ DRIVER = "megaraid_sas_ioctl"
 """The driver's name in /proc/devices, next to its major number."""
 
 SECONDS = 20.0
-"""Timeout for one answer. The driver itself waits three minutes for a controller that does not answer."""
+"""Timeout in seconds for one reply. The driver itself waits three minutes for a controller that does not respond."""
 
 _DCMD = 5
 _FROM_CARD = 0x10
@@ -45,9 +45,9 @@ _GENERIC_IOCTL = ("x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7l",
 def packet(
     host_number: int, question: FirmwareQuery, subject: int, size: int, address: int, pointer: str = "P"
 ) -> bytes:
-    """Return the driver's packet for a query whose answer of `size` bytes goes to `address`. No I/O.
+    """Return the packet for the driver. The reply, of `size` bytes, is written to memory at `address`. No I/O.
 
-    `pointer`: struct code of a pointer: native, or `I` and `Q` for 32 and 64 bits.
+    `pointer`: struct code of a pointer; `I` for 32 bits, `Q` for 64 bits, or `P` for native.
     """
     query = question.value
     mailbox = struct.pack(query.subject, subject) if query.subject else b""
@@ -72,7 +72,10 @@ def reachable() -> str | None:
 
 
 async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int | None) -> bytes:
-    """Return the answer. Raises ToolMissingError, RefusedError, ToolFailedError, ToolTimeoutError."""
+    """Return the controller's reply to a query.
+
+    Raises ToolMissingError, RefusedError, ToolFailedError, ToolTimeoutError.
+    """
     length = question.value.size if size is None else size
     if not 0 < length <= question.value.size:
         raise ValueError(f"{question.name} has no answer of {length} bytes")
@@ -88,7 +91,7 @@ async def ask(host_number: int, question: FirmwareQuery, subject: int, size: int
 
 
 def _ask(host_number: int, question: FirmwareQuery, subject: int, size: int) -> bytes:
-    """Send the query and wait. The buffer must live as long as the call."""
+    """Send the query and return the reply. The buffer must exist until the call returns."""
     if os.uname().machine not in _GENERIC_IOCTL:
         raise RefusedError(f"Firmware queries are not supported on {os.uname().machine}.")
     buffer = ctypes.create_string_buffer(size)

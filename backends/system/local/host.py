@@ -43,14 +43,14 @@ class LocalHost:
     """The local machine."""
 
     simulated: bool = False
-    """Never."""
+    """Always False."""
     capabilities: Capabilities = THIS_MACHINE
-    """All capabilities."""
+    """A local machine has all capabilities."""
     root_side: None = None
-    """There is no helper: this process is root or works without root."""
+    """Always None: this process performs privileged operations itself, if it is root."""
 
     def __init__(self, *, child_nice: int | None = None, firmware_queries: bool = False) -> None:
-        """`child_nice`: absolute priority of programs (root only). `firmware_queries`: see `ask_firmware`."""
+        """`child_nice`: nice value of programs (root only). `firmware_queries`: whether controllers may be queried."""
         self._child_nice = child_nice
         self.firmware_queries = firmware_queries
         """Whether controllers may be queried through their driver."""
@@ -59,7 +59,7 @@ class LocalHost:
 
     @property
     def firmware(self) -> LocalHost:
-        """Return this host: it queries controllers itself."""
+        """Return the host through which controllers are queried: this host itself."""
         return self
 
     @property
@@ -68,7 +68,7 @@ class LocalHost:
         return os.geteuid() == 0
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Return the path of the first installed program; see `find_program`."""
+        """Return the path of the first of these programs that is installed and safe (`find_program`), or None."""
         return find_program(names)
 
     def stream(self, command: Command) -> contextlib.AbstractAsyncContextManager[LocalProcess]:
@@ -76,7 +76,7 @@ class LocalHost:
         return Stream(command, self._child_nice)
 
     async def run(self, command: Command) -> Completed:
-        """Run to the end. A mutating command is never interrupted: a cancelled caller waits for it."""
+        """Run a command to its end. A mutating command is never interrupted: a cancelled caller waits for its end."""
         if command.mutates:  # in a thread, which not even a closing event loop interrupts
             return await shield_to_completion(
                 asyncio.get_running_loop().run_in_executor(None, run_change, command, self._child_nice, custody.get())
@@ -92,11 +92,14 @@ class LocalHost:
         return {path: text for path in paths if (text := read_small(path)) is not None}
 
     async def write(self, path: str, text: str) -> None:
-        """Write to an existing file with one call, in a thread: a scheduler switch waits for an empty queue."""
+        """Write to an existing file with one call.
+
+        This is done in a thread, because changing the scheduler may take long.
+        """
         await shield_to_completion(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
 
     async def read_whole(self, path: str) -> bytes | None:
-        """Return all bytes of a file that may be replaced."""
+        """Return all bytes of a file that may be replaced, or None if there is none. Raises RefusedError."""
         return await asyncio.get_running_loop().run_in_executor(None, read_whole, path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
@@ -106,7 +109,7 @@ class LocalHost:
         )
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """Return paths that match a glob pattern, sorted."""
+        """Return the paths that match a glob pattern, sorted."""
         return tuple(sorted(glob.glob(pattern)))
 
     async def link(self, path: str) -> str | None:
@@ -164,7 +167,10 @@ class LocalHost:
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
-        """Return a controller's answer. Raises RefusedError, without opening anything, if `firmware_queries` is off."""
+        """Return the controller's reply.
+
+        If `firmware_queries` is False, raise RefusedError without opening the device.
+        """
         if not self.firmware_queries:
             raise RefusedError("Firmware queries are disabled: firmware_queries is false in the configuration.")
         from backends.system.local.firmware import ask

@@ -1,4 +1,4 @@
-"""Interactive program: lines to its input, output as it comes."""
+"""Interactive program: lines are written to its input, and its output is read while it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.errors import ToolFailedError, ToolMissingError
 from backends.system.local.child import PIPE_BYTES, child_setup
 
 _FAREWELL_S = 1.0
-"""Seconds that a program has to end after the end of its input, and again after SIGTERM."""
+"""Seconds to wait for the exit of a program after closing its input, and again after SIGTERM."""
 
 _KEPT_LINES = 20
 _LINE = 400
@@ -23,12 +23,12 @@ _LINE = 400
 class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     """Context that starts a program in its own session on entry and ends its process group on exit.
 
-    The program gets this program's environment: ssh needs it for its agent, keys and tickets. Entry raises
+    The program gets the environment of raidbench, which ssh needs for its agent, keys and tickets. Entry raises
     ToolMissingError and ToolFailedError.
     """
 
     def __init__(self, argv: Sequence[str], *, environment: Mapping[str, str] | None = None) -> None:
-        """`environment`: additional variables."""
+        """`environment`: additional environment variables."""
         self._argv = tuple(argv)
         self._environment = dict(environment or {})
         self._process: asyncio.subprocess.Process | None = None
@@ -83,7 +83,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
 
     @property
     def returncode(self) -> int | None:
-        """Return the exit status, None while it runs; -N if killed by signal N."""
+        """Return the exit status; -N if signal N killed the program, None while it is running."""
         return self._require_started().returncode
 
     async def read(self) -> bytes:
@@ -93,14 +93,14 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         return await stdout.read(65536)
 
     def say(self, line: str) -> None:
-        """Write a line to its input; do nothing if it has ended."""
+        """Write a line to the program's input. Do nothing if the input is closed."""
         stdin = self._require_started().stdin
         assert stdin is not None
         if not stdin.is_closing():
             stdin.write(f"{line}\n".encode())
 
     def hang_up(self) -> None:
-        """Close its input."""
+        """Close the program's input."""
         stdin = self._require_started().stdin
         assert stdin is not None
         stdin.close()
@@ -110,13 +110,19 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         self._signal(signal.SIGKILL)
 
     async def complaints(self) -> list[str]:
-        """Return the last lines of standard error; wait a moment for those of a program that has ended."""
+        """Return the last lines of standard error.
+
+        After the program has ended, wait briefly for its remaining lines.
+        """
         if self._listener is not None and not self._listener.done():
             await asyncio.wait({self._listener}, timeout=_FAREWELL_S / 2)
         return list(self._complaints)
 
     async def status(self) -> int | None:
-        """Return the exit status after the output has ended; None if the program does not end in a moment."""
+        """Return the exit status; None if the program does not end within a second.
+
+        Called after the end of its output.
+        """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
                 return await self._require_started().wait()
@@ -142,7 +148,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     def _signal(self, number: signal.Signals) -> None:
         process = self._require_started()
         if process.returncode is not None and os.path.exists(f"/proc/{process.pid}"):
-            return  # the number has been reused
+            return  # another process has this process ID now
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 

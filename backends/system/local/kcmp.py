@@ -18,13 +18,14 @@ _NUMBERS: Mapping[str, int] = {
 """Number of kcmp(2) by machine: arch/*/entry/syscalls and include/uapi/asm-generic/unistd.h."""
 
 _FILES = 2
-"""KCMP_FILES of linux/kcmp.h."""
+"""KCMP_FILES of linux/kcmp.h: compare the tables of open files."""
 
 
 def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:
-    """Return, of /proc/PID/task/TID, one thread per table of open files; all if kcmp(2) is not available.
+    """Return one thread (/proc/PID/task/TID) per table of open files, or all threads if kcmp(2) is not available.
 
-    Threads share a table unless clone(2) or unshare(2) separated it; after the main thread has ended, its own is empty.
+    Threads share a table unless clone(2) or unshare(2) separated it. After the main thread has ended, its table is
+    empty.
     """
     kept: dict[str, list[str]] = {}
     for thread in threads:

@@ -22,7 +22,7 @@ _SIZES = (16 << 10, 256 << 10, 4 << 20)
 
 
 def read_tables(numbers: Sequence[str]) -> str:
-    """Return the lines of `dmsetup table` by MAJ:MIN, without devices that the kernel does not have. Raises OSError."""
+    """Return the lines of `dmsetup table` by MAJ:MIN, without devices that do not exist. Raises OSError."""
     control = os.open(_CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
         return "".join(f"{number}: {line}\n" for number in numbers for line in _lines(control, number))
@@ -43,7 +43,7 @@ def _lines(control: int, number: str) -> Iterator[str]:
 
 
 def _ask(control: int, device: int) -> tuple[bytearray, int, int]:
-    """Return the kernel's answer, the offset of its targets, and their number; 0 for an unknown device."""
+    """Return the kernel's reply, the offset of its targets, and their number, which is 0 for an unknown device."""
     for size in _SIZES:
         head = _HEAD.pack(*_VERSION, size, _HEAD.size, 0, 0, _TABLE | _NO_FLUSH, 0, 0, device, b"", b"")
         data = bytearray(head + bytes(size - len(head)))

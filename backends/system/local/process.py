@@ -1,4 +1,4 @@
-"""Program whose output is read while it runs."""
+"""Program whose output is read while the program runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from backends.system.local.child import start
 from backends.system.local.files import private_folder
 
 _LAST_WORDS = 0.5
-"""Seconds to wait for the last output after a program has exited."""
+"""Seconds to wait for remaining output after a program has exited."""
 
 
 class StartedProgram(Protocol):
-    """Interface of a started program, local or started by the root helper."""
+    """Interface of a program that was started by this process or by the root helper."""
 
     pid: int
     """Process ID; also its process group."""
@@ -29,7 +29,7 @@ class StartedProgram(Protocol):
 
     @property
     def returncode(self) -> int | None:
-        """Return the exit status, None while it runs."""
+        """Return the exit status, or None while the program runs."""
         ...
 
     async def wait(self) -> int:
@@ -50,7 +50,7 @@ class StartedProgram(Protocol):
 
 
 class LocalProcess:
-    """A running program in its own session; leaving its context ends it and its process group."""
+    """A running program in its own session; leaving its context ends its whole process group."""
 
     def __init__(self, child: StartedProgram) -> None:
         self._child = child
@@ -89,9 +89,9 @@ class LocalProcess:
         return "\n".join([*self._head, *middle, *self._tail, *last])
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield output until end of file, or until the program has exited and was silent for half a second.
+        """Yield output until end of file, or until half a second without output has passed after the exit.
 
-        A forked child may keep the pipe open after its parent is gone, so end of file may never come.
+        A forked child may keep the pipe open after the program has exited, so end of file may never be reached.
         """
         exited = asyncio.create_task(self._child.wait(), name="wait")
         try:
@@ -126,7 +126,10 @@ class LocalProcess:
         return await self._child.wait()
 
     async def close(self) -> None:
-        """End the program: SIGINT, 5 s, then SIGKILL to its group; also if this coroutine is cancelled."""
+        """Send SIGINT, wait up to 5 s, then send SIGKILL to the process group.
+
+        SIGKILL is sent even if the caller is cancelled.
+        """
         try:
             if self._child.returncode is None:
                 self.interrupt()
@@ -144,7 +147,7 @@ class LocalProcess:
                 self._child.close()
 
     async def _drain_until_exit(self) -> None:
-        """Wait for the exit while reading: a full pipe would keep the program from ending."""
+        """Wait for the exit while reading the output, because a full pipe would keep the program from ending."""
         drain = asyncio.create_task(_discard(self._child.stdout), name="drain")
         try:
             await self._child.wait()
@@ -188,7 +191,7 @@ class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
 
 
 async def _in_time(read: asyncio.Task[bytes], exited: asyncio.Task[int]) -> bool:
-    """Return whether output came; after the exit, wait half a second for output left in the pipe."""
+    """Return whether there was output. After the exit, wait half a second for output that is left in the pipe."""
     if not exited.done():
         await asyncio.wait({read, exited}, return_when=asyncio.FIRST_COMPLETED)
     if not read.done():

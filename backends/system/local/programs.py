@@ -1,4 +1,4 @@
-"""Search for programs, and whether root may run them."""
+"""Search for programs, and check whether it is safe to run them as root."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import stat
 from collections.abc import Sequence
 
 SYSTEM = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
-"""System folders: sudo often leaves sbin out of PATH."""
+"""System folders, which are searched in addition to PATH: sudo often leaves sbin out of PATH."""
 
 _ADMINISTRATORS = ("root", "wheel", "sudo", "staff")
 """Groups whose members can become root. Debian's /usr/local is writable for staff."""
 
 _MOST_LINKS = 40
-"""Maximum links in one path, as in the kernel."""
+"""Maximum number of symbolic links in one path; the kernel has the same limit."""
 
 
 def search_path() -> str:
-    """Return the folders of PATH, then the system's; for root only those that only root can write.
+    """Return the folders of PATH, then the system folders. For root, folders that other users can write are left out.
 
-    Empty and relative elements mean the working directory, where any user may have put an `lspci`: they are left out.
+    Empty and relative elements are left out: they mean the working directory, where any user may have put an `lspci`.
     """
     folders = [folder for folder in os.environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     if os.geteuid() == 0:
@@ -29,8 +29,11 @@ def search_path() -> str:
 
 
 def find_program(names: Sequence[str]) -> str | None:
-    """Return the path of the first executable name; for root only if no other user can replace the program."""
-    folders: list[str] = []  # computed once: checking the owners of all folders takes a while
+    """Return the path of the first program that can be executed, or None.
+
+    Root gets no program that others can replace.
+    """
+    folders: list[str] = []  # computed once, because checking the owners of all folders is slow
     for name in names:
         if not folders and not os.path.isabs(name):
             folders = search_path().split(os.pathsep)
@@ -42,9 +45,10 @@ def find_program(names: Sequence[str]) -> str | None:
 
 
 def is_owned_by_root(path: str) -> bool:
-    """Return whether only root can write the file, every folder above it and every link on the way.
+    """Return whether only root can write the file, every folder above it and every link in its path.
 
-    A world-writable folder is accepted if it is sticky: other users cannot remove or rename root's file in it.
+    A world-writable folder is accepted if it is sticky, because other users cannot remove or rename a file of root in
+    it.
     """
     try:
         resolved = resolve_root_owned(path)
@@ -56,8 +60,8 @@ def is_owned_by_root(path: str) -> bool:
 def resolve_root_owned(path: str) -> str | None:
     """Return the absolute path without links; None if any user but root could redirect it.
 
-    Folders and links on the way must be root's, as in `is_owned_by_root`. The final file may have any owner, except in
-    a world-writable folder, where its owner could replace it. Nothing is opened.
+    Folders and links in the path must belong to root, under the rules of `is_owned_by_root`. The final file may have
+    any owner, except in a world-writable folder, where its owner could replace it. Nothing is opened.
     """
     left = [part for part in reversed(path.split("/")) if part]
     here, links = "/", 0

@@ -1,4 +1,4 @@
-"""Pseudo-terminal that answers one known prompt of a program, and no other."""
+"""Pseudo-terminal that answers one known prompt of a program, and no other prompt."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from types import TracebackType
 from backends.host import PromptReply
 
 PROMPT_LIMIT = 65536
-"""Bytes within which the prompt must appear."""
+"""Number of bytes of output within which the prompt must appear."""
 
 PATIENCE = 10.0
-"""Seconds of silence after which other output counts as an unknown prompt that gets no answer."""
+"""Seconds without output after which earlier output counts as an unknown prompt, which gets no answer."""
 
 SILENCE = 60.0
-"""Seconds of silence before any output: a program may work before it asks."""
+"""Maximum seconds without any output: a program may work for some time before it asks."""
 
 _END = b"\x04"
-"""End of input of a terminal (VEOF)."""
+"""Character that ends the input at a terminal (VEOF)."""
 
 
 class Terminal(contextlib.AbstractContextManager["Terminal"]):
@@ -45,7 +45,7 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
         os.close(self.ours)
 
     def close_program_side(self) -> None:
-        """Close our copy of the program's end, or its output would never end."""
+        """Close our copy of the program's end, without which its output would never reach end of file."""
         if self.programs >= 0:
             os.close(self.programs)
             self.programs = -1
@@ -60,9 +60,9 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
             raise
 
     def answer(self, printed: bytes, *, more: bool) -> None:
-        """Answer the known prompt; end the input if the program waits for anything else, before or after it.
+        """Answer the known prompt. If the program waits for anything else, before or after it, end the input.
 
-        `printed`: all output so far. `more`: whether some of it just arrived.
+        `printed`: all output so far. `more`: whether new output has just arrived.
         """
         if more:
             self._since = time.monotonic()

@@ -1,11 +1,11 @@
 """Detection of programs that make no progress, and of the block device they wait for.
 
 A program that waits for a disk sleeps in the kernel, where often not even SIGKILL ends it. A slow program uses the
-processor or wakes up from time to time. The thread states in /proc distinguish them, so that a busy machine causes no
+processor or wakes up from time to time. The thread states in /proc show the difference, so a busy machine causes no
 false timeout.
 
-Disks that do not answer are found by reading from them. A multipath device that queues without a path, or a suspended
-device-mapper device, has no request in flight in /sys/block/*/stat.
+Disks that do not respond are found by reading from them, because the counts in /sys/block/*/stat do not show all of
+them: a suspended device-mapper device, or a multipath device that queues requests without a path, has none in flight.
 """
 
 from __future__ import annotations
@@ -41,11 +41,13 @@ os.write(1, b"{_READY}\\n")
 for node in sys.argv[1:]:
     threading.Thread(target=ask, args=(node,)).start()
 """
-"""Runs in its own process, because one that waits for a disk cannot be killed. A read error counts as an answer."""
+"""Program that reads from disks. It is a separate process, because a process that waits for a disk cannot be killed.
+A read error counts as a response.
+"""
 
 
 async def find_unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ...]:
-    """Return the nodes whose first bytes could not be read within `seconds`; always takes that long."""
+    """Return the nodes whose first bytes could not be read within `seconds`. The call always takes that long."""
     probed = tuple(nodes)[:MOST]
     if not probed:
         await asyncio.sleep(seconds)
@@ -65,7 +67,7 @@ async def find_unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ..
 async def _unanswered_nodes(child: Child, nodes: tuple[str, ...], seconds: float) -> tuple[str, ...]:
     answered: set[str] = set()
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(START):  # on a busy machine an interpreter starts slowly
+        async with asyncio.timeout(START):  # the interpreter starts slowly on a busy machine
             ready = await child.stdout.readline()
     if ready.decode().strip() != _READY:
         return ()
@@ -73,7 +75,7 @@ async def _unanswered_nodes(child: Child, nodes: tuple[str, ...], seconds: float
         async with asyncio.timeout(seconds):
             while line := await child.stdout.readline():
                 answered.add(line.decode().strip())
-            answered |= set(nodes)  # it ends when all have answered; an early end proves nothing
+            answered |= set(nodes)  # it ends after all responses; an early end proves nothing
             await asyncio.sleep(seconds)
     return tuple(node for node in nodes if node not in answered)
 
@@ -85,11 +87,12 @@ SYS = "/sys"
 """Mount point of sysfs."""
 
 _IN_FLIGHT, _COMPLETED = 8, (0, 4, 11, 15)
-"""Fields of /sys/block/*/stat: requests in flight; reads, writes, discards and flushes that have ended
-(Documentation/block/stat.rst)."""
+"""Positions in /sys/block/*/stat of the requests in flight, and of completed reads, writes, discards and flushes
+(Documentation/block/stat.rst).
+"""
 
 Counts = Mapping[str, tuple[int, int]]
-"""By kernel name of a disk: requests in flight, and requests completed."""
+"""Number of requests in flight and of completed requests, by kernel name of the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +100,7 @@ class Stall:
     """Reason why a program makes no progress."""
 
     devices: tuple[str, ...] = ()
-    """Kernel names of the lowest disks that do not answer and that it waits for; empty if unknown."""
+    """Kernel names of the lowest disks for which the program waits; empty if they are unknown."""
     why: str = "the device it waits for is unknown"
     """Reason as text."""
 
@@ -116,7 +119,9 @@ async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
 
 
 async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
-    """Wait until a program has made no progress for `seconds`. Return its state and the disks' counts since then."""
+    """Wait until a program has made no progress for `seconds`; return its state, and the disk counts at the start of
+    that time.
+    """
     before: Counts = {}
     last: object = None
     silent = 0.0
@@ -131,7 +136,7 @@ async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
 
 
 def _progress(pid: int) -> object:
-    """Return a value that changes when any thread makes progress; None while one is runnable."""
+    """Return a value that changes when any thread makes progress; None while a thread can run."""
     states = []
     for task in _tasks(pid):
         text = _text(f"{task}/status")
@@ -157,7 +162,7 @@ def _tasks(pid: int) -> tuple[str, ...]:
 
 
 def disks_of(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
-    """Return the disks of a program by kernel name: True for those in its arguments, False if only open."""
+    """Return the disks of a program by kernel name: True if a disk is in its arguments, False if it is only open."""
     disks: dict[str, bool] = {}
     for task in _tasks(pid):
         for name in _names(f"{task}/fd"):
@@ -191,14 +196,15 @@ def counts() -> Counts:
 
 
 def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Iterable[str] = ()) -> Stall:
-    """Return which disk a program waits for, by its open files, its arguments and the completed requests.
+    """Return the disk that a program waits for, from its open files, its arguments and the completed requests.
 
-    A disk with requests in flight of which none completes is stuck. A suspended device-mapper device keeps its
-    requests. Disks below the touched ones count as touched. `silent`: disks that did not answer a read.
+    A disk is stuck if it has requests in flight and none of them completes. A suspended device-mapper device completes
+    no request. `touched`: disks that the program uses; disks below these are included. `silent`: disks that did not
+    respond to a read.
     """
     wanted = _with_lower(touched)
     idle = (0, 0)
-    # Stuck: requests are in flight now and were before, and none has completed since.
+    # Stuck: requests were in flight before and are in flight now, and none has completed in between.
     stuck = {
         name
         for name, (waiting, ended) in now.items()
@@ -230,12 +236,12 @@ def _with_lower(names: Iterable[str]) -> set[str]:
 
 
 def _lowest(names: set[str]) -> tuple[str, ...]:
-    """Return the names that have no other of them below."""
+    """Return the devices that are not built on another device in `names`."""
     return tuple(sorted(name for name in names if not (_with_lower(_slaves(name)) & names)))
 
 
 def _slaves(name: str) -> list[str]:
-    """Return the disks directly below a device; the disk for a partition."""
+    """Return the disks directly below a device. A partition is represented by its disk."""
     disks = []
     for slave in _names(f"{SYS}/block/{name}/slaves"):
         real = os.path.realpath(f"{SYS}/block/{name}/slaves/{slave}")

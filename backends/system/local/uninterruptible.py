@@ -11,9 +11,9 @@ T = TypeVar("T")
 
 
 async def run_in_thread(name: str, work: Callable[[], T]) -> T:
-    """Return what `work` returns, or raise what it raises. A cancelled caller leaves the thread behind.
+    """Return the result of `work`, or raise its exception. If the caller is cancelled, the thread continues.
 
-    The thread is a daemon, so that it does not keep the program from ending as a thread of the loop's executor would.
+    The thread is a daemon, so it does not keep the program from ending. A thread of the event loop's executor would.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()
@@ -31,7 +31,7 @@ async def run_in_thread(name: str, work: Callable[[], T]) -> T:
             failure = error
         try:
             loop.call_soon_threadsafe(settle, result, failure)
-        except RuntimeError:  # the loop is closed: there is no caller left
+        except RuntimeError:  # the loop is closed, so no caller is waiting
             return
 
     threading.Thread(target=run, name=name, daemon=True).start()

@@ -19,7 +19,7 @@ from backends.system.local.child import LIBC, PIPE_BYTES, child_setup, clean_env
 from backends.system.local.files import private_folder
 
 UNUSED_IDS = range(65520, 65534)
-"""IDs that no user or group has: Debian reserves them (Debian Policy 9.2.2), systemd skips them.
+"""IDs that no user or group has: Debian reserves them (Debian Policy 9.2.2), and systemd does not use them.
 
 See https://systemd.io/UIDS-GIDS.
 """
@@ -29,7 +29,7 @@ _SUBORDINATE = ("/etc/subuid", "/etc/subgid")
 
 _PR_SET_NO_NEW_PRIVS = 38
 _SECONDS = 5.0
-"""Seconds to wait for the end of a killed program; one stuck in the kernel is left behind."""
+"""Seconds to wait for the end of a killed program; a program that is stuck in the kernel is left running."""
 
 
 def find_unused_id() -> int:
@@ -65,7 +65,7 @@ def _ranges() -> Iterator[tuple[int, int]]:
 
 
 def _of_processes() -> set[int]:
-    """Return user and group IDs of all processes. Raises RefusedError if processes cannot be seen."""
+    """Return the user and group IDs of all processes. Raises RefusedError if /proc does not list processes."""
     numbers: set[int] = set()
     processes = 0
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -81,7 +81,7 @@ def _of_processes() -> set[int]:
 
 
 class UnprivilegedProcess:
-    """A running program whose output pipes the caller reads; `close` ends it and its group."""
+    """A running program whose output pipes the caller reads; `close` kills its process group."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
         self._process = process
@@ -113,11 +113,11 @@ class UnprivilegedProcess:
 async def start_unprivileged(
     argv: Sequence[str], text: bytes, handed: Collection[int], number: int
 ) -> tuple[UnprivilegedProcess, tuple[int, int]]:
-    """Start a program as user and group `number` without other groups; return it and its output descriptors.
+    """Start a program as user and group `number`, without other groups; return it and the descriptors of its outputs.
 
     `text`: its standard input. `handed`: descriptors that it inherits under their numbers. It cannot gain privileges
     (no_new_privs), dumps no core, has an empty working folder that it cannot list, and dies with this process. The
-    caller closes the descriptors. Raises ToolMissingError, ToolFailedError.
+    caller must close the descriptors. Raises ToolMissingError, ToolFailedError.
     """
     command = Command(argv=tuple(argv), env={"TMPDIR": "."})
     folder = private_folder()
@@ -156,7 +156,7 @@ async def start_unprivileged(
 
 
 def _pipe(ends: list[int]) -> tuple[int, int]:
-    """Return both ends of an enlarged pipe, so that a program does not wait for its reader."""
+    """Return both ends of a pipe that is enlarged so that the program does not wait for its reader."""
     pair = os.pipe()
     ends += pair
     with contextlib.suppress(OSError):

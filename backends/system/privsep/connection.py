@@ -1,4 +1,4 @@
-"""Client end of the connection to the root helper, and its message format."""
+"""Client end of the connection to the root helper, and the format of its messages."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 from backends.errors import RefusedError
 from backends.helper_interface import decode_error
 
-# -- messages: a length, then a JSON object. No I/O -------------------------------------------------------------------
+# -- messages: a length and a JSON object. No I/O ---------------------------------------------------------------------
 
 REQUEST_LIMIT = 1024 * 1024
 """Maximum size of a request in bytes."""
 
 REPLY_LIMIT = 80 * 1024 * 1024
-"""Maximum size of a reply in bytes: both outputs of a program, 16 MiB each, escaped."""
+"""Maximum size of a reply in bytes: large enough for both outputs of a program, 16 MiB each, as escaped JSON."""
 
 MOST_DESCRIPTORS = 4
 """Maximum number of descriptors in one reply."""
@@ -33,7 +33,7 @@ HEAD = _LENGTH.size
 
 
 class MalformedError(ValueError):
-    """Error for bytes that are no message."""
+    """Error for bytes that are not a valid message."""
 
 
 def pack(message: Mapping[str, Any]) -> bytes:
@@ -51,7 +51,7 @@ def length_of(head: bytes, limit: int) -> int:
 
 
 def unpack(body: bytes) -> dict[str, Any]:
-    """Return the object in a message. Raises MalformedError for other JSON, duplicate names and NaN or infinity."""
+    """Return the object in a message. Raises MalformedError for other JSON, duplicate names, NaN and infinity."""
     try:
         data = json.loads(body.decode("utf-8"), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
@@ -99,15 +99,15 @@ class Connection:
         return self._greeting.result(seconds)[0]
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """Send a request and return the reply; see `HelperClient.ask`."""
+        """Send a request and return the reply. Errors: see `HelperClient.ask`."""
         return (await self.fetch(verb, **args))[0]
 
     async def fetch(self, verb: str, **args: object) -> Answer:
-        """Send a request and return the reply with its descriptors; see `HelperClient.fetch`."""
+        """Send a request; return the reply and its descriptors. Errors: see `HelperClient.fetch`."""
         return await asyncio.wrap_future(self._put(verb, args))
 
     def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """Send a request and block for the reply; see `HelperClient.ask_now`."""
+        """Send a request, block until the reply arrives, and return it. Errors: see `HelperClient.ask_now`."""
         try:
             return self._put(verb, args).result(PATIENCE)[0]
         except TimeoutError:
@@ -167,7 +167,10 @@ class Connection:
                 os.close(descriptor)
 
     def _exactly(self, count: int) -> bytes:
-        """Return exactly `count` bytes; keep descriptors that arrive with them. Raises EOFError at the end, OSError."""
+        """Return exactly `count` bytes; keep descriptors that arrive with them.
+
+        Raises EOFError at the end of data, OSError.
+        """
         parts: list[bytes] = []
         while count:
             part, descriptors, _, _ = socket.recv_fds(
@@ -188,7 +191,7 @@ def _resolve(answer: Future[Answer], outcome: Answer | Exception) -> bool:
             answer.set_exception(outcome)
         else:
             answer.set_result(outcome)
-    except Exception:  # cancelled meanwhile
+    except Exception:  # the future was cancelled meanwhile
         return False
     return True
 

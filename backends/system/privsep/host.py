@@ -1,4 +1,4 @@
-"""The local machine as its user sees it, with a root helper for privileged operations."""
+"""The local machine for an ordinary user, with a root helper for privileged operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from backends.system.wrapped import HostWrapper
 
 
 class SplitHost(HostWrapper):
-    """Host that runs the user's own programs and files locally and asks the helper for the rest."""
+    """Host that runs programs and reads files as the user if possible, and otherwise through the root helper."""
 
     def __init__(
         self,
@@ -26,7 +26,10 @@ class SplitHost(HostWrapper):
         runs: Callable[[Sequence[str]], bool],
         reads: Callable[[str], bool],
     ) -> None:
-        """`runs`, `reads`: return whether the helper allows a program or file, so that no refused request is sent."""
+        """`runs`, `reads`: whether the helper allows a command or a file.
+
+        Requests that it would refuse are not sent.
+        """
         super().__init__(inner)
         self._side = side
         self._local = inner
@@ -40,16 +43,19 @@ class SplitHost(HostWrapper):
 
     @property
     def root_side(self) -> HelperClient:
-        """Return the helper."""
+        """Return the root helper."""
         return self._side
 
     @property
     def firmware(self) -> SplitHost:
-        """Return this host: controllers are queried through the helper."""
+        """Return the host through which controllers are queried: this host, which uses the helper."""
         return self
 
     async def run(self, command: Command) -> Completed:
-        """Run a read-only command. Raises RefusedError for a mutating one: the helper only makes complete changes."""
+        """Run a read-only command.
+
+        Raises RefusedError for a mutating one, because the helper makes only complete changes.
+        """
         if command.mutates:
             raise _single_step_error(command.shown())
         if not self._runs(command.argv):
@@ -64,7 +70,7 @@ class SplitHost(HostWrapper):
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the texts of many small files, read as the user first, then as root if that failed."""
         texts = dict(await self._inner.read_many(paths))
-        # Permission bits of files below /proc do not say whether they are readable, so reading is tried first.
+        # The permission bits of files below /proc do not show whether they can be read, so the user tries first.
         closed = [path for path in paths if path not in texts and self._reads(path) and _exists(path)]
         if closed:
             texts |= (await self._side.ask("read", paths=closed))["texts"]
@@ -79,11 +85,11 @@ class SplitHost(HostWrapper):
         return leads
 
     async def write(self, path: str, text: str) -> None:
-        """Raise RefusedError; see `run`."""
+        """Raise RefusedError, because the helper makes only complete changes."""
         raise _single_step_error(path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Raise RefusedError; see `run`."""
+        """Raise RefusedError, because the helper makes only complete changes."""
         raise _single_step_error(path)
 
     async def writable(self, path: str) -> str | None:
@@ -110,7 +116,7 @@ class SplitHost(HostWrapper):
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
-        """Return a controller's answer."""
+        """Return the controller's reply."""
         if not self.firmware_queries:
             return await self._local.ask_firmware(host_number, question, subject=subject, size=size)
         reply = await self._side.ask("ask", host=host_number, question=question.name, subject=subject, size=size)

@@ -1,4 +1,4 @@
-"""Client side of a program that the helper started: its outputs are pipes, everything else is a request."""
+"""Client side of a program that the helper started. Its outputs are pipes; all other operations are requests."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from backends.system.local.process import LocalProcess
 _WORDS = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate", signal.SIGKILL: "kill"}
 
 _GONE = -int(signal.SIGKILL)
-"""Exit status if the helper has ended: the programs that it started die with it."""
+"""Exit status of a program whose helper has ended, because the program dies with the helper."""
 
 
 class HelperChild:
-    """Program started by the helper, as `LocalProcess` needs it."""
+    """Program started by the helper, with the interface that `LocalProcess` requires."""
 
     def __init__(self, side: HelperClient, run: int, pid: int) -> None:
         self._side = side
@@ -36,7 +36,7 @@ class HelperChild:
         self._asked: set[asyncio.Task[None]] = set()
 
     async def read_from(self, out: int, err: int) -> None:
-        """Take over the reading ends of its output pipes."""
+        """Read the outputs from these descriptors, the reading ends of the output pipes."""
         loop = asyncio.get_running_loop()
         for stream, descriptor in ((self.stdout, out), (self.stderr, err)):
             reader = asyncio.StreamReaderProtocol(stream)
@@ -45,7 +45,7 @@ class HelperChild:
 
     @property
     def returncode(self) -> int | None:
-        """Return the exit status, None while it runs."""
+        """Return the exit status, or None while the program runs."""
         return self._ended.result() if self._ended.done() else None
 
     async def wait(self) -> int:
@@ -70,7 +70,7 @@ class HelperChild:
             await self._side.ask("signal", run=self._run, how=how)
 
     def widen_pipe(self) -> None:
-        """Do nothing: the helper has enlarged the pipe."""
+        """Do nothing, because the helper has already enlarged the pipe."""
 
     def close(self) -> None:
         """Close the pipes."""
@@ -82,7 +82,7 @@ class HelperProcess(AbstractAsyncContextManager[LocalProcess]):
     """Context that asks the helper to start a program on entry and ends it on exit."""
 
     def __init__(self, side: HelperClient, asked: Mapping[str, object]) -> None:
-        """`asked`: arguments of the verb `measure`, which is sent on entry."""
+        """`asked`: arguments of the request `measure`, which is sent on entry."""
         self._side = side
         self._asked = asked
         self._process: LocalProcess | None = None

@@ -5,11 +5,11 @@ from backends.protocol import Vendor, lazy_backend
 from backends.topology.stacking import MARK
 
 BACKUPS = "/etc/lvm/backup/*"
-"""Metadata backups of each group that this machine has changed, even without volumes (lvm.conf, backup_dir)."""
+"""Metadata backups of every group that this machine has changed, even without volumes (lvm.conf, backup_dir)."""
 
 
 async def has_group(host: Host) -> bool:
-    """Return whether a volume is active, or a group has existed. It only reads a few files."""
+    """Return whether a volume is active, or a group exists or existed. Only a few files are read."""
     texts = await host.read_many(await host.list("/sys/block/dm-*/dm/uuid"))
     if any(text.startswith(MARK) for text in texts.values()):
         return True
@@ -23,4 +23,4 @@ VENDOR = Vendor(
     declares=("backends.vendors.lvm.settings:GENERAL", "backends.vendors.lvm.settings:OF_MEMBERS"),
     root_reads="backends.vendors.lvm.lvs:ROOT_READS",
 )
-"""Found by the registry."""
+"""Registry entry."""

@@ -1,8 +1,8 @@
-"""LVM backend: reads volumes from lvs and the kernel, changes them with lvchange and lvconvert, creates with lvcreate.
+"""LVM backend: reads volumes with lvs and from the kernel, and uses lvchange, lvconvert and lvcreate for changes.
 
-The tools' messages prove nothing: they print `changed` before the kernel refuses, and after a question was declined.
-Only the exit status and the new reading count. `lvchange --test` is never run: from write-back to another mode it hangs
-(tried with LVM 2.03.16).
+The messages of the tools prove nothing: they print `changed` even if the kernel then refuses, or a prompt was declined.
+Only the exit status and a new reading count. `lvchange --test` is never run, because it hangs for a change from
+write-back to another mode (tested with LVM 2.03.16).
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class Lvm:
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
-        """Return all user-created volumes; if LVM does not answer, those of device-mapper by name."""
-        # Both may wait for the same disk.
+        """Return all user-created volumes; if lvs fails, the volumes that device-mapper lists by name."""
+        # In parallel, because both may wait for the same disk.
         picture, lvs_answer = await asyncio.gather(scan_topology(self._host), result_or_error(ask_lvs(self._host)))
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
@@ -99,11 +99,14 @@ class Lvm:
         return readings(await self._view(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """Return the change that sets `key` to `value`, with an undo that restores the present value."""
+        """Return the change that sets `key` to `value`, with an undo that restores the current value."""
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes for several settings; both watermarks and both rates in a valid order."""
+        """Return the changes of several settings.
+
+        Both watermarks, and both rates, are in an order in which each step is valid.
+        """
         view = await self._view(target)
         changes = []
         for key in _order_keys(view, values):
@@ -115,7 +118,7 @@ class Lvm:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value`. Other settings of a cache keep their present values."""
+        """Return the change that restores `value`. Other settings of a cache keep their current values."""
         require_companions(target, key, companions, {})
         view = await self._view(target)
         setting = setting_of(settings_of(view.traits), target, key)
@@ -143,7 +146,7 @@ class Lvm:
         return tasks_of(view.volume, view.group)
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return the physical volumes whose free extents can become volumes."""
+        """Return the physical volumes, with the free extents in which volumes can be created."""
         return await group_candidates(self._host)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
@@ -151,7 +154,7 @@ class Lvm:
         return await plan_in_group(self._host, request, controller, assume_clean=assume_clean)
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Return the volume by the UUIDs of its group and itself, its tag, name and segments."""
+        """Return the created volume, identified by its UUID, its group's UUID, its tag, its name and its segments."""
         return await find_in_group(self._host, array)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
@@ -162,7 +165,7 @@ class Lvm:
             await self._take(step)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return missing tools, and groups and volumes that need attention."""
+        """Return problems about missing tools, and about groups and volumes that need attention."""
         try:
             inventory = await self.inventory()
             volumes = (await ask_lvs(self._host)).volumes
@@ -173,14 +176,15 @@ class Lvm:
             missing = next(iter(members.values())).number("vg_missing_pv_count")
             if missing:
                 text = f"The volume group {group} has {missing} missing physical volume{('s' if missing > 1 else '')}."
-                problems.append(Problem(where=NAME, message=text, hint="`pvs` and `vgs` show which (see lvmraid(7))."))
+                hint = "`pvs` and `vgs` show which ones are missing (see lvmraid(7))."
+                problems.append(Problem(where=NAME, message=text, hint=hint))
         for array in inventory.arrays:
             if array.why not in ("", "not active"):
                 problems.append(Problem(where=str(array.target), message=f"{array.target}: {array.why}."))
         return tuple(problems)
 
     async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
-        """Return the kernel's tables, and why they are incomplete. Empty if dmsetup is missing or does not answer."""
+        """Return the kernel's tables, and why they are incomplete or "". No tables if dmsetup is missing or fails."""
         tool = self._host.which(("dmsetup",))
         if tool is None:
             return {}, ""
@@ -193,7 +197,7 @@ class Lvm:
         return parse_tables(whole_lines(done.stdout)), f"{command.shown()}: {CUT}: {why}" if why else ""
 
     async def _view(self, target: Target) -> LvView:
-        """Return the present state of the volume, and why it cannot be changed."""
+        """Return the current state of the volume, and the reasons why it cannot be changed."""
         if target.backend != NAME:
             raise not_found_error(target)
         answer, (tables, cut) = await asyncio.gather(ask_lvs(self._host), self._read_tables())
@@ -243,7 +247,7 @@ class Lvm:
 
 
 def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
-    """Return the problem for a device that blocked LVM, with the volumes that are not fully known because of it."""
+    """Return the problem for a device that blocked LVM, with the volumes that LVM therefore did not report."""
     names = [array.name or "" for array in unknown]
     addition = f" Only names and sizes of {', '.join(names[:12])}{(', ...' if len(names) > 12 else '')} are known."
     return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
@@ -255,7 +259,7 @@ def _plan_change(view: LvView, request: RequestedValue) -> Change:
 
 
 def _identity(view: LvView) -> Identity:
-    """Return the identity by LVM's UUIDs: kernel name and numbers may change at the next boot."""
+    """Return the identity from LVM's UUIDs, because the kernel name and device number may change at the next boot."""
     volume = view.volume
     name = f"{MARK}{volume.group_uuid}{volume.uuid}".replace("-", "").replace("LVM", MARK, 1)
     return Identity(name=volume.address, wwn=f"dm.{name}")
@@ -273,7 +277,7 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
 
 
 def _order_keys(view: LvView, values: Mapping[str, str]) -> list[str]:
-    """Return the keys with watermarks and rates in an order in which each value is valid."""
+    """Return the keys, with watermarks and rates in an order in which each step is valid."""
     volume = view.volume
     now = {
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),

@@ -1,7 +1,7 @@
 """Creation of volumes in a group: commands to create and remove a volume, and the search for a created one.
 
-lvcreate only ever uses free extents. It asks one question (LVM 2.03.16): whether to wipe an old signature at the start
-of the new volume. `--yes` answers that, and the steps cause no other question. With closed input it creates nothing and
+lvcreate uses only free extents. With these options it has one prompt (LVM 2.03.16): whether to wipe an old signature at
+the start of the new volume. `--yes` confirms it. Without `--yes` and with closed input, lvcreate creates nothing and
 exits with status 5.
 """
 
@@ -51,7 +51,7 @@ STRIP = 64 << 10
 """Default stripe size in bytes (lvmraid(7), --stripesize)."""
 
 _CREATE_SECONDS = 1.5
-"""Duration of lvcreate for a few images, including zeroing their metadata."""
+"""Duration of lvcreate in seconds for a few images, including zeroing their metadata."""
 
 TYPES = {
     Level.RAID0: "striped",
@@ -63,10 +63,10 @@ TYPES = {
 """lvcreate's names for the levels that it can create (lvmraid(7))."""
 
 _LEAST = {Level.RAID0: 2, Level.RAID6: 5}
-"""Minimum physical volumes: with one lvcreate makes a linear volume, and RAID 6 needs three stripes."""
+"""Minimum number of physical volumes. With one, lvcreate creates a linear volume. RAID 6 needs three data stripes."""
 
 AT_ONCE = ("--config", "global/wait_for_locks=0")
-"""Options to fail instead of waiting for the group's lock, which a flush holds for hours (lvm.conf)."""
+"""Options to fail instead of waiting for the group's lock, which a flush may hold for hours (lvm.conf)."""
 
 _SURE = ("--wipesignatures", "y", "--zero", "y")
 
@@ -91,7 +91,7 @@ class GroupRoom:
     """A volume group in which a volume is to be created."""
 
     name: str
-    """Its name."""
+    """Name of the group."""
     uuid: str
     """LVM's UUID of the group."""
     extent_bytes: int
@@ -99,9 +99,9 @@ class GroupRoom:
     volumes: Collection[str]
     """Names of its volumes, including hidden ones."""
     before: tuple[str, ...]
-    """UUIDs of its existing volumes."""
+    """UUIDs of the volumes that exist before the creation."""
     one_disk: tuple[str, ...] = ()
-    """Physical volumes that share a disk with another one of the selection."""
+    """Physical volumes that share a disk with another physical volume of the selection."""
 
 
 def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
@@ -135,7 +135,7 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
     lines = [
         *warnings,
         "Only free extents are used, and no other volume is changed. A volume that was removed from these extents "
-        "cannot be restored (vgcfgrestore) after a write to the new one.",
+        "cannot be restored (vgcfgrestore) after a write to the new volume.",
         "lvcreate zeroes the first 4 KiB and wipes signatures of former volumes. --yes confirms that.",
     ]
     if room.one_disk:
@@ -166,8 +166,8 @@ def lock_of(group_uuid: str) -> str:
 def removal_step(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
     """Return the step that removes one volume.
 
-    Under the group's lock, LVM itself checks UUID, tag and snapshots. If they differ, it removes nothing and exits with
-    0. `--yes` confirms the removal of an active volume.
+    While it holds the lock of the group, LVM itself checks the UUID and the tag, and that the volume has no snapshots.
+    If a check fails, it removes nothing and exits with 0. `--yes` confirms the removal of an active volume.
     """
     selection = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
     return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", selection, address))
@@ -233,7 +233,7 @@ def _extents(request: ArrayRequest, room: GroupRoom, data: int) -> int:
 
 
 def _layout(level: Level, count: int, data: int, strip: int | None, *, nosync: bool) -> tuple[str, ...]:
-    """Return lvcreate's options for images and stripes, not counting parity and copies."""
+    """Return lvcreate's options for images and stripes. The number of stripes does not include parity and copies."""
     parts: list[str] = []
     if level in (Level.RAID1, Level.RAID10):
         parts += ["--mirrors", str(count - 1 if level is Level.RAID1 else 1)]
@@ -258,13 +258,13 @@ def _initialising(level: Level, size: int, *, assume_clean: bool) -> str:
 
 
 _PLAIN = ("-", "r", "R")
-"""First letter of lv_attr of a volume that is no origin, snapshot, cache, pool or image (lvs(8)); `R`: never synced."""
+"""First letters of lv_attr of volumes that are no origin, snapshot, cache, pool or image (lvs(8)). `R`: not synced."""
 
 
 def find_volume(
     array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts], picture: Topology, lvremove: str
 ) -> ArrayMatch:
-    """Return the match for a created volume, see `BuildsArrays.find_made`, in the complete output of LVM."""
+    """Return the state of a created volume (`ArrayCreator.find_made`), from the complete output of LVM."""
     try:
         lv_facts = _volume(array, volumes, disks)
         if lv_facts is None:
@@ -280,7 +280,7 @@ def find_volume(
     )
     uuids = (*array.uuids[:2], lv_facts.uuid)
     node = picture.tree.nodes.get(lv_facts.kernel or "")
-    if node is None:  # its content cannot be checked, so it is not removed
+    if node is None:  # not removed, because its content cannot be checked
         return ArrayMatch(
             state=ArrayMatchState.COMPLETE,
             sentence=f"{text}. It is not active (`lvchange --activate y {lv_facts.address}`).",
@@ -305,7 +305,7 @@ def _group(array: CreatedArray) -> str:
 
 
 def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts]) -> LvFacts | None:
-    """Return the volume that may be the created one; None if there certainly is none. Raises ForeignArrayError."""
+    """Return the volume that may be the created one; None if it certainly does not exist. Raises ForeignArrayError."""
     group_uuid, tag = array.uuids[:2]
     group_volumes = [pv for pv in disks if pv.group_uuid == group_uuid]
     if not group_volumes:
@@ -314,7 +314,7 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
         raise ForeignArrayError(f"The volume group {_group(array)} is now named {group_volumes[0].group}.")
     if len({pv.group_uuid for pv in disks if pv.group == group_volumes[0].group}) > 1:
         raise ForeignArrayError(f"Several volume groups are named {group_volumes[0].group}.")
-    # Hidden parts have its tag too.
+    # Hidden parts of a volume have its tag too.
     visible = [lv_facts for lv_facts in volumes if lv_facts.group_uuid == group_uuid and not lv_facts.hidden]
     uuid = array.uuids[2] if len(array.uuids) > 2 else None
     tagged = [lv_facts for lv_facts in visible if tag in lv_facts.columns.get("lv_tags", "").split(",")]
@@ -341,7 +341,7 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
 def _require_as_made(
     array: CreatedArray, lv_facts: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]
 ) -> None:
-    """Raise ForeignArrayError if its segments differ from those it was created with, or if it is part of something."""
+    """Raise ForeignArrayError if the volume differs from the created one, has dependents, or is part of another."""
     where = lv_facts.address
     if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
         raise ForeignArrayError(f"{where} is now {clean(lv_facts.kind, 40)}, not {array.level.name} as created.")
@@ -369,7 +369,10 @@ TOOLS = ("lvcreate", "lvremove")
 
 
 async def ask_pvs(host: Host) -> tuple[PvFacts, ...]:
-    """Return all physical volumes in groups, never a truncated list. Raises ToolFailedError, ToolTimeoutError."""
+    """Return all physical volumes that are in a group. A truncated list is an error.
+
+    Raises ToolFailedError, ToolTimeoutError.
+    """
     tool = host.which(("pvs",))
     if tool is None:
         raise ToolFailedError("pvs is not installed, so volume groups are unknown.", hint="Install lvm2.")

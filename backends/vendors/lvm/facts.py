@@ -1,6 +1,6 @@
-"""Parsers for lvs and dmsetup: their output as values. No I/O, never raises.
+"""Parsers for the output of lvs and dmsetup. No I/O. They never raise an error.
 
-`""`, `-1` and `unknown` mean that a value is not reported or does not apply (lvmreport(7); tried with LVM 2.03.16).
+`""`, `-1` and `unknown` mean that a value is not reported or does not apply (lvmreport(7); tested with LVM 2.03.16).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ LVS = (
 )
 """Arguments of lvs.
 
-Without locking, because a flush holds the group's lock for hours and taking one writes. All columns of a kind, because
-a column that a version does not know is an error.
+Locking is off, because a flush may hold the group's lock for hours, and because taking the lock writes to disk. All
+columns of a kind are requested, because naming a column that a version does not have is an error.
 """
 
 PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-o", "pv_all,vg_all")
@@ -28,15 +28,17 @@ PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-
 
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
 VDO, VDO_POOL = "vdo", "vdo-pool"
-"""Kinds of volumes by LVM's segtype."""
+"""Kinds of volumes, with LVM's names (segtype)."""
 
 POOLS = (THIN_POOL, VDO_POOL)
-"""Kinds whose space other volumes share. LVM calls them active only if they also have their own device."""
+"""Kinds of volumes whose space other volumes use.
+LVM reports them as active only if they also have their own device.
+"""
 
 LVM_NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
-"""Name of a group or volume."""
+"""Pattern of the name of a group or volume."""
 LVM_UUID = re.compile(r"[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{4}){5}-[A-Za-z0-9]{6}")
-"""UUID as LVM writes it."""
+"""Pattern of a UUID in LVM's spelling."""
 _PLACE = re.compile(
     r"(/dev/[A-Za-z0-9+_./-]{1,250}|[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}|\[unknown\])\(\d{1,12}\)", re.ASCII
 )
@@ -66,18 +68,21 @@ class LvFacts:
     layout: tuple[str, ...]
     """Layout as LVM reports it: `raid`, `raid5`, `raid5_ls`."""
     places: tuple[str, ...]
-    """Where its data are: nodes of physical volumes, names of hidden volumes, `[unknown]`."""
+    """Locations of its data: nodes of physical volumes, names of hidden volumes, `[unknown]`."""
     columns: Mapping[str, str]
-    """All columns with a value."""
+    """All columns that have a value."""
 
     @property
     def address(self) -> str:
-        """Return `vg0/mail`."""
+        """Return the address of the volume: `vg0/mail`."""
         return f"{self.group}/{self.name}"
 
     @property
     def is_active(self) -> bool:
-        """Return whether it is active; in a cluster the text says how (lib/metadata/lv.c, lv_active_dup)."""
+        """Return whether it is active.
+
+        In a cluster, LVM also reports the kind of activation (lib/metadata/lv.c, lv_active_dup).
+        """
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
     @property
@@ -98,7 +103,7 @@ class LvFacts:
 
     @property
     def origin(self) -> str | None:
-        """Return the origin of a thick snapshot, which stores changed data in its own space; else None."""
+        """Return the origin of a thick snapshot, which stores changed data in its own space; None for other volumes."""
         if "thicksnapshot" not in self.columns.get("lv_role", "").split(","):
             return None
         return self.columns.get("origin", "").strip("[]") or None
@@ -110,7 +115,7 @@ class LvFacts:
 
     @property
     def level(self) -> str:
-        """Return `raid1` for `raid,raid1`; the kind if it is not a RAID."""
+        """Return the RAID level (`raid1` for `raid,raid1`), or the kind of a volume that is not a RAID."""
         return next((name for name in self.layout if re.fullmatch(r"raid\d{1,2}", name, re.ASCII)), self.kind)
 
     def number(self, key: str) -> int | None:
@@ -125,7 +130,7 @@ class LvFacts:
 
     @property
     def blocks_to_flush(self) -> int | None:
-        """Return the blocks that a flush still has to write back; None without a flush.
+        """Return the number of blocks that a flush still has to write back; None if no flush is running.
 
         During a flush LVM loads the policy `cleaner` and keeps the configured one in its metadata
         (lv_cache_wait_for_clean).
@@ -135,7 +140,7 @@ class LvFacts:
 
 
 def pairs(text: str | None) -> dict[str, str]:
-    """Return `high_watermark=60,low_watermark=40` by name."""
+    """Return the values in `high_watermark=60,low_watermark=40` by name."""
     tuples = (part.partition("=") for part in (text or "").split(","))
     return {key: value for key, equals, value in tuples if equals and re.fullmatch(r"[a-z_]{1,40}", key)}
 
@@ -143,7 +148,7 @@ def pairs(text: str | None) -> dict[str, str]:
 def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
     """Return all volumes, and the number of unparsable rows. A volume has one row per segment.
 
-    If a name has two UUIDs, or a UUID two names, all rows of the group count as unparsable, because its volumes depend
+    If a name has two UUIDs, or a UUID has two names, all volumes of the group count as unparsable, because they depend
     on each other.
     """
     by_address: dict[str, LvFacts] = {}
@@ -163,7 +168,7 @@ def parse_lvs(text: str) -> tuple[tuple[LvFacts, ...], int]:
                 mixed.add(lv_facts.group)
             if before is None:
                 by_address[lv_facts.address] = lv_facts
-            else:  # its segments may differ in location and stripes
+            else:  # segments of a volume may differ in location and stripes
                 larger = {key: str(max(lv_facts.number(key) or 0, before.number(key) or 0)) for key in _NUMBERS}
                 places = tuple(dict.fromkeys((*before.places, *lv_facts.places)))
                 by_address[lv_facts.address] = replace(before, places=places, columns={**before.columns, **larger})
@@ -212,20 +217,23 @@ class LoadedTable:
 
     @property
     def tunables(self) -> Mapping[str, str]:
-        """Return the optional arguments of dm-writecache, with `cleaner` as 1. Five other arguments precede them."""
+        """Return the optional arguments of dm-writecache, with `cleaner` as 1. They follow five other arguments."""
         rest = [word for word in self.words[5:] if word != "cleaner"] if self.kind == WRITECACHE else []
         by_name = dict(zip(rest[::2], rest[1::2], strict=False))
         return by_name | ({"cleaner": "1"} if "cleaner" in self.words[5:] else {})
 
     @property
     def write_behind(self) -> int | None:
-        """Return the write-behind of dm-raid; None if it is not set."""
+        """Return the maximum number of write-behind requests of dm-raid; None if it is not set."""
         at = self.words.index("max_write_behind") + 1 if "max_write_behind" in self.words else len(self.words)
         return whole_number(self.words[at]) if self.kind == "raid" and at < len(self.words) else None
 
 
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
-    """Return the kernel's tables by the names below /dev/mapper; of several segments the first."""
+    """Return the kernel's tables by the names below /dev/mapper.
+
+    Of a volume with several segments, return the first.
+    """
     return {
         name: LoadedTable(kind=segments[0].kind, words=segments[0].args)
         for name, segments in parse_segments(text).items()
@@ -233,7 +241,7 @@ def parse_tables(text: str) -> Mapping[str, LoadedTable]:
 
 
 def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[LvFacts]:
-    """Yield the volume and all hidden ones below it, each once. `volumes`: all of its group by name."""
+    """Yield the volume and all hidden volumes below it, each once. `volumes`: all volumes of its group by name."""
     waiting, visited = [volume.name], set[str]()
     while waiting:
         name = waiting.pop(0)
@@ -247,7 +255,7 @@ def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[L
 
 
 def is_in_use(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> bool:
-    """Return whether a volume, or one that uses its space, is active. `volumes`: all of its group by name."""
+    """Return whether a volume is active, or one that uses its space. `volumes`: all volumes of its group by name."""
     if volume.is_active or volume.kind not in POOLS:
         return volume.is_active
     return any(lv_facts.is_active for lv_facts in volumes.values() if lv_facts.pool == volume.name)

@@ -22,7 +22,7 @@ WHOLE_PVS = CompletenessCheck(
     missing=lambda text: "" if "report" in table(document(text)) else "the JSON document is incomplete",
     statuses=frozenset(),
 )
-"""The exit statuses are those of lvs."""
+"""The exit status is not checked: like lvs, pvs also fails if a group lacks a disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,11 @@ class PvFacts:
     group_uuid: str
     """LVM's UUID of the group."""
     columns: Mapping[str, str]
-    """All columns with a value, including those of the group."""
+    """All columns that have a value, including those of the group."""
 
     @property
     def free_extents(self) -> int:
-        """Return the number of free extents; 0 if not reported."""
+        """Return the number of free extents; 0 if it is not reported."""
         count, taken = (
             whole_number(self.columns.get("pv_pe_count")),
             whole_number(self.columns.get("pv_pe_alloc_count")),
@@ -51,7 +51,7 @@ class PvFacts:
 
     @property
     def extent_bytes(self) -> int:
-        """Return the bytes of an extent; 0 if not reported."""
+        """Return the bytes of an extent; 0 if they are not reported."""
         return whole_number(self.columns.get("vg_extent_size")) or 0
 
 
@@ -84,7 +84,7 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 
 
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
-    """Return why no volume can be created in the group of a physical volume, as clauses."""
+    """Return the reasons why no volume can be created in the group of a physical volume, as clauses."""
     fields, reasons = pv.columns, list[str]()
     missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
@@ -102,7 +102,7 @@ def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:
-    """Return all physical volumes with their free extents, and why they cannot be used."""
+    """Return all physical volumes with their free extents, and the reasons why they cannot be used."""
     return tuple(_candidate(pv, picture) for pv in volumes)
 
 
@@ -138,7 +138,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
 
 
 def nodes_sharing_disk(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
-    """Return the nodes of physical volumes that share a disk with an earlier one."""
+    """Return the nodes of physical volumes that share a disk with an earlier physical volume."""
     first_places: dict[str, str] = {}
     twice = []
     for node_name in places:

@@ -1,4 +1,4 @@
-"""Converts LVM's volumes to `Array`s. No I/O."""
+"""Conversion of LVM's volumes to `Array`s. No I/O."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ NAME = "lvm"
 """Prefix of this backend's targets."""
 
 FULL = 0.9
-"""Share of a thin pool's data or metadata from which it needs attention."""
+"""Fill level of a thin pool's data or metadata space, or of a snapshot's store, from which it needs attention."""
 
 _LEVELS = {"linear": Level.CONCAT, "striped": Level.RAID0, "mirror": Level.RAID1}
 _KINDS = {"thin": Level.THIN, THIN_POOL: Level.THIN_POOL}
-"""Level of a volume over plain data, by its kind."""
+"""Level by kind of volume, for a volume whose data is not on a RAID."""
 
 _DEDUPLICATED = {VDO: Level.VDO, VDO_POOL: Level.VDO_POOL}
-"""Level of a volume over any data, by its kind: VDO determines its speed and its failures."""
+"""Level by kind of volume, for any data below: VDO determines the speed of a volume and how it can fail."""
 
 _LAYERS = (CACHE, WRITECACHE, "thin", VDO, *POOLS)
 """Kinds that store their data in another volume."""
 
 _UNDER = {"thin": "Thin pool", VDO: "VDO pool"}
-"""Name of a volume's pool, by the volume's kind; for other kinds it is the cache."""
+"""Label of the hidden volume `LvFacts.pool`, by kind of volume. For other kinds it is the cache."""
 
 _TASKS = {"recover": "rebuild", "check": "consistency-check"}
-"""Model names of dm-raid's sync actions, where they differ."""
+"""The model's names for sync actions of dm-raid, if they differ."""
 
 _HEALTH_LETTERS = {"F": "failed", "D": "out of data space", "M": "metadata read-only", "E": "error"}
-"""Ninth letter of `lv_attr` if a volume, its cache or its pool does not work (lvs(8))."""
+"""Ninth letter of `lv_attr` for a fault of a volume, its cache or its pool (lvs(8))."""
 
 REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
 """Levels that survive the loss of a drive."""
@@ -61,7 +61,7 @@ def target_of(address: str) -> Target:
 
 
 def is_shown(volume: LvFacts) -> bool:
-    """Return whether it is a user-visible volume. That includes thin pools, but not unattached cache volumes."""
+    """Return whether the volume is listed in the inventory. Thin pools are listed, unattached cache volumes are not."""
     return not volume.hidden and "cachevol" not in volume.layout and volume.kind != "cache-pool"
 
 
@@ -99,7 +99,7 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
 
 
 def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
-    """Return the volume that has the data: below a cache the slow volume, for thin and VDO the data of the pool."""
+    """Return the volume that stores the data: for a cache the slow volume, for thin and VDO that of the pool."""
     if volume.kind not in _LAYERS:
         return volume
     lower = [lv_facts for lv_facts in lower_volumes(volume, group) if lv_facts.kind not in _LAYERS]
@@ -107,7 +107,7 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
-    """Return the level. A cache over an array has the array's, which decides what may fail; over plain data its own."""
+    """Return the level. A cache on an array has the level of the array, which decides how many drives may fail."""
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]
@@ -143,7 +143,7 @@ def kernel_name_of(device: str, picture: Topology) -> str | None:
 
 
 def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> Iterable[Target]:
-    """Yield the disks and arrays below, looking through encryption and multipath."""
+    """Yield the disks and arrays below the volume. Encryption and multipath layers are skipped."""
     for device in nodes_of(volume, group):
         name = kernel_name_of(device, picture)
         if name is None:
@@ -155,7 +155,7 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
-    """Return the state, and why the volume is not healthy."""
+    """Return the state, and the reason why the volume is not healthy or ""."""
     if (away := _unusable_state(volume, group)) is not None:
         return away
     fields, word = volume.columns, _health_word(volume)
@@ -189,14 +189,14 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
 
 
 def _health_word(volume: LvFacts) -> str:
-    """Return LVM's word for the problem. Older versions report it only as a letter of lv_attr."""
+    """Return LVM's name of the fault, or "". Older versions report it only as a letter of lv_attr."""
     letters = volume.columns.get("lv_attr", "")
     letter = letters[8] if len(letters) > 8 else ""
     return volume.columns.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
 
 
 def _unusable_state(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str] | None:
-    """Return state and reason of a volume that cannot be used at all; None if it can."""
+    """Return the state of a volume that cannot be used, and the reason; None if it can be used."""
     if not is_in_use(volume, group):
         where = "active on another host" if volume.columns.get("lv_active", "").startswith("remote") else "not active"
         return State.OFFLINE, f"{where}, and a physical volume is missing" if _lacks_disk(volume, group) else where
@@ -222,9 +222,9 @@ def _vdo_reason(volume: LvFacts, group: Mapping[str, LvFacts]) -> str:
 
 
 def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
-    """Return the background tasks of a volume and of those below it; pvmove has its own hidden mirror.
+    """Return the background tasks of a volume and of hidden volumes below it, such as the mirror of pvmove.
 
-    The progress of a flush is the clean share of the cached blocks.
+    The progress of a flush is the part of the cached blocks that is clean.
     """
     tasks = [task for task in (_sync_of(volume), _flush_of(volume)) if task is not None]
     for lv_facts in lower_volumes(volume, group):
@@ -289,7 +289,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     if volume.origin is not None:
         yield "Snapshot of", f"{volume.group}/{volume.origin}"
         filled, room = volume.share("snap_percent"), _size(volume, "lv_size")
-        yield "Store for what changed", room if filled is None else f"{room}, {filled:.1%} used"
+        yield "Store for changed data", room if filled is None else f"{room}, {filled:.1%} used"
     for part in ("data", "metadata"):
         share = volume.share(f"{part}_percent") if volume.kind in ("thin", *POOLS) else None
         yield f"Used, {part}", f"{share:.1%}" if share is not None else None
@@ -346,15 +346,15 @@ def _hits(volume: LvFacts) -> str | None:
 
 
 def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> tuple[Array, ...]:
-    """Return the volumes of device-mapper, for when LVM does not answer: names, sizes and disks only.
+    """Return the volumes that device-mapper lists, if lvs fails. Only names, sizes and disks are known.
 
-    `why`: a sentence that says why LVM did not answer. `without`: groups that LVM did report.
+    `why`: the reason for the failure, a sentence. `without`: groups that lvs did report.
     """
     arrays = []
     for node in picture.tree.nodes.values():
         uuid, dm_name = node.attributes.get("dm/uuid", ""), node.attributes.get("dm/name", "")
         if not uuid.startswith(MARK) or "-" in uuid.removeprefix(MARK) or node_is_part(node.name, picture):
-            continue  # the UUID of a part has a suffix, or another volume is built on it
+            continue  # a part of a volume: its UUID has a suffix, or another volume is built on it
         group, _, name = dm_name.replace("--", "\0").partition("-")
         address = f"{group}/{name}".replace("\0", "-")
         if address.partition("/")[0] in without:
@@ -377,7 +377,7 @@ def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> t
 
 
 def node_is_part(name: str, picture: Topology) -> bool:
-    """Return whether another logical volume is built on it."""
+    """Return whether another logical volume is built on the device."""
     nodes = picture.tree.nodes
     holders = (nodes[holder].attributes.get("dm/uuid", "") for holder in nodes[name].holders if holder in nodes)
     return any(uuid.startswith(MARK) for uuid in holders)

@@ -1,4 +1,4 @@
-"""Runs lvs; if an unresponsive disk blocks it, once more without that disk."""
+"""Runner of lvs. If an unresponsive disk blocks lvs, it is run again without that disk."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from backends.vendors.lvm.facts import LVS, MISSING, PVS, LvFacts, parse_lvs
 from backends.vendors.lvm.inventory import NAME, group_volumes
 
 SECONDS = 60.0
-"""Timeout of a read. Changes have no timeout."""
+"""Timeout in seconds of a command that only reads. Changes have no timeout."""
 
 SOON = 2.0
-"""Seconds in which lvs has to progress when it skips the unresponsive disks."""
+"""Seconds within which lvs must make progress when it skips the unresponsive disks."""
 
 FILTER = "devices/filter"
-"""LVM's configuration of the devices to scan. `global_filter` stays in force in addition."""
+"""LVM's setting for the devices to scan. `global_filter` still applies in addition."""
 
 WITHOUT = (*map(re.escape, LVS), "--config", rf'{FILTER}=\[("[ar][^"\\]{{2,600}}",){{0,63}}"[ar][^"\\]{{2,600}}"\]')
-"""Its arguments in that case, as patterns."""
+"""Arguments of lvs if it skips disks, as patterns."""
 
 WHOLE = CompletenessCheck(
     tool="lvs",
@@ -37,12 +37,12 @@ WHOLE = CompletenessCheck(
     missing=lambda text: "" if "report" in table(document(text)) else "the JSON document is incomplete",
     statuses=frozenset(),
 )
-"""lvs exits with status 5 if a group misses a disk, and reports the rest."""
+"""The exit status is not checked: lvs exits with status 5 if a group lacks a disk, and still reports all other data."""
 
 WHOLE_TABLE = CompletenessCheck(
     tool="dmsetup table", mark="a newline at the end, and a line for each active volume", missing=line_end
 )
-"""Completeness of the kernel's tables."""
+"""Check that the output with the kernel's tables is complete."""
 
 _CONFIGURED = re.compile(r'filter=(?:\[([^\n]*)\]|("[^"\n]*"))')
 _CHANGED = re.compile(r" *Logical volume \S+ changed\.")
@@ -57,7 +57,7 @@ class LvsAnswer:
     strange: int = 0
     """Number of unparsable rows."""
     silent: ToolTimeoutError | None = None
-    """Timeout after which lvs ran again without some disks; groups that are not listed are then unknown."""
+    """Timeout after which lvs was run again without some disks. Groups that are not listed are then unknown."""
 
 
 async def ask_lvs(host: Host) -> LvsAnswer:
@@ -91,7 +91,7 @@ async def _run_lvs(host: Host, command: Command) -> tuple[tuple[LvFacts, ...], i
 async def _ask_without_silent_disks(host: Host, tool: str, error: ToolTimeoutError) -> LvsAnswer | None:
     """Return the output of lvs without the unresponsive disks; None if that is not possible.
 
-    Groups with a physical volume on such a disk are left out: it only looks missing because of our filter.
+    Groups with a physical volume on such a disk are left out, because the filter makes that volume appear missing.
     """
     lvmconfig = host.which(("lvmconfig",))
     if lvmconfig is None:
@@ -100,7 +100,7 @@ async def _ask_without_silent_disks(host: Host, tool: str, error: ToolTimeoutErr
         configuration = await host.run(Command(argv=(lvmconfig, FILTER), timeout=10, stall=SOON))
         configured = _CONFIGURED.fullmatch(configuration.stdout.strip())
         if configuration.returncode == 0 and configured is None:
-            return None  # the configured filter cannot be parsed, and dropping it would show devices that it hides
+            return None  # without the configured filter, which cannot be parsed, lvs would scan devices that it hides
         own_filters = (
             (configured[1] or configured[2]) if configured is not None and configuration.returncode == 0 else ""
         )
@@ -125,21 +125,24 @@ async def _ask_without_silent_disks(host: Host, tool: str, error: ToolTimeoutErr
 def rejection_patterns(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
     """Return filter patterns for these disks, their partitions, and the devices built on them, by all their names.
 
-    Special characters of a pattern become wildcards: it is safer to skip too much than too little.
+    Special characters in a name become wildcards, because it is safer to skip too many devices than too few.
     """
     paths: dict[str, None] = {}
     for device in devices:
         paths[node_path(device)] = None
         start = (tree.nodes[device],) if device in tree.nodes else ()
         for node in (*start, *tree.above(device)):
-            if not node.attributes.get("dm/uuid", "").startswith(MARK):  # LVM does not search for volumes on volumes
+            if not node.attributes.get("dm/uuid", "").startswith(MARK):  # LVM does not scan logical volumes
                 dm_name = node.attributes.get("dm/name")
                 paths |= dict.fromkeys((node.device, *((f"/dev/mapper/{dm_name}",) if dm_name else ())))
     return tuple('"r|^' + re.sub(r"[^A-Za-z0-9_/-]", ".", path) + '$|"' for path in paths)
 
 
 def error_sentence(done: Completed, tool: str) -> str:
-    """Return the tool's error output as a sentence, without `changed`, which is printed before anything happens."""
+    """Return the tool's error output as a sentence.
+
+    `changed` is left out, because it is printed even before a failure.
+    """
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
     relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
     sentence = clean(clean_lines("\n".join(relevant), lines=6).replace("\n", " "), 300).rstrip(".")
@@ -150,4 +153,4 @@ ROOT_READS: RootReads = {
     ("lvs",): (tuple(map(re.escape, LVS)), WITHOUT, tuple(map(re.escape, THIN_COUNT))),
     ("pvs",): (tuple(map(re.escape, PVS)),),
 }
-"""Commands that root runs for a user. They are read-only."""
+"""Read-only commands that root may run for a user."""

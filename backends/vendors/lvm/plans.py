@@ -23,7 +23,7 @@ _VALUES = re.compile(
     r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)",
     re.ASCII,
 )
-"""Options that a step may set. lvchange accepts others, --cachemode on a writecache too, with an unintended meaning."""
+"""Options that a step may have. lvchange also accepts options that do not fit the kind, with other effects."""
 
 
 _TUNABLES = "--cachesettings"
@@ -39,11 +39,12 @@ def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: s
 
 
 def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
-    """Return the commands that set a value, in order. `before`: the present value.
+    """Return the commands that set a value, in order. `before`: the current value.
 
-    An automatic read-ahead only raises the value of the queue, so a larger one is first reset to none (tried). The only
-    way back to the default of a writecache tunable is to clear all of them (lvmcache(7)); the others are then set
-    again. `--yes` confirms clearing them, write-back although a damaged cache volume cannot be repaired, and a reshape.
+    An automatic read-ahead can only raise the value of the queue, so a larger value is first reset to none (tested). A
+    writecache tunable gets its default only if all tunables are cleared (lvmcache(7)); the others are then set again.
+    `--yes` confirms three prompts: clearing the tunables, write-back with a cache volume that cannot be repaired, and a
+    reshape.
     """
     volume, word = view.volume, str(value)
     pair = _option_for(key, word)
@@ -73,36 +74,38 @@ def _lvchange(view: LvView, *options: str) -> ChangeStep:
 
 
 def _word(key: str, value: str) -> str:
-    """Return LVM's word for a value of the common vocabulary."""
+    """Return LVM's word for a value of raidbench."""
     if key == "cache_mode":
         return next((word for word, common in MODES.items() if common == value), value)
     if key == "lv_read_ahead" and value.isdigit():
-        return str(int(value) * 2)  # in sectors
+        return str(int(value) * 2)  # lvchange expects sectors of 512 bytes
     if key.startswith("write_mostly."):
         return f"/dev/{key.partition('.')[2]}:{'y' if value == 'on' else 'n'}"
     return "0" if value == DEFAULT else value
 
 
 def require_own_step(change: Change, view: LvView) -> None:
-    """Raise RefusedError for a step, as from a journal, that changes more than settings of this volume."""
+    """Raise RefusedError if a step does not change a setting of this volume. Steps may come from a journal."""
     for write in change.writes:
         parts = [word for word in write.argv[1:-1] if word != "--yes"]
         tool = view.lvconvert if parts[:1] == ["--stripesize"] else view.lvchange
         of_kind = parts[:1] != ["--cachemode"] or view.volume.kind == CACHE
         ours = write.argv[:1] == (tool,) and write.argv[-1:] == (view.volume.address,) and of_kind
         if not ours or not _VALUES.fullmatch(" ".join(parts)):
-            raise RefusedError(f"Refusing to run {clean(write.shown(), 200)}: it is no setting of {change.target}.")
+            raise RefusedError(
+                f"Refusing to run {clean(write.shown(), 200)}: it does not change a setting of {change.target}."
+            )
 
 
 def _risk(request: RequestedValue) -> Risk:
-    """Return the risk of the value. Any number has the risk of the offered numbers."""
+    """Return the risk of the value. Every number has the highest risk of the offered numbers."""
     if request.value.isdigit():
         return worst(choice.risk for choice in request.now.choices if choice.value.isdigit())
     return request.risk
 
 
 def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
-    """Return the possible consequences for this volume."""
+    """Return the text about the possible consequences for this volume."""
     if request.setting.key != "cache_mode":
         return request.setting.risk_text if risk is not Risk.NONE else ""
     if request.value == "write-back":

@@ -23,13 +23,13 @@ class Numbers:
     """Numbers that a setting may have in addition to its default."""
 
     low: int
-    """Minimum."""
+    """Smallest number."""
     high: int
-    """Maximum."""
+    """Largest number."""
     steps: tuple[int, ...]
-    """Numbers that are offered; any other in the range is valid too."""
+    """Numbers that are offered. Any other number in the range is valid too."""
     default: int | None = None
-    """Value that applies if none is set; None if it is not a number or not known."""
+    """Value that applies if no number is set; None if it is unknown or not a number."""
 
 
 _BEFORE = re.compile(r"\d{1,10}", re.ASCII)
@@ -40,21 +40,21 @@ _WRITECACHE = {
     "autocommit_blocks": Numbers(low=1, high=_MOST, steps=(64, 1024, 16_384, 65_536, 262_144), default=65_536),
     "autocommit_time": Numbers(low=1, high=3_600_000, steps=(100, 500, 1000, 5000, 10_000), default=1000),
 }
-"""Source: drivers/md/dm-writecache.c, writecache_ctr."""
+"""Numbers of dm-writecache's tunables (drivers/md/dm-writecache.c, writecache_ctr)."""
 
 _HIGH, LOW_WATERMARK = 50, 45
 """Default watermarks of the kernel in percent (drivers/md/dm-writecache.c)."""
 
 RATES = {"min_recovery_rate": "raid_min_recovery_rate", "max_recovery_rate": "raid_max_recovery_rate"}
-"""Column of lvs for each rate, in KiB/s; 0 or empty if none is set."""
+"""Column of lvs for each rate, in KiB/s. It is 0 or empty if no rate is set."""
 
 _RISKS = {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}
-"""Risk of every number of a setting; none for all others."""
+"""Risk of every number of a setting. Numbers of other settings have no risk."""
 
 _SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _AHEAD_MOST = 1 << 20
 _BEHIND_MOST = 32_766
-"""Maximum number of writes: half of it must not exceed COUNTER_MAX of md-bitmap.h (drivers/md/dm-raid.c)."""
+"""Maximum number of writes. Half of the number must not exceed COUNTER_MAX of md-bitmap.h (drivers/md/dm-raid.c)."""
 
 
 def numbers(key: str, view: LvView) -> Numbers | None:
@@ -80,7 +80,7 @@ def numbers(key: str, view: LvView) -> Numbers | None:
 
 
 def wanted_value(view: LvView, setting: Setting, now: Reading, value: str) -> str:
-    """Return a value in canonical form, also a number that is not offered. Raises InvalidValueError."""
+    """Return a value in canonical form. A number need not be one of those offered. Raises InvalidValueError."""
     wanted_number = number_in_unit(value, setting.unit)
     if setting.key == READ_AHEAD.key and wanted_number is not None:
         step = view.page_bytes // 1024
@@ -98,26 +98,26 @@ def wanted_value(view: LvView, setting: Setting, now: Reading, value: str) -> st
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return an old value: any number, or `mq` and `cleaner`, which are not offered. Raises InvalidValueError."""
+    """Return a validated old value. Any number is legal, and so are `mq` and `cleaner`. Raises InvalidValueError."""
     numeric = any(number(choice.value) is not None for choice in now.choices)
     was_settable = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
     return value if was_settable else check_value(setting, now, value)
 
 
 MODES = {"writethrough": "write-through", "writeback": "write-back", "passthrough": "passthrough"}
-"""Common vocabulary for LVM's cache modes."""
+"""Values of raidbench for LVM's cache modes."""
 
 ALIASES = {"mq": "smq"}
 """Policies that the kernel reports by a different name (dm-cache-policy-smq.c registers both)."""
 
 RELOAD = "Run `lvchange --refresh {address}` to load it"
-"""Fix for a kernel with a different value than LVM."""
+"""Fix if the kernel uses a different value than LVM has stored."""
 
 _AHEAD_KIB = (128, 256, 512, 1024, 2048, 4096, 8192)
-"""Offered values in KiB; others are valid too."""
+"""Values of the read-ahead that are offered, in KiB. Other values are valid too."""
 
 STRIPES = tuple(1 << power for power in range(14, 21))
-"""Offered stripe sizes in bytes: 16 KiB to 1 MiB."""
+"""Stripe sizes that are offered, in bytes: 16 KiB to 1 MiB."""
 
 
 def readings(view: LvView) -> dict[str, Reading]:
@@ -131,7 +131,7 @@ def readings(view: LvView) -> dict[str, Reading]:
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
-    """Return a reading for an undo, which is possible even if no other policy is offered."""
+    """Return a reading for an undo. Restoring a cache policy is possible even if no other policy is offered."""
     reading = readings(view)[key]
     if key != "cache_policy":
         return reading
@@ -139,7 +139,7 @@ def reading_for_undo(view: LvView, key: str) -> Reading:
 
 
 def _blocked_reason(view: LvView) -> str | None:
-    """Return why nothing on the volume can be changed, or None."""
+    """Return why no setting of the volume can be changed, or None."""
     if view.why_not is not None:
         return view.why_not
     if view.silent:
@@ -194,7 +194,7 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
 
 
 def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, str | None]:
-    """Return the kernel's number if it differs, and why; (None, None) otherwise."""
+    """Return the kernel's number if it differs from LVM's, and the reason; (None, None) otherwise."""
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":
         tokens = volume.columns.get("kernel_cache_settings", "").split(",")
@@ -349,7 +349,7 @@ def _mostly(view: LvView, member: str) -> Reading:
     return Reading(
         now=None if now is None else "on" if now else "off",
         choices=(
-            offer("off", "Read like any other."),
+            offer("off", "Read like any other member."),
             offer("on", "Read only if no other member is available."),
         ),
         availability=Availability(why_not="all other members are write-mostly" if last else None),

@@ -11,10 +11,10 @@ from backends.values import dataclass
 from backends.vendors.lvm.facts import CACHE, POOLS, WRITECACHE, LoadedTable, LvFacts
 
 _kept = partial(Setting, persistence=Persistence.STORED)
-"""LVM stores these settings in the metadata of the group."""
+"""Constructor of a setting that LVM stores in the metadata of the group."""
 
 DEFAULT = "default"
-"""Reading of a number that was never set: the default of LVM or the kernel applies."""
+"""Value of a number that is not set, so that the default of LVM or the kernel applies."""
 
 CACHE_MODE = _kept(
     key="cache_mode",
@@ -79,7 +79,7 @@ AUTOCOMMIT_TIME = _kept(
 CLEANER = _kept(
     key="cleaner",
     label="Drain the cache",
-    help="Writes back all that the cache has and sends new writes to the slow volume, for taking the cache off soon "
+    help="Writes all cached data back and sends new writes to the slow volume. Use it before you remove the cache "
     "(lvmcache(7), dm-writecache settings).",
     risk=Risk.PERFORMANCE,
     risk_text="During the flush and afterwards, writes are as slow as the slow device.",
@@ -97,8 +97,9 @@ WRITE_BEHIND = _kept(
     key="write_behind",
     label="Write-behind",
     unit="writes",
-    help="Writes that may be outstanding on write-mostly members (lvmraid(7)). Linux 6.1 keeps 0 whatever LVM asks "
-    "for: it takes the number from the bitmap on the members (md-bitmap.c, md_bitmap_read_sb; tried there).",
+    help="Writes that may be outstanding on write-mostly members (lvmraid(7)). Linux 6.1 ignores "
+    "LVM's value and keeps 0, because it takes the number from the bitmap on the members (md-bitmap.c, "
+    "md_bitmap_read_sb; tested with Linux 6.1).",
     risk=Risk.POWER_LOSS,
     risk_text="A write is acknowledged before the write-mostly members have it. If the other members fail then, the "
     "write "
@@ -154,7 +155,7 @@ _KINDS: tuple[tuple[Setting, tuple[str, ...]], ...] = (
 )
 
 GENERAL = (READ_AHEAD, *(setting for setting, _ in _KINDS))
-"""Settings that some kind of volume has, in display order."""
+"""Settings of all kinds of volumes, in display order."""
 
 OF_MEMBERS = (WRITE_MOSTLY,)
 """Settings of each member of a RAID 1."""
@@ -169,7 +170,7 @@ OPTIONS: Mapping[str, str] = {
     "max_recovery_rate": "--maxrecoveryrate",
     "stripe_size": "--stripesize",
 }
-"""Option of lvchange or lvconvert by key; all other settings use --cachesettings."""
+"""Option of lvchange or lvconvert for each setting. All other settings use --cachesettings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +178,7 @@ class LvTraits:
     """Properties of a volume that determine its list of settings."""
 
     level: str
-    """`cache`, `linear`, `raid1`, ..."""
+    """RAID level or kind of the volume: `cache`, `linear`, `raid1`, ..."""
     members: tuple[str, ...] = ()
     """Nodes of the physical volumes of a RAID 1's images, in order."""
 
@@ -192,7 +193,7 @@ def traits_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
 
 
 def settings_of(traits: LvTraits | None) -> tuple[Setting, ...]:
-    """Return the settings of a volume; all possible ones if it has not been read yet, none for a pool.
+    """Return the settings of a volume: all general settings if it has not been read yet, and an empty tuple for a pool.
 
     Two images on one physical volume share a setting, because lvchange addresses the physical volume.
     """
@@ -210,26 +211,26 @@ def settings_of(traits: LvTraits | None) -> tuple[Setting, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LvView:
-    """Present state of one volume, and why it cannot be changed."""
+    """Current state of one volume, and the reasons why it cannot be changed."""
 
     volume: LvFacts
     """Facts from LVM."""
     group: Mapping[str, LvFacts]
     """All volumes of its group by name, including hidden ones."""
     loaded: LoadedTable | None = None
-    """The kernel's table; None if not reported."""
+    """The kernel's table; None if it is not reported."""
     lvchange: str | None = None
     """Path of lvchange; None if it is not installed."""
     lvconvert: str | None = None
     """Path of lvconvert; None if it is not installed."""
     why_not: str | None = None
-    """Why nothing can be changed: not root, read-only mode."""
+    """Reason why no setting can be changed: not root, read-only mode, truncated output; None if there is none."""
     silent: str = ""
-    """Why a command that changes something would block, as a clause; "" if nothing blocks it."""
+    """Reason why a changing command would hang, as a clause; "" if it would not."""
     redundant: bool = False
     """Whether its cache survives the loss of a drive."""
     cache_on: str = ""
-    """Nodes that its cache is on, for display."""
+    """Nodes of the devices on which its cache is, for display."""
     page_bytes: int = 4096
     """Page size of the kernel."""
 

@@ -1,4 +1,4 @@
-"""md backend: arrays of the kernel's RAID driver through sysfs, geometry and policies through mdadm."""
+"""md backend: arrays of the kernel's RAID driver. Most settings use sysfs; geometry and policies use mdadm."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ from backends.vendors.mdraid.sysfs import count_cpus, read_arrays
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
 
 _FROM_SYSFS = 10.0
-"""Timeout of mdadm in seconds; sysfs has nearly all values anyway."""
+"""Timeout of mdadm in seconds. It is short, because nearly all values are also in sysfs."""
 
 
 class MdRaid:
@@ -81,7 +81,7 @@ class MdRaid:
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
-        """Return all arrays and containers from sysfs, with the names that only mdadm knows if root can run it."""
+        """Return all arrays and containers from sysfs, with names from udev, or from mdadm if it can be run as root."""
         array_facts = await read_arrays(self._host)
         if not array_facts:
             return Inventory()
@@ -107,7 +107,7 @@ class MdRaid:
         return settings_of(self._outlines.get(target.address)) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return the present values of all settings. Raises NotFoundError, DeviceGoneError."""
+        """Return the current values of all settings. Raises NotFoundError, DeviceGoneError."""
         return readings(await self._view(target))
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
@@ -117,7 +117,7 @@ class MdRaid:
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """Return changes of several settings, each assuming that the previous ones were applied.
 
-        For example, a re-created array keeps the new bitmap. Raises BlockedError if two of them move all data.
+        For example, a re-created array keeps the new bitmap. Raises BlockedError if two of the changes move all data.
         """
         if GEOMETRY.keys() <= values.keys():
             raise BlockedError(
@@ -136,8 +136,8 @@ class MdRaid:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value`: a bitmap with its chunk size, or a re-creation with the present
-        members."""
+        """Return the change that restores `value`: a bitmap with its chunk size, or a re-created array with the
+        current members."""
         return await self._plan(await self._view(target), target, key, value, companions)
 
     async def _plan(
@@ -157,7 +157,8 @@ class MdRaid:
         is_present = companions is not None and now.now == value
         recreates = key in GEOMETRY and method_of(view.array, key) is ReshapeMethod.RECREATE
         if recreates and self._host.is_root and not is_present:
-            contents = await require_free(self._host, view.device)  # without root this is only checked before applying
+            # Without root, this is checked only when the change is applied.
+            contents = await require_free(self._host, view.device)
         if companions is None:
             request = requested_value(target, setting, now, value, wanted_value)
         else:
@@ -170,14 +171,14 @@ class MdRaid:
         return replace(change, found=contents)
 
     async def apply(self, change: Change) -> None:
-        """Take the steps after checking that this is still the planned array."""
+        """Run the steps of a change, after checking that the target is still the planned array."""
         array = await self._array(change.target)
         require_same_device(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
-            return  # mdadm fails if the value is already set, and a re-creation would be in vain
+            return  # mdadm fails if the value is already set, and a re-creation would lose data for nothing
         if array.uuid is None and change.key in GEOMETRY:
             array = _with_uuid(array, await self._properties(array))
-        if change.key in GEOMETRY and (why_not := fixed_reason(array)):  # mdadm would abort a running check
+        if change.key in GEOMETRY and (why_not := fixed_reason(array)):  # mdadm itself would stop a running check
             raise BlockedError(f"{change.label} of {change.target} cannot be changed: {why_not}.")
         try:
             await self._runner.run(change, array, node_path(array.name))
@@ -188,7 +189,7 @@ class MdRaid:
             ) from error
 
     async def remains(self, change: Change) -> str | None:
-        """Return how to assemble an array that was stopped, if its members still have it; None otherwise."""
+        """Return the hint to assemble an array that a change stopped, if its members still contain it; else None."""
         tool = self._host.which(("mdadm",))
         try:
             await self._array(change.target)
@@ -200,7 +201,7 @@ class MdRaid:
         return None
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return none: the kernel lists all drives that md can use."""
+        """Return an empty tuple, because the kernel lists all drives that md can use."""
         return ()
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
@@ -222,7 +223,7 @@ class MdRaid:
         return await find_made(self._host, tool, array)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Run mdadm step by step."""
+        """Run the mdadm commands in order."""
         await self._runner.run_making(steps)
 
     async def begin_check(self, target: Target) -> None:
@@ -231,7 +232,7 @@ class MdRaid:
         await self._host.write(f"/sys/block/{array.name}/md/sync_action", "check")
 
     async def mismatches(self, target: Target) -> int | None:
-        """Return mismatch_cnt: sectors, counted in whole pages or chunks."""
+        """Return mismatch_cnt: the number of sectors, which md counts in whole pages or chunks."""
         array = await self._array(target)
         return number(await self._host.read(f"/sys/block/{array.name}/md/mismatch_cnt"))
 
@@ -258,7 +259,7 @@ class MdRaid:
         return tasks_of(await self._array(target))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return problems if mdadm is missing, and for arrays that need the administrator."""
+        """Return a problem if mdadm is missing, and one for each array that an administrator must repair."""
         array_facts = await read_arrays(self._host)
         problems: list[Problem] = []
         if array_facts and self._host.which(("mdadm",)) is None:
@@ -270,14 +271,14 @@ class MdRaid:
         for array in array_facts:
             if array.is_converted and array.sync is None:
                 message = (
-                    f"{node_path(array.name)} is a RAID 4 without its parity disk: a RAID 0 whose reshape has ended."
+                    f"{node_path(array.name)} is a RAID 4 without its parity disk. It may be a RAID 0 after a reshape."
                 )
                 hint = f"If it was a RAID 0, restore that level: mdadm --grow --level=0 {node_path(array.name)}"
                 problems.append(Problem(where=f"{NAME}:{array.name}", message=message, hint=hint))
         return tuple(problems)
 
     async def _view(self, target: Target) -> ArrayView:
-        """Return the present array and the reasons why it cannot be changed."""
+        """Return the current state of an array, and the reasons why it cannot be changed."""
         array = await self._array(target)
         outline = outline_of(array, await self._page_bytes())
         self._outlines[array.name] = outline
@@ -319,7 +320,7 @@ class MdRaid:
         return properties
 
     async def _read_properties(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
-        """Return the properties of an array by its node, and a problem if mdadm's output was truncated."""
+        """Return the properties of an array from udev or else mdadm, and a problem if the output is truncated."""
         udev_properties = known_by_udev(node)
         tool = self._host.which(("mdadm",))
         if udev_properties.get("MD_UUID") or tool is None or not self._host.is_root:
@@ -339,9 +340,9 @@ class MdRaid:
     async def _platforms(
         self, arrays: Iterable[ArrayFacts]
     ) -> tuple[tuple[ImsmPlatform, ...] | None, tuple[Problem, ...]]:
-        """Return Intel's RAID platforms, and a problem if mdadm omits that of an array.
+        """Return Intel's RAID platforms, and a problem if mdadm does not list the platform of an array.
 
-        None if mdadm cannot be run or does not report them, or if no array has Intel's metadata.
+        The platforms are None if mdadm cannot be run or does not report them, or if no array has Intel's metadata.
         """
         tool = self._host.which(("mdadm",))
         containers = [array for array in arrays if array.is_imsm]
@@ -399,7 +400,7 @@ class MdRaid:
 
 
 def _cuts(arrays: Iterable[ArrayFacts]) -> Iterable[Problem]:
-    """Yield a problem for each array that could only be read in part."""
+    """Yield a problem for each array that could not be read completely."""
     for array in arrays:
         if array.cut:
             yield Problem(where=f"{NAME}:{array.name}", message=f"{array.cut}.", hint=LOOK_AGAIN)

@@ -44,25 +44,26 @@ _CHUNK = 512 << 10
 """Default chunk in bytes; mdadm(8), --chunk."""
 
 _LOST = 128 << 20
-"""Bytes that md reserves at most on a large member: superblock, bitmap and reshape space (super1.c, data offset)."""
+"""Maximum bytes that md reserves on a large member: superblock, bitmap, reshape space (super1.c, data offset)."""
 
 _CREATE_SECONDS = 0.7
-"""Longest of ten runs on Linux 6.1 with mdadm 4.2."""
+"""Seconds to create an array: the longest of ten runs on Linux 6.1 with mdadm 4.2."""
 
 NESTED = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
-"""Levels that are a RAID 0 of inner arrays, and the level of these."""
+"""Levels that are a RAID 0 of inner arrays, and the level of the inner arrays."""
 
 FIRST = 100
-"""First node number: arrays assembled at boot count down from 127, other tools count up from 0."""
+"""First number for the nodes of new arrays. Arrays assembled at boot count down from 127, other tools up from 0."""
 
 
 def plan_array(
     request: ArrayRequest, *, mdadm: str, taken: Collection[str], uuids: tuple[str, ...], assume_clean: bool
 ) -> ArrayPlan:
-    """Return the plan of an array. RAID 50 and 60 need inner arrays, whose full stripe is the outer chunk.
+    """Return the plan of an array. In RAID 50 and 60, the chunk of the outer array is the full stripe of an inner one.
 
-    `taken`: kernel names in use. `uuids`: one for the array and, for a nested one, one for each inner array.
-    `assume_clean`: skip computing parity, which is valid only after every stripe was written. Raises InvalidValueError.
+    `taken`: kernel names in use. `uuids`: one for the array, and for a nested array one for each inner array.
+    `assume_clean`: do not compute parity. Parity is then valid only after every stripe has been written. Raises
+    InvalidValueError.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request) if request.layout is None else require_layout(request)
@@ -131,7 +132,7 @@ def plan_array(
 
 
 def uuid_text(digits: str) -> str:
-    """Return 32 hex digits in mdadm's spelling of a UUID."""
+    """Return 32 hexadecimal digits as a UUID in mdadm's spelling."""
     return ":".join(digits[at : at + 8] for at in range(0, 32, 8))
 
 
@@ -146,7 +147,7 @@ def _create(
     assume_clean: bool,
     layout: str | None = None,
 ) -> ChangeStep:
-    """Return the command. `--run` answers mdadm's prompt about existing content, which was checked before."""
+    """Return the command. `--run` suppresses mdadm's prompt about existing content, which has already been checked."""
     options = [
         mdadm,
         "--create",
@@ -190,7 +191,7 @@ _SUPERBLOCK = (0, 8192)
 """First byte and length of the area with a superblock of version 1.2, which new arrays get (super1.c)."""
 
 _READ_SECONDS = 10.0
-"""Timeout for reading it from a disk."""
+"""Timeout in seconds for reading the superblock from a disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,33 +199,33 @@ class _Parts:
     """Drives of an array and the arrays on them."""
 
     nodes: tuple[str, ...]
-    """Present kernel names of its drives, in order."""
+    """Current kernel names of its drives, in order."""
     marked: tuple[str, ...]
-    """Drives with a superblock of one of its UUIDs."""
+    """Drives whose superblock has one of its UUIDs."""
     inner: tuple[ArrayFacts, ...]
-    """Arrays on its drives; for a nested one, the inner arrays."""
+    """Arrays on its drives; for a nested array, the inner arrays."""
     outer: tuple[ArrayFacts, ...]
-    """Arrays on the inner arrays: the outer array of a nested one."""
+    """Arrays on the inner arrays: the outer array of a nested array."""
     marked_inner: tuple[str, ...]
-    """Inner arrays with the superblock of the outer one."""
+    """Inner arrays with the superblock of the outer array."""
 
 
 async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
-    """Return the state of an array, see `ArrayCreator.find_made`. `tool`: path of mdadm. Raises ToolFailedError."""
+    """Return the state of a created array (`ArrayCreator.find_made`). `tool`: path of mdadm. Raises ToolFailedError."""
     try:
         parts = await _parts(host, tool, array)
     except ForeignArrayError as reason:
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=str(reason))
     locks = await locks_of(host, parts.nodes)
     if not (parts.marked or parts.inner):
-        text = f"None of its {len(array.members)} drives has its superblock."
+        text = f"None of its {len(array.members)} drives has the superblock of the array."
         return ArrayMatch(state=ArrayMatchState.ABSENT, sentence=text, locks=locks)
     tops = parts.outer or parts.inner
     is_complete = _is_complete(array, parts)
     if not is_complete and (changed := _foreign_array(array, parts)) is not None:
         text = f"{node_path(changed)} is running, but its level or members differ from those at creation."
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
-    # Skip inner arrays with the outer array's superblock: the guard would report them as in use.
+    # Inner arrays with the superblock of the outer array are skipped, because the guard would report them as in use.
     running = [top.name for top in tops if _is_running(top) and top.name not in parts.marked_inner]
     top = tops[0].name if is_complete else None
     return ArrayMatch(
@@ -246,7 +247,7 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
 
 
 def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
-    """Return whether the array exists as it was created: levels, number and drives, running."""
+    """Return whether the array is running as it was created: with the same levels, number of arrays, and drives."""
     if len(parts.marked) != len(parts.nodes):
         return False
     if array.level not in NESTED:
@@ -259,7 +260,7 @@ def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
 
 
 def _foreign_array(array: CreatedArray, parts: _Parts) -> str | None:
-    """Return a running array that differs from the created one, so that another program may have made it."""
+    """Return a running array that differs from the created one, so another program may have created it; or None."""
     inner = [] if array.level not in NESTED else list(_groups(array, parts))
     level = NESTED.get(array.level, array.level)
     fit = {facts.name for facts in parts.inner if any(_is_array_over(facts, level, group) for group in inner)}
@@ -285,7 +286,7 @@ def _is_array_over(facts: ArrayFacts, level: Level, members: Sequence[str]) -> b
 
 def _partial_text(parts: _Parts) -> str:
     stopped = [facts.name for facts in (*parts.outer, *parts.inner) if not _is_running(facts)]
-    prefix = f"{len(parts.marked)} of its {len(parts.nodes)} drives have its UUID"
+    prefix = f"{len(parts.marked)} of its {len(parts.nodes)} drives have the UUID of the array"
     if stopped:
         return f"{prefix}, but {', '.join(map(node_path, stopped))} is not running."
     if parts.inner:
@@ -294,7 +295,7 @@ def _partial_text(parts: _Parts) -> str:
 
 
 def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
-    """Return the steps that delete it, the outer array first because it uses the inner ones."""
+    """Return the steps that delete the array. The outer array comes first, because it uses the inner arrays."""
     stops: list[tuple[str, ...]] = [(tool, "--stop", node_path(facts.name)) for facts in parts.outer]
     stops += [(tool, "--zero-superblock", *map(node_path, parts.marked_inner))] if parts.marked_inner else []
     stops += [(tool, "--stop", node_path(facts.name)) for facts in parts.inner]
@@ -318,7 +319,7 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     inner = _arrays_over(arrays, nodes, marked)
     outer = _arrays_over(arrays, [facts.name for facts in inner], [facts.name for facts in inner])
     if outer and array.level not in NESTED:
-        raise ForeignArrayError(f"{node_path(outer[0].name)} was created on it since.")
+        raise ForeignArrayError(f"{node_path(outer[0].name)} was later created on this array.")
     running = [tree.nodes[facts.name] for facts in inner if array.level in NESTED and _is_running(facts)]
     marks = {node.name: await _uuid(host, tool, node) for node in running}
     for name, uuid in marks.items():
@@ -331,7 +332,10 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
 
 
 def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
-    """Return arrays over some of the drives. Raises ForeignArrayError for one with other or unmarked members."""
+    """Return the arrays that use any of the drives `names`.
+
+    Raises ForeignArrayError if one has other or unmarked members.
+    """
     over = [facts for facts in arrays if any(member.name in names for member in facts.members)]
     for facts in over:
         if facts.cut or facts.untold:
@@ -344,7 +348,7 @@ def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Seq
 
 
 def _node(tree: Tree, member: MemberDrive) -> Node:
-    """Return the present disk of a member. Raises ForeignArrayError if it is missing or ambiguous."""
+    """Return the current disk of a member. Raises ForeignArrayError if it is missing or ambiguous."""
     candidates = [node for node in tree.nodes.values() if node.parent is None and _is_same_drive(node, member)]
     named = [node for node in candidates if node.device == member.place] or candidates
     drive_name = clean(member.serial or member.wwn or member.place, 80)
@@ -378,7 +382,7 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
     if done.returncode != 0 and _NO_SUPERBLOCK in done.stderr + done.stdout:
         await _require_readable(host, node)
         return None
-    if done.returncode == 0 and not fields:  # mdadm also succeeds for a partition table, without an MD_ line
+    if done.returncode == 0 and not fields:  # mdadm also succeeds for a partition table, without MD_ lines
         return None
     raise ToolFailedError(
         f"mdadm does not report the array of {node.device}: {clean(done.stderr or done.stdout, 200) or 'nothing'}",
@@ -387,7 +391,7 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
 
 
 async def _require_readable(host: Host, node: Node) -> None:
-    """Raise ToolFailedError if the superblock cannot be read: mdadm then also reports that there is none."""
+    """Raise ToolFailedError if the superblock cannot be read, which mdadm reports like a missing one."""
     if (reader := pieces_on(host)) is None:
         return
     read = None

@@ -20,7 +20,7 @@ _KEY = re.compile(r"MD_[A-Za-z0-9_-]{1,100}")
 _ROLE = re.compile(r"MD_DEVICE_(?:dev_)?([A-Za-z0-9_]{1,64})_ROLE")
 _STATE = re.compile(r"^ *Array State : .*\n", re.MULTILINE)
 _EXAMINED = re.compile(r"^(/dev/[^\s:]{1,200}):[ \t\r]*$", re.MULTILINE)
-"""First line of `mdadm --examine`."""
+"""First line of the output of `mdadm --examine`."""
 
 _UNUSED = re.compile(r"Unused Space : before=([0-9]{1,18}) sectors, after=([0-9]{1,18}) sectors")
 
@@ -30,7 +30,9 @@ WHOLE_EXPORT = CompletenessCheck(
     missing=line_end,
     statuses=frozenset(),
 )
-"""Members come last (Detail.c). Output without members counts as truncated unless udev knows the array."""
+"""The members come last in the output (Detail.c).
+Output without members counts as truncated unless udev has a record of the array.
+"""
 
 WHOLE_EXAMINE = CompletenessCheck(
     tool="mdadm --examine",
@@ -52,7 +54,7 @@ def parse_export(text: str) -> Mapping[str, str]:
 
 
 def misnamed_examine(text: str, device: str) -> str:
-    """Return why the output of `mdadm --examine` is not about the device alone, as a clause; "" if it is."""
+    """Return why the output of `mdadm --examine` is not, or not only, about this device, as a clause; "" if it is."""
     return misnamed_reason(device, _EXAMINED.findall(text[:20_000]), required=False)
 
 
@@ -69,7 +71,7 @@ def parse_unused(text: str) -> int | None:
 
 
 ASK_PLATFORM = ("--detail-platform",)
-"""Arguments of mdadm."""
+"""Arguments of mdadm that query the RAID platforms."""
 
 WHOLE_PLATFORM = CompletenessCheck(
     tool="mdadm --detail-platform",
@@ -90,7 +92,7 @@ class ImsmPlatform:
     """One RAID platform of a machine: its SATA controllers and its VMD domains are different platforms."""
 
     name: str
-    """`Intel(R) Virtual RAID on CPU`."""
+    """Name of the platform: `Intel(R) Virtual RAID on CPU`."""
     version: str = ""
     """Firmware version; "" if it is not reported."""
     levels: tuple[str, ...] = ()
@@ -98,16 +100,16 @@ class ImsmPlatform:
     chunks: tuple[str, ...] = ()
     """Chunk sizes: `4k`, `64k`."""
     max_disks: int | None = None
-    """Most disks in one container."""
+    """Maximum number of disks in one container."""
     max_volumes: str = ""
-    """Text such as `2 per array, 24 per controller`."""
+    """Maximum numbers of volumes as text: `2 per array, 24 per controller`."""
     other_makers: str = ""
     """mdadm's text on support of NVMe drives of other manufacturers; "" if it is not reported."""
     disks: tuple[str, ...] = ()
     """Nodes of the attached disks."""
 
     def facts(self) -> Iterable[Fact]:
-        """Return the displayed facts."""
+        """Return the facts for display."""
         lines = (
             ("Platform", f"{self.name} {self.version}".rstrip()),
             ("Platform: levels", ", ".join(self.levels)),
@@ -120,7 +122,7 @@ class ImsmPlatform:
 
 
 def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
-    """Return all platforms in mdadm's order; lines of other formats are ignored."""
+    """Return all platforms in mdadm's order. Lines in another format are ignored."""
     blocks: list[list[tuple[str, str]]] = []
     for line in text.split("\n")[:2000]:
         if (match := _LINE.fullmatch(line.rstrip()[:400])) is None:
@@ -133,7 +135,7 @@ def parse_platforms(text: str) -> tuple[ImsmPlatform, ...]:
 
 
 def _platform(lines: list[tuple[str, str]]) -> ImsmPlatform:
-    fields = dict(reversed(lines))  # the first value of each counts
+    fields = dict(reversed(lines))  # the first value of a key counts
     disks = (match[1] for _, value in lines if (match := _DISK.match(value)) is not None)
     return ImsmPlatform(
         name=clean(fields["Platform"], 80),

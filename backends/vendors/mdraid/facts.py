@@ -41,17 +41,17 @@ class StatRow:
     level: str | None = None
     """`raid5`; None for an inactive array without a level."""
     members: Mapping[str, str] | None = None
-    """Flags (`F`, `S`, `W`, `R`, `J`, concatenated) by kernel name."""
+    """Flags of each member (`F`, `S`, `W`, `R`, `J`, concatenated) by kernel name."""
     action: str | None = None
     """`resync`, `recovery`, `reshape`, `check`, `repair`; None if the array is idle."""
     progress: float | None = None
-    """0..1."""
+    """Completed part of the work, 0..1."""
     speed_kib: int | None = None
-    """KiB/s."""
+    """Speed in KiB/s."""
     waiting: bool = False
-    """DELAYED by work on another array, or PENDING until the first write."""
+    """Whether the work waits: DELAYED by work on another array, or PENDING until the first write."""
     bitmap: str | None = None
-    """Text such as `1/1 pages [4KB], 65536KB chunk`."""
+    """Text about the bitmap, such as `1/1 pages [4KB], 65536KB chunk`."""
 
 
 def parse_mdstat(text: str) -> Mapping[str, StatRow]:
@@ -102,7 +102,7 @@ IMSM = "external:imsm"
 """Metadata version of Intel's containers."""
 
 SECTOR = 512
-"""md's unit in bytes, whatever the members' sector size."""
+"""Unit of md in bytes. It does not depend on the sector size of the members."""
 
 _LEVELS = {
     "linear": Level.CONCAT,
@@ -116,9 +116,9 @@ class ReshapedValue:
     """A number of the geometry that a reshape may be changing: `131072 (65536)` is new and old."""
 
     now: int
-    """The new value during a reshape, otherwise the only one."""
+    """The current value; during a reshape, the new value."""
     old: int | None = None
-    """The value of data that are not yet reshaped; None without a reshape."""
+    """During a reshape, the old value, which still applies to the data not yet reshaped; None otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class ArrayDevice:
     size_bytes: int | None = None
     """Bytes that the array may use."""
     offset_bytes: int | None = None
-    """Start of the data."""
+    """Start of the data in bytes."""
     errors: int | None = None
     """Corrected read errors since it was added."""
 
@@ -173,13 +173,13 @@ class Sync:
     action: str
     """The kernel's term: `resync`, `recover`, `check`, `repair`, `reshape`."""
     progress: float | None = None
-    """0..1; None while it waits or if it is not reported."""
+    """Completed part of the work, 0..1; None while it waits, or if it is not reported."""
     speed_kib: int | None = None
-    """KiB/s on each member; None if not reported."""
+    """Speed in KiB/s on each member; None if it is not reported."""
     left_seconds: float | None = None
     """Remaining seconds at that speed; None if unknown."""
     waiting: bool = False
-    """Whether it waits for another array or for the first write."""
+    """Whether the work waits for another array or for the first write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class ArrayFacts:
     name: str
     """Kernel name, `md0`."""
     level_word: str
-    """The kernel's term; "" for a container or an array that was never started."""
+    """The kernel's name of the level; "" for a container or an array that was never started."""
     metadata: str = ""
     """`1.2`, `0.90`, `external:imsm`, `external:/md127/0`, `none`."""
     array_state: str = ""
@@ -199,11 +199,11 @@ class ArrayFacts:
     disks: int | None = None
     """Configured number of members."""
     chunk: ReshapedValue | None = None
-    """Bytes; None if the level has none."""
+    """Chunk size in bytes; None if the level has no chunks."""
     layout: ReshapedValue | None = None
     """The kernel's layout number."""
     component_bytes: int | None = None
-    """Bytes used of each member; None if they differ (RAID 0)."""
+    """Bytes that are used of each member; None if they differ between members (RAID 0)."""
     degraded: int | None = None
     """Number of missing members."""
     members: tuple[ArrayDevice, ...] = ()
@@ -217,7 +217,7 @@ class ArrayFacts:
     untold: frozenset[str] = frozenset()
     """Existing files of its `md` folder that could not be read: `degraded`, `dev-sda/state`."""
     cut: str = ""
-    """Text, without full stop, about values that could not be read completely; "" if all could."""
+    """Text without full stop that says which values could not be read completely; "" if there are none."""
 
     @property
     def level(self) -> Level:
@@ -226,7 +226,7 @@ class ArrayFacts:
 
     @property
     def is_container(self) -> bool:
-        """Return whether the array only has the metadata of other arrays (Intel, DDF)."""
+        """Return whether the array is a container, which only stores the metadata of other arrays (Intel, DDF)."""
         return self.metadata.startswith("external:") and not self.metadata.startswith(("external:/", "external:-"))
 
     @property
@@ -244,7 +244,7 @@ class ArrayFacts:
 
     @property
     def foreign(self) -> str | None:
-        """Return a text about its metadata if they are not md's own; None otherwise."""
+        """Return a text about its metadata if it is not md's own; None otherwise."""
         if self.container is not None:
             return f"its metadata is that of the container {self.container}"
         if not self.metadata.startswith("external:"):
@@ -258,12 +258,12 @@ class ArrayFacts:
 
     @property
     def active(self) -> tuple[ArrayDevice, ...]:
-        """Return the members in sync that have a slot, by slot."""
+        """Return the members that are in sync and have a slot, by slot."""
         return tuple(member for member in self.members if member.slot is not None and "in_sync" in member.flags)
 
     @property
     def data_drives(self) -> int | None:
-        """Return the members with data in one stripe; None if that is no whole number or unknown."""
+        """Return the number of members with data in each stripe; None if it is not a whole number, or unknown."""
         if self.level is not Level.RAID10:
             return raid.data_drives(self.level, self.disks)
         if self.layout is None:
@@ -274,9 +274,9 @@ class ArrayFacts:
 
     @property
     def is_converted(self) -> bool:
-        """Return whether this RAID 4 is a RAID 0 during a reshape: only the parity disk is missing, parity last.
+        """Return whether this RAID 4 looks like a RAID 0 during a reshape: only its last disk, for parity, is missing.
 
-        A RAID 4 that lost its parity disk looks the same but has no reshape.
+        A RAID 4 that lost its parity disk looks the same, but is not being reshaped.
         """
         return (
             self.level_word == "raid4"
@@ -303,7 +303,7 @@ class ArrayFacts:
             return State.OPTIMAL
         if missing > _TOLERATED.get(self.level_word, missing):
             return State.FAILED
-        # These levels have no `degraded` file: a lost member is only detected by counting.
+        # These levels have no `degraded` file, so a lost member is detected by counting.
         if self.level_word in ("raid0", "linear") and self.disks is not None and len(self.active) < self.disks:
             return State.FAILED
         if self.sync is not None and self.sync.action == "recover" and missing:
@@ -312,7 +312,7 @@ class ArrayFacts:
 
     @property
     def lacks_journal(self) -> bool:
-        """Return whether the journal device is missing or faulty: md then accepts no writes (md(4))."""
+        """Return whether the journal device is missing or faulty. md then rejects all writes (md(4))."""
         if self.attributes.get("consistency_policy") != "journal":
             return False
         return not any("journal" in device.flags and "faulty" not in device.flags for device in self.members)
@@ -362,10 +362,10 @@ def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
 
 
 def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
-    """Return the background work, or None. Only /proc/mdstat reports work that waits."""
+    """Return the background work, or None. Only /proc/mdstat reports work that is waiting."""
     action = clean(texts.get("sync_action", ""), 16)
     stat_action = stat.action if stat is not None else None
-    # While a resync waits for another array on the same disks, sysfs has idle and mdstat DELAYED or PENDING.
+    # While a resync waits for another array on the same disks, sysfs reports idle, and mdstat DELAYED or PENDING.
     if action in ("", "idle", "frozen"):
         if stat is None or stat_action is None or not stat.waiting:
             return None
@@ -389,7 +389,7 @@ def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
 def parse_array(
     name: str, texts: Mapping[str, str], members: Mapping[str, Mapping[str, str]], stat: StatRow | None
 ) -> ArrayFacts:
-    """Return an array from the files of its `md` folder and its members' folders, and its entry in mdstat."""
+    """Return an array from the files of its `md` folder, those of its members' folders, and its entry in mdstat."""
     chunk = parse_moving(texts.get("chunk_size"))
     level = clean(texts.get("level", ""), 16)
     disks = parse_moving(texts.get("raid_disks"))

@@ -9,30 +9,33 @@ KEY = "resync_speed"
 """Key of the preset."""
 
 FULL = "full"
-"""Value for as much speed as the members have."""
+"""Value for the maximum speed that the members allow."""
 
 FULL_KIB = 10_000_000
-"""KiB/s on each member, beyond any member (drivers/md/md.c, md_do_sync, compares with the measured speed)."""
+"""Limit in KiB/s on each member that is above the speed of any drive, so that it has no effect.
+
+The kernel compares it with the measured speed (drivers/md/md.c, md_do_sync).
+"""
 
 CACHE_PAGES = 8192
-"""Stripe cache in pages per member, if memory allows: a resync of RAID 4 to 6 gathers stripes there."""
+"""Size of the stripe cache in pages per member, if memory allows. A resync of RAID 4 to 6 collects stripes in it."""
 
 _CACHE = "stripe_cache_size"
 _LIMITS = ("sync_speed_max", "sync_speed_min")
 PARTS = (_CACHE, *_LIMITS)
-"""Settings that the preset combines, in the order of writing."""
+"""Settings that the preset combines, in the order in which they are written."""
 
 _WORD = re.compile(r"system|[1-9][0-9]{0,9}")
 _BETWEEN = " + "
 
 
 def parts_of(parity: bool) -> tuple[str, ...]:
-    """Return the keys that the preset combines; only levels with parity have a stripe cache."""
+    """Return the keys that the preset combines. Only levels with parity have a stripe cache."""
     return PARTS if parity else _LIMITS
 
 
 def full_parts(cache_now: int | None, cache_most: int) -> dict[str, str]:
-    """Return the value of each part at full speed; a larger stripe cache is kept.
+    """Return the value of each part at full speed. A stripe cache that is already larger is kept.
 
     `cache_now`: pages per member, None for a level without parity. `cache_most`: the largest value that is offered.
     """
@@ -41,12 +44,12 @@ def full_parts(cache_now: int | None, cache_most: int) -> dict[str, str]:
 
 
 def value_of(parts: Mapping[str, str], full: Mapping[str, str]) -> str:
-    """Return the preset's value for these parts: `full`, or all of them in one text."""
+    """Return the preset's value for these parts: `full`, or the values of all parts in one text."""
     return FULL if parts == full else _BETWEEN.join(parts.values())
 
 
 def parts_in(value: str, parity: bool) -> dict[str, str]:
-    """Return the parts by key that a value combines; empty for `full` and illegal values."""
+    """Return the parts that a value combines, by key; empty for `full` and for illegal values."""
     values, keys = value.split(_BETWEEN), parts_of(parity)
     legal = len(values) == len(keys) and all(_WORD.fullmatch(word) for word in values)
     return dict(zip(keys, values, strict=True)) if legal else {}

@@ -25,7 +25,7 @@ TASKS = {
     "repair": "repair",
     "reshape": "reshape",
 }
-"""The model's terms by the kernel's."""
+"""The model's terms for background work, by the kernel's terms."""
 
 _STATES = {
     "clear": "no array",
@@ -54,7 +54,10 @@ def array_of(
     properties: Mapping[str, str],
     platforms: Collection[ImsmPlatform] | None = None,
 ) -> Array:
-    """Return an array. `arrays`: all by kernel name; `properties`: of udev or mdadm; `platforms`: None if unknown."""
+    """Return an array of the inventory.
+
+    `arrays`: all arrays by kernel name. `properties`: from udev or mdadm. `platforms`: None if they are unknown.
+    """
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
     return Array(
@@ -82,13 +85,13 @@ def _strip(array: ArrayFacts) -> int | None:
 
 
 def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, ArrayFacts]) -> Target:
-    """Return the disk of a member, or the array that the member is."""
+    """Return the target of a member: a disk, or an array if the member is one."""
     disk = picture.tree.disk_of(member.name)
     return target_of(disk) if disk in arrays else Target(backend="block", address=disk)
 
 
 def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
-    """Return its background work."""
+    """Return the background work of an array."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
@@ -101,7 +104,7 @@ def _missing(array: ArrayFacts) -> str:
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
-    """Return what the firmware of a container supports."""
+    """Return facts about the capabilities of the firmware that a container uses."""
     if platforms is None:
         return ()
     platform = platform_of(platforms, {node_path(member.name) for member in array.members})
@@ -118,7 +121,7 @@ def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact
         if value and not (partial and label in _OF_OTHERS) and not (array.cut and label in _OF_MANY):
             yield Fact(label=label, value=value)
     if partial and (array.is_container or "metadata_version" in array.untold):
-        return  # the other arrays say which disks their volumes use
+        return  # the use of the disks is unknown without the data of the other arrays
     volumes = [array_facts for array_facts in arrays.values() if array_facts.container == array.name]
     for member in array.members:
         if array.is_container:
@@ -134,7 +137,7 @@ _OF_OTHERS = ("Kind", "Built on", "Volumes")
 """Facts that depend on other arrays."""
 
 _OF_MANY = ("Array state", "Task", "Bitmap")
-"""Facts derived from several files, which would be wrong if one is missing."""
+"""Facts that are derived from several files, and would be wrong if one of the files could not be read."""
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:

@@ -1,4 +1,4 @@
-"""Layouts by mdadm's names and the kernel's numbers. No I/O.
+"""Layouts with mdadm's names and the kernel's numbers. No I/O.
 
 Sources: include/uapi/linux/raid/md_p.h, drivers/md/raid5.h (ALGORITHM_*), drivers/md/raid10.h (near, far and offset
 copies), mdadm's maps.c for the names.
@@ -16,7 +16,7 @@ ROTATING = {
     4: "parity-first",
     5: "parity-last",
 }
-"""Placement of parity from stripe to stripe, RAID 5 and 6."""
+"""Layouts of RAID 5 and 6, which place the parity in each stripe."""
 
 SIX = {
     8: "ddf-zero-restart",
@@ -31,12 +31,13 @@ SIX = {
 """Additional layouts of RAID 6: those of DDF, and those of a RAID 5 with the second parity on a separate disk."""
 
 SENTENCES = {
-    "left-symmetric": "Parity rotates left, data follows it. Sequential reads use every member. The default of mdadm.",
-    "left-asymmetric": "Parity rotates left, data starts at the first member.",
-    "right-symmetric": "Parity rotates right, data follows it.",
-    "right-asymmetric": "Parity rotates right, data starts at the first member.",
-    "parity-first": "All parity on the first member.",
-    "parity-last": "All parity on the last member, as in RAID 4.",
+    "left-symmetric": "Parity rotates left, and data starts after it. Sequential reads use every "
+    "member. This is the default of mdadm.",
+    "left-asymmetric": "Parity rotates left, and data starts at the first member.",
+    "right-symmetric": "Parity rotates right, and data starts after it.",
+    "right-asymmetric": "Parity rotates right, and data starts at the first member.",
+    "parity-first": "All parity is on the first member.",
+    "parity-last": "All parity is on the last member, as in RAID 4.",
 }
 """Help text of each rotating layout (md(4), mdadm(8) --layout)."""
 
@@ -80,7 +81,7 @@ def layout_help(word: str) -> str:
             "seeks."
         ),
         "o": (
-            "Copies are in the next stripe, shifted by one member. Reads are almost as fast as with far, writes "
+            "Copies are in the next stripe, shifted by one member. Reads are almost as fast as with far copies, writes "
             "need fewer seeks."
         ),
     }[match[1]]

@@ -33,10 +33,10 @@ _BEFORE = {
     "chunk_size": re.compile(r"[1-9][0-9]{3,8}"),
     "layout": re.compile("|".join((*ROTATING.values(), *SIX.values(), _LAYOUT.pattern))),
 }
-"""Values that the geometry may have had although they are not offered."""
+"""Legal old values of the geometry, including values that raidbench does not offer."""
 
 _RESET = ("stripe_cache_size", "preread_bypass_threshold", "read_ahead_kb")
-"""Settings that get their default with another geometry."""
+"""Settings that the kernel resets to their defaults when the geometry changes."""
 
 _MOVES = {
     full_speed.KEY: (*full_speed.PARTS, "preread_bypass_threshold"),
@@ -64,19 +64,23 @@ class ReshapeContext:
 
 
 def wanted_value(setting: Setting, now: Reading, value: str) -> str:
-    """Return the value in canonical form; a speed may be any number. Raises InvalidValueError."""
+    """Return the value in canonical form. A speed may be any number up to `SPEED_LIMIT`. Raises InvalidValueError."""
     if setting.key in SPEEDS and value.isascii() and value.isdigit() and len(value) < 11:
         number = int(value)
         if not 1 <= number <= SPEED_LIMIT:
             raise InvalidValueError(
-                f"{setting.key} cannot be {number} here.", hint=f"`system`, or from 1 to {SPEED_LIMIT} KiB/s."
+                f"{setting.key} cannot be {number} here.",
+                hint=f"Use `system`, or a value from 1 to {SPEED_LIMIT} KiB/s.",
             )
         return str(number)
     return check_value(setting, now, value)
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value: chunk, layout or speed need not be offered. Raises InvalidValueError."""
+    """Return a validated old value. A chunk, layout or speed is legal even if it is not offered.
+
+    Raises InvalidValueError.
+    """
     legal = _BEFORE.get(setting.key)
     if legal is not None and legal.fullmatch(value):
         return value
@@ -135,7 +139,7 @@ def change_of(
 def _steps(
     view: ArrayView, key: str, value: str, context: ReshapeContext, companions: Mapping[str, str] | None
 ) -> tuple[ChangeStep, ...]:
-    """Return the steps that set a value and its companions; everything else keeps its present value."""
+    """Return the steps that set a value and its companions, and keep all other values."""
     kind = key.partition(".")[0]
     if kind in GEOMETRY and method_of(view.array, kind) is ReshapeMethod.RECREATE:
         return _recreation_steps(view, kind, value, context, companions or {})
@@ -152,7 +156,7 @@ def _steps(
 
 
 def companions_now(view: ArrayView, key: str, context: ReshapeContext) -> dict[str, str]:
-    """Return the values that must be restored along with the present value of a setting."""
+    """Return the values that must be restored along with the current value of a setting."""
     attributes = view.array.attributes
     if key == "bitmap" and bitmap_word(attributes) == "internal":
         size = number(attributes.get("bitmap/chunksize")) or 0
@@ -183,7 +187,10 @@ def legal_companions(view: ArrayView, key: str, value: str, context: ReshapeCont
 
 
 def order_rank(key: str) -> int:
-    """Return the rank of a setting in a set: the bitmap before a re-creation that keeps it, sysfs values after."""
+    """Return the rank of a setting in the order of changes.
+
+    The bitmap is set before a re-creation, which keeps it. Values in sysfs are set afterwards.
+    """
     return 0 if key in ("bitmap", "consistency_policy") else 1 if key in GEOMETRY else 2
 
 
@@ -195,18 +202,21 @@ def with_bitmap(view: ArrayView, value: str) -> ArrayView:
 
 
 def identity_for(key: str, identity: Identity) -> Identity:
-    """Return the identity that a change keeps: a reshape may round the size, a re-creation makes a new disk."""
+    """Return the part of the identity that a change keeps.
+
+    A reshape may round the size, and a re-creation gives the disk a new sequence number.
+    """
     return replace(identity, size_bytes=None, diskseq=None) if key in GEOMETRY else identity
 
 
 def sysfs_path(name: str, key: str) -> str:
-    """Return the file of a setting."""
+    """Return the path of a setting's file in sysfs."""
     pair = member_of(key)
     return f"/sys/block/{name}/md/{key if pair is None else f'dev-{pair[1]}/state'}"
 
 
 def kernel_word(key: str, value: str) -> str:
-    """Return the text to write."""
+    """Return the text to write for a value of a setting."""
     kind = key.partition(".")[0]
     if kind in ON_OFF and value in ("off", "on"):
         return ON_OFF[kind][value == "on"]
@@ -216,7 +226,7 @@ def kernel_word(key: str, value: str) -> str:
 
 
 def _policy(view: ArrayView, kind: str, value: str, companions: Mapping[str, str]) -> ChangeStep:
-    """Return the step; a restored bitmap keeps its chunk size."""
+    """Return the step that sets the bitmap or the consistency policy. A restored bitmap gets its old chunk size."""
     option = "bitmap" if kind == "bitmap" else "consistency-policy"
     parts = [f"--{option}={value}"]
     parts += [f"--bitmap-chunk={option_value('chunk', companions['chunk'])}"] if "chunk" in companions else []
@@ -259,13 +269,13 @@ def _loss(context: ReshapeContext) -> str:
     losses = [f"{content.kind} {content.label or content.uuid or ''}".strip() for content in context.contents]
     names = f" ({', '.join(losses[:4])})" if losses else ""
     return (
-        f"The array is stopped and re-created from the same members. All data on it{names} is lost, and again on "
-        "undo. A resync follows."
+        f"The array is stopped and re-created from the same members. All data on it{names} is lost, and an "
+        "undo destroys all data again. A resync follows."
     )
 
 
 def _slow(view: ArrayView, context: ReshapeContext) -> str:
-    """Return the warning about a reshape for users of the array."""
+    """Return the warning about the effects of a reshape on users of the array."""
     parts = ["The array remains usable but slow until the reshape ends. The change cannot be undone before that."]
     parts.append(hours_text(view.array, view.speed_kib))
     if view.array.level_word == "raid0":
@@ -278,7 +288,7 @@ def _slow(view: ArrayView, context: ReshapeContext) -> str:
 
 
 def _memory(view: ArrayView, setting: Setting, value: str) -> str:
-    """Return the text about the memory of the stripe cache."""
+    """Return the text about the memory that the stripe cache uses; "" for other settings."""
     pages = resync_parts(view, value).get("stripe_cache_size") if setting.key == full_speed.KEY else value
     if setting.key not in ("stripe_cache_size", full_speed.KEY) or pages is None or not view.outline.disks:
         return ""

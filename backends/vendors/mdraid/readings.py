@@ -1,4 +1,4 @@
-"""One array at one moment, and the readings of its settings. No I/O."""
+"""State of an array at one moment, and the readings of its settings. No I/O."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from backends.vendors.mdraid.settings import PARITY, SPEEDS, ArrayTraits, member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayView:
-    """The present array, and the reasons why it cannot be changed."""
+    """The current state of an array, and the reasons why it cannot be changed."""
 
     array: ArrayFacts
     """Facts from the kernel."""
     outline: ArrayTraits
     """Traits that decide which settings it has."""
     refusals: Mapping[str, str | None] = field(default_factory=dict)
-    """By file of its `md` folder, why it cannot be written; None if a write may be tried."""
+    """Why a file of its `md` folder cannot be written, by file; None if a write may be tried."""
     container_metadata: str = ""
     """Metadata version of its container, `external:imsm`; "" without one."""
     mdadm: str | None = None
@@ -43,35 +43,37 @@ class ArrayView:
 
     @property
     def device(self) -> str:
-        """Return the array's node."""
+        """Return the path of the array's node."""
         return node_path(self.array.name)
 
 
 # -- readings of the settings. No I/O ---------------------------------------------------------------------------------
 
 STRIPE_CACHE_MIN, STRIPE_CACHE_MAX = 17, 32768
-"""Pages per member (drivers/md/raid5.c, raid5_set_cache_size)."""
+"""Limits of the stripe cache in pages per member (drivers/md/raid5.c, raid5_set_cache_size)."""
 
 MEMORY_SHARE = 4
-"""The stripe cache may use at most one part in this many of the memory."""
+"""The stripe cache may use at most 1/`MEMORY_SHARE` of the memory."""
 
 THREADS_MAX = 8192
-"""Limit in drivers/md/raid5.c, raid5_store_group_thread_cnt."""
+"""Maximum number of parity threads (drivers/md/raid5.c, raid5_store_group_thread_cnt)."""
 
 SAFE_MODE_MAX, SAFE_MODE_STEP = 60_000, 20
-"""Milliseconds. The kernel counts in ticks: 20 ms are a whole number of them at 100, 250, 300 and 1000 Hz."""
+"""Maximum and step in milliseconds.
+The kernel counts in ticks, and 20 ms are a whole number of ticks at 100, 250, 300 and 1000 Hz.
+"""
 
 SPEED_STEPS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000)
-"""Offered KiB/s; any other number is accepted too."""
+"""Speeds in KiB/s that are offered. Any other number is accepted too."""
 
 SPEED_LIMIT = (1 << 31) - 1
-"""Largest KiB/s in the kernel's data type (drivers/md/md.h, an int)."""
+"""Largest speed in KiB/s that fits the kernel's data type (an int in drivers/md/md.h)."""
 
 _SECONDS = re.compile(r"([0-9]{1,7})\.([0-9]{3})")
 
 
 def readings(view: ArrayView) -> dict[str, Reading]:
-    """Return all settings of the array in display order."""
+    """Return the readings of all settings of the array in display order."""
     return {setting.key: _reading(setting.key, view) for setting in settings_of(view.outline)}
 
 
@@ -113,7 +115,7 @@ def _stripe_cache_most(view: ArrayView) -> int:
 
 
 def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
-    """Return the settings by key that a value of the preset combines on this array; empty for an illegal value."""
+    """Return the settings that a value of the preset combines on this array, by key; empty for an illegal value."""
     parity = view.outline.level in PARITY
     if value != full_speed.FULL:
         return full_speed.parts_in(value, parity)
@@ -122,12 +124,12 @@ def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
 
 
 def _resync(view: ArrayView) -> Reading:
-    """Return the preset, or the present combination if it is a different one."""
+    """Return the reading of the preset: `full`, or the combination of the current values."""
     parts = {key: _reading(key, view) for key in full_speed.parts_of(view.outline.level in PARITY)}
     texts = {key: reading.now for key, reading in parts.items() if reading.now is not None and reading.now != "unknown"}
     complete = texts.keys() == parts.keys()
     now = full_speed.value_of(texts, resync_parts(view, full_speed.FULL)) if complete else "unknown"
-    present = () if now in (full_speed.FULL, "unknown") else (offer(now, "The present values."),)
+    present = () if now in (full_speed.FULL, "unknown") else (offer(now, "The current values."),)
     full = offer(full_speed.FULL, "As fast as the members allow.", risk=Risk.PERFORMANCE)
     reasons = (reading.availability.why_not for reading in parts.values())
     return Reading(
@@ -165,7 +167,7 @@ _MODE = re.compile(r"\[(write-through|write-back)\]")
 
 
 def _journal_mode(view: ArrayView) -> Reading:
-    """Return the mode in brackets: `[write-through] write-back`."""
+    """Return the reading of the journal mode, which is in brackets: `[write-through] write-back`."""
     raw = view.array.attributes.get("journal_mode")
     match = _MODE.search(raw or "")
     why_not = view.array.foreign or view.refusals.get("journal_mode")
@@ -173,8 +175,8 @@ def _journal_mode(view: ArrayView) -> Reading:
         now=None if raw is None else "unknown" if match is None else match[1],
         raw=_raw(raw),
         choices=(
-            offer("write-through", "Acknowledged when it is on the members."),
-            offer("write-back", "Acknowledged when it is in the journal.", risk=Risk.POWER_LOSS),
+            offer("write-through", "A write is acknowledged once it is on the members."),
+            offer("write-back", "A write is acknowledged once it is in the journal.", risk=Risk.POWER_LOSS),
         ),
         availability=Availability(why_not=why_not or ("the array has no working journal" if not match else None)),
     )
@@ -201,7 +203,7 @@ def _speed(view: ArrayView, key: str) -> Reading:
 
 
 LOCKLESS = "lockless"
-"""Bitmap of Linux 6.18 and later, mdadm's name of the kernel's `llbitmap`.
+"""Kind of bitmap in Linux 6.18 and later: mdadm's name of the kernel's `llbitmap`.
 
 Only a new array can have it: `mdadm --grow --bitmap=lockless` is refused (mdadm's test 05r1-grow-lockless).
 """
@@ -342,7 +344,7 @@ def _interrupted_reason(view: ArrayView) -> str:
 
 
 def _geometry_choice(view: ArrayView, key: str, value: str, label: str, text: str = "") -> Choice:
-    """Return a value of the geometry; re-creating the array destroys its data."""
+    """Return a choice for the geometry, with its risk: re-creating the array destroys its data."""
     if method_of(view.array, key) is ReshapeMethod.RECREATE:
         how, risk = "The array must be re-created: all data is lost.", Risk.DESTROYS_DATA
     else:
@@ -355,7 +357,10 @@ def _shape_blocked_reason(view: ArrayView) -> str | None:
 
 
 def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
-    """Return why `mdadm --grow` is not possible, except for the geometry; `imsm`: Intel's metadata support it."""
+    """Return why `mdadm --grow` cannot change a setting other than the geometry, or None.
+
+    `imsm`: whether the setting is supported with Intel's metadata.
+    """
     array = view.array
     if array.foreign is not None and not (imsm and view.container_metadata == IMSM):
         return array.foreign
@@ -374,7 +379,7 @@ def _flag(view: ArrayView, kind: str, name: str) -> Reading:
     unread = f"dev-{name}/state" in view.array.untold
     member = next((device for device in view.array.members if device.name == name and not unread), None)
     texts = {
-        "write_mostly": ("Read like any other.", "Read only if no other member is available."),
+        "write_mostly": ("Read like any other member.", "Read only if no other member is available."),
         "failfast": ("Requests are retried.", "Requests fail at the first transport error."),
     }[kind]
     return Reading(

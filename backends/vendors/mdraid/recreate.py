@@ -1,6 +1,6 @@
 """Commands that re-create an array with the same members, and a recovery hint after an interruption.
 
-After an interrupted re-creation the members often still have the old array, including its data.
+After an interrupted re-creation, the members often still contain the old array, including its data.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.readings import bitmap_word
 
 GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
-"""Settings that move all data, and the keys that a re-creation uses for them."""
+"""Settings whose change moves all data, and their keys in `SHAPE`."""
 
 _METADATA = ("1.2", "1.1", "1.0")
 """md metadata versions that have a UUID, a name and a data offset."""
@@ -30,14 +30,16 @@ SHAPE = {
     "data_offset": "--data-offset",
     "name": "--name",
 }
-"""Options of an array in addition to level, UUID and members; values in bytes, options in KiB."""
+"""Options of mdadm by parameter of an array, in addition to level, UUID and members.
+Sizes are stored in bytes, and passed to mdadm in KiB.
+"""
 
 IN_BYTES = ("chunk", "size", "data_offset")
 """Keys of `SHAPE` that are sizes."""
 
 
 def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
-    """Return the parameters of an array, or why they are unknown. `name`: mdadm's name of it."""
+    """Return the parameters of an array, or why they are unknown. `name`: mdadm's name of the array."""
     offsets = {device.offset_bytes for device in array.active}
     if len(offsets) != 1 or None in offsets:
         return "the data offsets of its members differ"
@@ -58,10 +60,10 @@ def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
 def recreation(
     array: ArrayFacts, *, mdadm: str, device: str, shape: Mapping[str, str]
 ) -> tuple[tuple[str, ...], ...] | str:
-    """Return the commands that stop and re-create the array with members and UUID kept, or why that is not possible.
+    """Return the commands that stop and re-create the array with its members and UUID, or why that is not possible.
 
-    `--run` answers mdadm's prompt about members with metadata of an array. `--assume-clean` is not used: a resync
-    follows, which makes the copies equal.
+    `--run` suppresses mdadm's prompt about members that already belong to an array. `--assume-clean` is not used, so a
+    resync makes the copies equal.
     """
     reason = _blocked_reason(array)
     if reason is not None:
@@ -86,7 +88,7 @@ def _options(shape: Mapping[str, str], *keys: str) -> list[str]:
 
 
 def option_value(key: str, value: str) -> str:
-    """Return the value of an option of `SHAPE`."""
+    """Return a value as mdadm's option expects it: sizes in KiB, other values unchanged."""
     size = number(value) if key in IN_BYTES else None
     return value if size is None else f"{size // 1024}K"
 
@@ -97,7 +99,7 @@ def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
 
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the members in a `--create` command: its last arguments."""
+    """Return the members in a `--create` command, which are its last arguments."""
     devices: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):
@@ -140,10 +142,11 @@ _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
 async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
-    """Return the hint to assemble an array that a change stopped and did not re-create, if its members agree.
+    """Return the hint to assemble an array that a change stopped and did not re-create, or None.
 
-    mdadm writes all metadata at once near its end (Create.c, write_init_super). Before that the members have the old
-    array, afterwards the new one. None if they have neither, or if the change names neither its members nor the array.
+    mdadm writes all metadata at once near its end (Create.c, write_init_super). Before that, the members contain the
+    old array, and afterwards the new one. Return None if they contain neither, or if the change does not record the
+    members and the UUID of the array.
     """
     uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
     option = GEOMETRY.get(change.key)
@@ -175,7 +178,7 @@ async def _examine(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
 
 
 def parse_examine(text: str) -> dict[str, str]:
-    """Return the array's parameters in `mdadm --examine`, by options and values of `mdadm --create`."""
+    """Return the array's parameters in `mdadm --examine`, with values in the format of `mdadm --create`."""
     by_option: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)

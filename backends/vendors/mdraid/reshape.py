@@ -1,7 +1,7 @@
 """Chunk and layout: whether the array can be reshaped, must be re-created, or neither. No I/O.
 
-Verified on Linux 6.1 with mdadm 4.2. There a reshape of a RAID 10 with offset copies ends without an error but corrupts
-the data, so it is not offered.
+Verified on Linux 6.1 with mdadm 4.2. With these versions, a reshape of a RAID 10 with offset copies ends without an
+error but corrupts the data, so it is not offered.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CHUNKS = tuple(1 << power for power in range(12, 25))
 """Chunk sizes in bytes, 4 KiB to 16 MiB."""
 
 _USUAL = range(1 << 14, (1 << 20) + 1)
-"""Chunk sizes that are offered in addition to the present one."""
+"""Range of chunk sizes that are offered, in addition to the current one."""
 
 
 class ReshapeMethod(StrEnum):
@@ -58,14 +58,15 @@ def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
     """Return how the chunk (`chunk_size`) or layout can be changed."""
     reshapes = array.level_word in PARITY
     if key == "chunk_size" and array.level_word == "raid0":
-        reshapes = len({device.size_bytes for device in array.active}) == 1  # RAID 4 in between needs equal members
+        # md reshapes a RAID 0 as a RAID 4, which needs members of equal size.
+        reshapes = len({device.size_bytes for device in array.active}) == 1
     elif key == "chunk_size" and not reshapes:
         reshapes = array.layout is not None and array.layout.now >> 8 == 1  # near copies
     return ReshapeMethod.RESHAPE if reshapes else ReshapeMethod.RECREATE
 
 
 def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
-    """Return legal chunk sizes including the present one; a chunk must divide the used size of each member."""
+    """Return the legal chunk sizes, including the current one. A chunk must divide the used size of each member."""
     now = array.chunk.now if array.chunk is not None else 0
     used = _used_bytes(array)
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
@@ -73,7 +74,7 @@ def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
 
 
 def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
-    """Return legal layouts including the present one."""
+    """Return the legal layouts, including the current one."""
     now = array.layout_word
     if now is None:
         return ()
@@ -88,7 +89,7 @@ def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
 
 
 def _copies(array: ArrayFacts) -> int | None:
-    """Return the copies of a RAID 10; None for mixed kinds of copies."""
+    """Return the number of copies of a RAID 10; None if it mixes kinds of copies."""
     if array.layout is None:
         return None
     near, far = array.layout.now & 0xFF, array.layout.now >> 8 & 0xFF
@@ -96,7 +97,7 @@ def _copies(array: ArrayFacts) -> int | None:
 
 
 def _used_bytes(array: ArrayFacts) -> int | None:
-    """Return the bytes used of each member that a chunk must divide; None if unknown."""
+    """Return the used bytes of each member, which must be a multiple of the chunk; None if they are unknown."""
     if array.component_bytes:
         return array.component_bytes
     sizes = [device.size_bytes for device in array.active]
@@ -107,8 +108,8 @@ def _used_bytes(array: ArrayFacts) -> int | None:
 def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     """Return a sentence about the duration of a reshape.
 
-    `system_kib`: the system-wide limit, for a level without its own. Every byte is read and written on the same
-    members. The speed limit counts written bytes, so it is reached at best if the members do twice as much.
+    `system_kib`: the system-wide limit, for a level without its own limit. Every byte is read and written on the same
+    members. The speed limit counts only written bytes, so a member that reaches it transfers twice as much.
     """
     used, limit = _used_bytes(array), parse_limit(array.attributes.get("sync_speed_max"))
     kib = limit[0] if limit is not None else system_kib
@@ -118,5 +119,5 @@ def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     slow = 2 * used / 1024 / 25_600
     text = f"at least {time_text(best)} if every member reaches the limit of {kib} KiB/s for both reads and writes"
     if slow > best:
-        text += f", {time_text(slow)} at 25600 KiB/s"
+        text += f", or {time_text(slow)} at 25600 KiB/s"
     return f"It takes {text}."

@@ -12,15 +12,15 @@ from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
 FOLDERS = ("/var/lib/raidbench", "/var/lib")
-"""Folders for the file: raidbench's own if it exists."""
+"""Folders for the backup file: the first that exists and is not on the array itself."""
 
 
 async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int | None) -> str | None:
     """Return the path of the backup file; None if the members have enough unused space instead.
 
     With metadata 1.x mdadm moves the data offset by at least the larger chunk and needs no file (Grow.c,
-    set_new_data_offset). Members that cannot be examined are left to mdadm, which then refuses. Raises BlockedError if
-    all folders are on the array itself, or if output about a member is truncated.
+    set_new_data_offset). If a member cannot be examined, no file is used, and mdadm refuses the reshape if it needs
+    one. Raises BlockedError if all folders are on the array itself, or if output about a member is truncated.
     """
     array = view.array
     if not array.metadata.startswith("1."):
@@ -63,7 +63,7 @@ async def _path(host: Host, view: ArrayView, picture: Topology) -> str:
 
 
 def lies_on(picture: Topology, path: str) -> set[str]:
-    """Return kernel names of all block devices, at all layers, below a path; empty for a filesystem in memory."""
+    """Return the kernel names of all block devices below a path, at all layers; empty for a filesystem in memory."""
     best, point = set[str](), ""
     for name, mounts in picture.mounted.items():
         for mount in mounts:

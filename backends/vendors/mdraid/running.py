@@ -1,4 +1,4 @@
-"""Execution of changes of arrays, each step validated, and their persistence over a reboot."""
+"""Execution of changes of arrays with validation of each step, and persistence of settings over a reboot."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from backends.vendors.mdraid.recreate import devices_in
 # -- persistent settings: one line per array in a udev rules file -----------------------------------------------------
 
 # SYSFS lines of mdadm.conf do not work for this: up to mdadm 4.6 a `uuid=` never matches on little-endian
-# machines (github.com/md-raid-utilities/mdadm/issues/242), and `mdadm --incremental`, by which udev assembles arrays,
-# ignores them (verified with mdadm 4.2). udev sets ENV{MD_UUID} of every running array (63-md-raid-arrays.rules).
+# machines (github.com/md-raid-utilities/mdadm/issues/242), and `mdadm --incremental`, with which udev assembles
+# arrays, ignores them (verified with mdadm 4.2). udev sets ENV{MD_UUID} of every running array
+# (63-md-raid-arrays.rules).
 
 RULES = queue_rules("md", "array")
 """udev rules of arrays, in addition to those of request queues."""
@@ -36,7 +37,7 @@ KEPT = (
     "safe_mode_delay",
     "journal_mode",
 )
-"""Settings that a reboot resets; the stripe cache precedes the threshold that it limits."""
+"""Settings that a reboot resets. The stripe cache comes before the threshold, because it limits the threshold."""
 
 _UUID = re.compile(r"[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 
@@ -56,14 +57,16 @@ def actions(values: Mapping[str, str]) -> tuple[str, ...]:
 # -- execution: every step is validated against the legal steps of an array -------------------------------------------
 
 SECONDS = 300.0
-"""Timeout after which a change counts as slow; it is never killed."""
+"""Timeout in seconds after which a change counts as slow. A change is never killed."""
 
 _FILES = re.compile(
     r"/sys/block/([^/]+)/md/"
     r"(?:stripe_cache_size|preread_bypass_threshold|group_thread_cnt|skip_copy|sync_speed_min|sync_speed_max"
     r"|safe_mode_delay|journal_mode|dev-[^/]+/state)"
 )
-"""Files that may be written. level, layout, chunk_size and raid_disks take effect at once and destroy the array."""
+"""Files that may be written. Writing level, layout, chunk_size or raid_disks takes effect at once and would destroy the
+array, so they are not included.
+"""
 
 OPTIONS = {
     "--grow": re.compile(
@@ -106,15 +109,18 @@ class MdRaidRunner:
         await run_steps(change, self._run_step, apart="" if creation is None else "stopped")
 
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
-        """Raise RefusedError unless a change of this array may have this step: journals are not trusted."""
+        """Raise RefusedError unless the step is legal for this array.
+
+        Steps may come from a journal, which is not trusted.
+        """
         if write.path is not None:
             match = _FILES.fullmatch(write.path)
             if match is None or match[1] != name or write.text is None:
-                raise RefusedError(f"Refusing to write {clean(write.path)}: it is no setting of {device}.")
+                raise RefusedError(f"Refusing to write {clean(write.path)}: it is not a setting of {device}.")
             return
         tool = self._host.which(("mdadm",))
         if len(write.argv) < 3 or write.argv[0] != tool or device not in write.argv[2:]:
-            raise RefusedError(f"Refusing to run {clean(' '.join(write.argv), 200)}: it is no command for {device}.")
+            raise RefusedError(f"Refusing to run {clean(' '.join(write.argv), 200)}: it is not a command for {device}.")
         legal = OPTIONS.get(write.argv[1])
         for word in write.argv[2:]:
             if word != device and (legal is None or not legal.fullmatch(word)):

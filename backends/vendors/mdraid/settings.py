@@ -51,8 +51,8 @@ RESYNC_SPEED = Setting(
     key=full_speed.KEY,
     label="Resync speed",
     help="Speed of a resync, rebuild, check or reshape of this array. `full` raises both speed limits above the "
-    "speed of the members and enlarges the stripe cache of RAID 4, 5 and 6. The other value is the present "
-    "combination of stripe cache, highest and lowest speed. A running resync follows immediately (md.rst, "
+    "speed of the members and enlarges the stripe cache of RAID 4, 5 and 6. The other value is the current "
+    "combination of stripe cache, highest and lowest speed. A change affects a running resync immediately (md.rst, "
     "sync_speed_min, sync_speed_max).",
     risk=Risk.PERFORMANCE,
     risk_text="At full speed all other I/O on the members is slow until the resync ends. Undo restores the old limits "
@@ -191,7 +191,7 @@ ON_OFF = {
     "write_mostly": ("-writemostly", "writemostly"),
     "failfast": ("-failfast", "failfast"),
 }
-"""Settings with `off` and `on`, and the kernel's texts for these."""
+"""Settings with the values `off` and `on`, and the kernel's texts for both values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,7 +199,7 @@ class ArrayTraits:
     """Traits of an array that decide which settings it has."""
 
     level: str
-    """The kernel's term."""
+    """The kernel's name of the level."""
     disks: int | None
     """Configured number of members."""
     members: tuple[str, ...]
@@ -218,7 +218,7 @@ def outline_of(array: ArrayFacts, page_bytes: int) -> ArrayTraits:
 
 
 def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
-    """Return the settings of an array; all general ones if it was not read yet."""
+    """Return the settings of an array; all general settings if the array has not been read yet."""
     if outline is None:
         return GENERAL
     applicable = tuple(

@@ -70,10 +70,10 @@ ATTRIBUTES = (
     "bitmap/chunksize",
     "bitmap/metadata",
 )
-"""Files that are read of every array's `md` folder, in one batch; most arrays have only some of them."""
+"""Files that are read in one batch from the `md` folder of every array. Most arrays have only some of them."""
 
 MEMBER_ATTRIBUTES = ("state", "slot", "size", "offset", "errors")
-"""Files that are read of every member's `md/dev-NAME` folder."""
+"""Files that are read from the `md/dev-NAME` folder of every member."""
 
 WHOLE_FOLDER = CompletenessCheck(
     tool="sysfs of md arrays",
@@ -82,14 +82,14 @@ WHOLE_FOLDER = CompletenessCheck(
     hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),
 )
-"""The folder listing decides what is complete, because the files depend on kernel and level."""
+"""The listing of the folder shows which files must be readable, because they depend on the kernel and the level."""
 
 
 async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple[ArrayFacts, ...]:
     """Return all arrays, or those with these kernel names, sorted by name.
 
-    A node without an array (state `clear`, no members) is left out: the kernel keeps it while a process has it open. An
-    array that could not be read completely has `ArrayFacts.cut`.
+    A node without an array (state `clear`, no members) is left out. The kernel keeps such a node while a process has it
+    open. `ArrayFacts.cut` is set for an array that could not be read completely.
     """
     pattern = "*" if names is None or len(names) != 1 else next(iter(names))
     folder = f"/sys/block/{pattern}/md/"

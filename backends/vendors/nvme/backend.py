@@ -48,10 +48,10 @@ _INSTALL = "Install nvme-cli."
 
 
 class Nvme(Settable[ControllerView]):
-    """NVMe controllers and namespaces of one host. Nothing is read in advance."""
+    """NVMe controllers and namespaces of one host. No state is cached."""
 
     SET_SECONDS = 600.0
-    """Formatting a large drive takes minutes."""
+    """Timeout of a change in seconds. It is long, because formatting a large drive takes minutes."""
 
     async def inventory(self) -> Inventory:
         """Return all controllers and namespaces, by number."""
@@ -79,7 +79,7 @@ class Nvme(Settable[ControllerView]):
         )
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory with cached answers of the drives: values that change are read with the settings."""
+        """Return the inventory from cached output of nvme-cli. Values that change are read again with the settings."""
         with cache_across_changes():
             return await self.inventory()
 
@@ -92,7 +92,7 @@ class Nvme(Settable[ControllerView]):
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
     async def readings_of(self, view: ControllerView) -> Mapping[str, Reading]:
-        """Return the drive's values and the legal ones."""
+        """Return the drive's values and the legal values."""
         return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
 
     def identity_of(self, view: ControllerView, key: str) -> Identity:
@@ -100,7 +100,7 @@ class Nvme(Settable[ControllerView]):
         return identity_for(view, key)
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
-        """Return the lock of the only namespace, which runs also take; with several, that of the controller."""
+        """Return the lock of the only namespace, which runs take too; if there are several, that of the controller."""
         if (disk := locked_disk(view)) is None:
             return f"nvme-{view.controller.serial or view.controller.name}"
         return await lock_of(self._host, disk)
@@ -108,7 +108,10 @@ class Nvme(Settable[ControllerView]):
     def steps(
         self, view: ControllerView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return one command: a feature with its other bits unchanged, or a format."""
+        """Return the command for a change.
+
+        It sets a feature with its other bits unchanged, or formats the namespace.
+        """
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(view, key, value)
         is_present = value == namespace_readings(view)[key].now
@@ -116,27 +119,27 @@ class Nvme(Settable[ControllerView]):
         return format_steps(view, value, companions if companions is not None else present if is_present else {})
 
     def revert_steps(self, view: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """Return the command that restores all present bits of a feature, or the present format and its options."""
+        """Return the command that restores all current bits of a feature, or the current format and its options."""
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(view, key, None)
         return format_steps(view, before, companions_now(view))
 
     def check_restorable(self, view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
-        """Return the validated old value; see `value_before`."""
+        """Return the old value if it may be restored. Raises InvalidValueError (`value_before`)."""
         return value_before(view, setting, now, value)
 
     def legal_companions(self, view: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the options of a format."""
+        """Return the options that may be restored along with a format, as patterns."""
         return COMPANIONS if key == LBA_FORMAT.key else {}
 
     def destroys(self, view: ControllerView, key: str) -> str | None:
-        """Return the namespace whose data a format destroys."""
+        """Return the node of the namespace whose data a format destroys; None for other settings."""
         return view.namespace.device if isinstance(view, NamespaceView) and key == LBA_FORMAT.key else None
 
     def finished(
         self, view: ControllerView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the settings that share its feature, or a format with the data that it destroys."""
+        """Return the change with more facts: settings that share its feature, or the data that a format destroys."""
         key = request.setting.key
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return replace(change, shares=sharing(key))
@@ -144,12 +147,15 @@ class Nvme(Settable[ControllerView]):
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=text, companions=companions_now(view))
 
     def require_steps(self, view: ControllerView, change: Change) -> None:
-        """Raise RefusedError for illegal steps; see `plans.require_own_step`."""
+        """Raise RefusedError if a step is not a command for this setting and device."""
         for step in change.writes:
             require_own_step(view, change, step.argv)
 
     def is_there(self, now: Reading, change: Change) -> bool:
-        """Return False: a format may have other options, and other programs may change other bits of a feature."""
+        """Return False, so that the steps are always run.
+
+        A format may have other options, and another program may have changed other bits of a feature.
+        """
         return False
 
     def refusal(self, done: Completed) -> str:
@@ -157,7 +163,7 @@ class Nvme(Settable[ControllerView]):
         return refusal(done)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return problems if nvme-cli is missing, and for controllers that do not answer."""
+        """Return a problem if nvme-cli is missing, and one for each controller that is not live."""
         problems: list[Problem] = []
         controllers = await read_controllers(self._host)
         if controllers and self._host.which(NAMES) is None:
@@ -173,7 +179,7 @@ class Nvme(Settable[ControllerView]):
         return tuple(problems)
 
     def _blind_reason(self, program: str | None, device: KernelController) -> str | None:
-        """Return why a drive cannot be queried."""
+        """Return why a drive cannot be queried, or None."""
         if program is None:
             return "nvme-cli is not installed"
         if not self._host.is_root:
@@ -199,7 +205,10 @@ class Nvme(Settable[ControllerView]):
         return await NvmeCli(self._host, program, cut).id_ns(space.device)
 
     async def read_state(self, target: Target, *, back: bool = False) -> ControllerView:
-        """Return a controller or namespace as read from the drive now. Raises NotFoundError, DeviceGoneError."""
+        """Return the current state of a controller or namespace, read from the drive.
+
+        Raises NotFoundError, DeviceGoneError.
+        """
         name = target.address
         if not self.settings(target):
             raise not_found_error(target)
@@ -256,7 +265,7 @@ class Nvme(Settable[ControllerView]):
 
 
 def _in_subsystem(device: KernelController, spaces: tuple[KernelNamespace, ...]) -> tuple[KernelNamespace, ...]:
-    """Return the namespaces of a controller and of those in its subsystem."""
+    """Return the namespaces of a controller and of all controllers in its subsystem."""
     return tuple(
         space
         for space in spaces

@@ -1,4 +1,4 @@
-"""Values that a drive reports in base units, and a controller or namespace at one moment. No I/O."""
+"""Values that a drive reports, in base units, and the state of a controller or namespace at one moment. No I/O."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PERFORMANCE_WORDS = ("best", "better", "good", "degraded")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerState:
-    """One power state. None if the drive or the tool does not report a value."""
+    """One power state. A value is None if the drive or the tool does not report it."""
 
     number: int
-    """0 is the state of full speed."""
+    """Number of the state; 0 is full speed."""
     watts: float | None = None
     """Maximum power in watts."""
     operational: bool | None = None
@@ -30,30 +30,30 @@ class PowerState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerId:
-    """The used fields of Identify Controller. Bit fields are as in the specification."""
+    """The fields of Identify Controller that are used. Bit fields have the layout of the specification."""
 
     model: str | None = None
-    """MN."""
+    """Model number (MN)."""
     serial: str | None = None
-    """SN."""
+    """Serial number (SN)."""
     firmware: str | None = None
-    """FR."""
+    """Firmware revision (FR)."""
     vwc: int | None = None
-    """Volatile Write Cache: bit 0, there is one."""
+    """Volatile Write Cache. Bit 0: the drive has one."""
     oacs: int | None = None
-    """Optional Admin Command Support: bit 1 Format NVM, bit 3 namespace management."""
+    """Optional Admin Command Support. Bit 1: Format NVM. Bit 3: namespace management."""
     oncs: int | None = None
-    """Optional NVM Command Support: bit 4, Get Features can select (Save and Select)."""
+    """Optional NVM Command Support. Bit 4: Get Features has the field Select (Save and Select)."""
     fna: int | None = None
-    """Format NVM Attributes: bit 0, a format applies to all namespaces."""
+    """Format NVM Attributes. Bit 0: a format applies to all namespaces."""
     warning_kelvin: int | None = None
-    """Warning temperature; None if not reported."""
+    """Warning temperature in kelvin; None if it is not reported."""
     power_states: tuple[PowerState, ...] = ()
-    """Power states by number."""
+    """Power states, ordered by number."""
 
     @property
     def has_cache(self) -> bool | None:
-        """Return whether the drive has a volatile write cache; None if not reported."""
+        """Return whether the drive has a volatile write cache; None if it is not reported."""
         return None if self.vwc is None else bool(self.vwc & 1)
 
 
@@ -68,7 +68,7 @@ class LbaFormat:
     metadata_bytes: int
     """Metadata bytes per block."""
     performance: int | None = None
-    """0 best ... 3 degraded; None if not reported."""
+    """Relative performance, from 0 (best) to 3 (degraded); None if it is not reported."""
 
     @property
     def sizes_text(self) -> str:
@@ -81,32 +81,32 @@ class LbaFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceId:
-    """The used fields of Identify Namespace."""
+    """The fields of Identify Namespace that are used."""
 
     formats: tuple[LbaFormat, ...] = ()
-    """Usable formats by number."""
+    """Usable formats, ordered by number."""
     in_use: int | None = None
-    """Number of the present format."""
+    """Number of the current format."""
     extended: bool | None = None
     """Whether metadata follows the data instead of being in a separate buffer."""
     protection: int | None = None
-    """Present end-to-end protection type 0..3."""
+    """Current type of end-to-end protection, 0..3."""
     protection_first: bool | None = None
-    """Whether protection information comes first in the metadata."""
+    """Whether protection information is at the beginning of the metadata."""
     shared: bool | None = None
-    """Whether several controllers may use it at once (NMIC bit 0)."""
+    """Whether several controllers may use the namespace at the same time (NMIC bit 0)."""
     blocks: int | None = None
     """Size in logical blocks (NSZE)."""
 
     @property
     def current(self) -> LbaFormat | None:
-        """Return the present format."""
+        """Return the current format, or None."""
         return next((entry for entry in self.formats if entry.index == self.in_use), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvmeHealth:
-    """SMART / Health Information. None if a value is not reported."""
+    """SMART / Health Information. A value is None if it is not reported."""
 
     kelvin: int | None = None
     """Composite temperature in kelvin."""
@@ -121,27 +121,27 @@ class NvmeHealth:
     media_errors: int | None = None
     """Unrecovered data integrity errors."""
     warning_minutes: int | None = None
-    """Minutes above the warning temperature."""
+    """Time above the warning temperature in minutes."""
     throttled_light: int | None = None
-    """Number of light thermal throttlings."""
+    """Number of times the drive was lightly throttled because of its temperature."""
     throttled_heavy: int | None = None
-    """Number of heavy thermal throttlings."""
+    """Number of times the drive was heavily throttled because of its temperature."""
     hours: int | None = None
     """Power-on hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureState:
-    """Present state of a feature."""
+    """Current state of a feature."""
 
     value: int | None = None
     """Its 32 bits; None if it could not be read."""
     changeable: bool | None = None
     """Whether it can be changed; None if the drive does not report it."""
     why_not: str | None = None
-    """Why it could not be read."""
+    """Reason why it could not be read; None if it was read."""
     refused: bool = False
-    """Whether the drive refused to return it: then it accepts no value either."""
+    """Whether the drive refused to return the value. In that case it does not accept a value either."""
 
 
 # -- controller or namespace at one moment, the input of readings and plans -------------------------------------------
@@ -152,17 +152,17 @@ class ControllerView:
     """A controller as reported by the kernel and the drive."""
 
     controller: KernelController
-    """The kernel's values."""
+    """The kernel's values of the controller."""
     namespaces: tuple[KernelNamespace, ...]
-    """Namespaces of its subsystem that the kernel shows."""
+    """Namespaces of its subsystem that the kernel lists."""
     program: str | None = None
     """Path of nvme-cli; None if it is not installed."""
     blind: str | None = None
-    """Why the drive could not be queried; None if it was."""
+    """Reason why the drive could not be queried; None if it was queried."""
     frozen: str | None = None
-    """Why nothing may be changed (needs root, read-only mode)."""
+    """Reason why no setting may be changed (not root, read-only mode); None if there is none."""
     about: ControllerId | None = None
-    """Identify Controller."""
+    """Result of Identify Controller; None if it is unknown."""
     features: Mapping[int, FeatureState] = field(default_factory=dict)
     """State of the features that settings need, by number."""
 
@@ -172,7 +172,7 @@ class ControllerView:
 
     @property
     def only(self) -> KernelNamespace | None:
-        """Return the namespace if there is only one, which then alone is affected by the controller's settings."""
+        """Return the namespace if it is the only one that the controller's settings affect; else None."""
         return self.namespaces[0] if len(self.namespaces) == 1 else None
 
 
@@ -181,10 +181,10 @@ class NamespaceView(ControllerView):
     """A namespace with its controller."""
 
     namespace: KernelNamespace
-    """The kernel's values."""
+    """The kernel's values of the namespace."""
     ident: NamespaceId | None = None
-    """Identify Namespace."""
+    """Result of Identify Namespace; None if it is unknown."""
     allocated: tuple[int, ...] | None = None
-    """IDs of all namespaces of the subsystem, visible to the kernel or not; None if unknown."""
+    """IDs of all namespaces of the subsystem, even those that the kernel does not list; None if they are unknown."""
     uses: tuple[str, ...] = ()
     """Its uses as texts, as far as they are visible without opening it."""

@@ -1,4 +1,4 @@
-"""LBA formats of a namespace: the supported ones, whether they may be chosen, and the format command. No I/O."""
+"""LBA formats of a namespace: supported formats, reasons against a format, and the format command. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MANAGES_NAMESPACES = 1 << 3
 
 
 def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
-    """Return a format as a value: `4096`, `512+8`; with its number if another format has the same sizes."""
+    """Return the value for a format: `4096`, `512+8`. It includes the number if another format has the same sizes."""
     sizes = f"{entry.data_bytes}+{entry.metadata_bytes}" if entry.metadata_bytes else str(entry.data_bytes)
     pairs = [(candidate.data_bytes, candidate.metadata_bytes) for candidate in formats]
     return sizes if pairs.count((entry.data_bytes, entry.metadata_bytes)) == 1 else f"{sizes}#{entry.index}"
@@ -59,7 +59,7 @@ def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
 
 
 def _blocked_reason(view: NamespaceView) -> str | None:
-    """Return the first reason against a format, starting with those that the user cannot change."""
+    """Return the first reason against a format, or None. Reasons that the user cannot remove come first."""
     if view.blind is not None:
         return view.blind
     ident, about = view.ident, view.about
@@ -70,7 +70,7 @@ def _blocked_reason(view: NamespaceView) -> str | None:
     if len(ident.formats) < 2:
         return "the drive has no other format"
     if view.controller.transport != "pcie":
-        return "the drive is not in this host, so its use by others is not visible"
+        return "the drive is not in this host, so its use by other hosts is not visible"
     if ident.shared is not False:
         return "other controllers, perhaps of other hosts, may use it as well"
     if view.namespace.nsid is None:
@@ -81,7 +81,7 @@ def _blocked_reason(view: NamespaceView) -> str | None:
 
 
 def _neighbours(view: NamespaceView) -> str | None:
-    """Return the reason if a format also formats other namespaces (FNA bit 0), including hidden ones."""
+    """Return the reason if a format would also apply to other namespaces (FNA bit 0), even hidden ones; else None."""
     about = view.about
     assert about is not None
     if about.fna is not None and not about.fna & 1:
@@ -102,18 +102,18 @@ def _use_reason(view: NamespaceView) -> str | None:
 
 
 def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the format command (default: separate metadata, no protection). Raises InvalidValueError if unknown."""
+    """Return the format command. By default, metadata is separate and protection off. Raises InvalidValueError."""
     assert view.ident is not None
     wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
     if wanted is None:
         raise InvalidValueError(f"{view.namespace.device} has no format {clean(value, 40)}.")
-    # With the namespace number: old versions of nvme-cli format all namespaces without one.
+    # Without the namespace number, old versions of nvme-cli format all namespaces.
     target = (view.namespace.device, f"--namespace-id={view.namespace.nsid}", f"--lbaf={wanted.index}")
     return (ChangeStep(argv=(view.program or NAMES[0], "format", *target, *_settings(companions))),)
 
 
 def companions_now(view: NamespaceView) -> dict[str, str]:
-    """Return the options of the present format."""
+    """Return the options of the current format."""
     ident = view.ident
     if ident is None or ident.current is None:
         return {}
@@ -127,7 +127,7 @@ COMPANIONS = {
     "metadata": re.compile(f"{EXTENDED}|separate"),
     "protection": re.compile(r"0|[123](?: first)?"),
 }
-"""Options of a format that are restored with it: metadata placement, end-to-end protection and its position."""
+"""Options that are restored along with a format: placement of metadata, end-to-end protection and its position."""
 
 
 def companions_in(args: Sequence[str]) -> dict[str, str] | None:

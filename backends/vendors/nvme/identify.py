@@ -1,4 +1,7 @@
-"""Parsers of nvme-cli's output: Identify, namespaces, health log, Get Features; JSON or text. They never raise."""
+"""Parsers of nvme-cli's output: Identify, namespaces, health log, Get Features; JSON or text.
+
+They never raise an error.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _WHOLE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,32}|\d{1,3}(?:,\d{3}){1,12}|\d{1,39
 
 
 def lenient_json(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in a text, whatever surrounds it; empty if there is none."""
+    """Return the JSON object in a text, ignoring other text around it; empty if there is none."""
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return {}
@@ -30,7 +33,7 @@ def lenient_json(text: str) -> Mapping[str, Any]:
 def whole(value: object) -> int | None:
     """Return a non-negative number: 30, 30.0, "30", "0x1e", "1,928", "5%", "1 (512.00 kB)"; None for other values.
 
-    smart-log of 2.3 has printed the same fields as integers, floats and strings.
+    All forms occur: smart-log of nvme-cli 2.3 prints the same field as integer, float or string.
     """
     match value:
         case bool():
@@ -52,12 +55,15 @@ def whole(value: object) -> int | None:
 
 
 def word(value: object) -> str | None:
-    """Return a string from the device, cleaned; None for other values and blanks."""
+    """Return a string from the device without control characters; None for other values and for blanks."""
     return clean(value) or None if isinstance(value, str) else None
 
 
 def rows(text: str) -> dict[str, str]:
-    """Return `key : value` lines by key in lower case with single blanks, without keys that have different values."""
+    """Return the values of `key : value` lines by key, in lower case with single blanks.
+
+    Keys that occur with different values are left out.
+    """
     by_name: dict[str, str] = {}
     twice: set[str] = set()
     for line in text.splitlines():
@@ -75,7 +81,7 @@ _KELVIN = re.compile(r"\((\d{1,5})\s*K", re.ASCII)
 _CELSIUS = re.compile(r"\s*(-?\d{1,4})\s*(?:°|\ufffd|&deg;)?\s*C\b", re.ASCII)
 
 ZERO_CELSIUS = 273
-"""Kelvin, rounded as in nvme-cli."""
+"""0 °C in kelvin, rounded like in nvme-cli."""
 
 
 def parse_smart_log(text: str) -> NvmeHealth:
@@ -109,7 +115,7 @@ def parse_smart_log(text: str) -> NvmeHealth:
 
 
 def _kelvin(text: str) -> int | None:
-    """Return the kelvin of `50°C (323 Kelvin)`, `122 °F (323 K)`, `39 C`."""
+    """Return the temperature in kelvin from `50°C (323 Kelvin)`, `122 °F (323 K)` or `39 C`; None for other texts."""
     if match := _KELVIN.search(text[:200]):
         return int(match[1])
     if match := _CELSIUS.match(text[:200]):
@@ -120,7 +126,7 @@ def _kelvin(text: str) -> int | None:
 # -- Identify Controller, Identify Namespace and the list of namespaces -----------------------------------------------
 
 _GAP, _BLANKS = r"[ \t]{0,8}", r"[ \t]{1,8}"
-"""Blanks within a line, limited so that no text makes matching slow."""
+"""Patterns of blanks within a line. Their length is limited, so that no text makes matching slow."""
 
 _POWER = re.compile(
     rf"^ps{_BLANKS}(?P<number>\d{{1,2}}){_GAP}:{_GAP}mp:(?P<watts>\d{{1,5}}(?:\.\d{{1,6}})?)W"
@@ -144,7 +150,7 @@ _LISTED = re.compile(
 )
 
 _SHIFT_MIN, _SHIFT_MAX = 9, 31
-"""Smallest and largest legal log2 of a block size: a smaller one marks a format that must not be used."""
+"""Smallest and largest legal binary logarithm of a block size. A smaller one marks a format that must not be used."""
 
 
 def parse_id_ctrl(text: str) -> ControllerId:
@@ -204,7 +210,10 @@ def _byte(value: object) -> int | None:
 
 
 def _in_use(flbas: int | None, highest: int | None) -> int | None:
-    """Return the format number: bits 6:5 are its upper bits if there are more than 16 formats (NVMe 2.0, FLBAS)."""
+    """Return the number of the current format.
+
+    With more than 16 formats, bits 6:5 are its upper bits (NVMe 2.0, FLBAS).
+    """
     if flbas is None:
         return None
     upper = (flbas & 0x60) >> 1 if highest is not None and highest >= 16 else 0
@@ -228,7 +237,7 @@ def _usable(formats: Iterable[LbaFormat | None]) -> tuple[LbaFormat, ...]:
 
 
 def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
-    """Return the formats of `lbafs` in JSON; with `-v` of 2.12 it has other keys."""
+    """Return the formats in the JSON list `lbafs`. Its entries have other keys with `-v` of nvme-cli 2.12."""
     if not isinstance(listed, list):
         return ()
     formats: list[LbaFormat | None] = []
@@ -257,7 +266,7 @@ def _formats_in(text: str) -> tuple[LbaFormat, ...]:
 
 
 def _states_of(listed: object) -> tuple[PowerState, ...]:
-    """Return the power states of `psds` in JSON: `flags` in older versions, single fields in newer ones."""
+    """Return the power states in the JSON list `psds`. Older versions have `flags`, newer versions single fields."""
     if not isinstance(listed, list):
         return ()
     return tuple(_state(number, item) for number, item in enumerate(listed[:32]) if isinstance(item, dict))
@@ -306,14 +315,14 @@ _LINE = re.compile(
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{1,8})", re.IGNORECASE | re.ASCII)
 
 CURRENT, SUPPORTED = 0, 3
-"""Values of `--sel`: the current value; the supported operations on the feature."""
+"""Values of `--sel` for the current value of a feature, and for the supported operations on it."""
 
 
 def parse_value(text: str, number: int) -> int | None:
     """Return the current value of a feature; None if the text does not have it.
 
-    The number is hexadecimal with or without `0x`: `Current value:00000001` of 2.x also for small ones, `0x000001` of
-    1.x; JSON only since about 2.12.
+    The number is hexadecimal with or without `0x`: nvme-cli 2.x prints `Current value:00000001`, and 1.x prints
+    `0x000001`. JSON is supported only since about 2.12.
     """
     if lenient_json(text):
         return _json_value(text, ("current", "current value", "value", "result"))
@@ -321,7 +330,7 @@ def parse_value(text: str, number: int) -> int | None:
 
 
 def parse_changeable(text: str, number: int) -> bool | None:
-    """Return whether a feature can be changed (`--sel=3`); None if the text does not say so."""
+    """Return whether a feature can be changed (`--sel=3`); None if the text does not report it."""
     value = _json_value(text, ("supported capabilities", "value", "result")) if lenient_json(text) else None
     if value is None:
         value = _text_value(text, number, "supported")

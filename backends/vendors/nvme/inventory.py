@@ -29,17 +29,17 @@ _WARNINGS = (
     "backup of volatile memory failed",
     "persistent memory region unreliable",
 )
-"""Bits of Critical Warning (NVMe base specification, SMART / Health Information)."""
+"""Meanings of the bits of Critical Warning, from bit 0 (NVMe base specification, SMART / Health Information)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerAnswers:
-    """Answers of one controller; None if it was not queried or did not answer."""
+    """Replies of one controller. A value is None if it was not queried or the query failed."""
 
     about: ControllerId | None = None
-    """Identify Controller."""
+    """Result of Identify Controller."""
     health: NvmeHealth | None = None
-    """SMART / Health log."""
+    """Result of the SMART / Health log."""
     celsius: int | None = None
     """Temperature from the kernel (hwmon)."""
 
@@ -67,7 +67,10 @@ def controller(
 
 
 def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAnswers | None) -> Drive:
-    """Return the drive of the inventory. `alone`: its controller's answers if it is the only namespace."""
+    """Return the drive of the inventory.
+
+    `alone`: the replies of its controller, if the controller has no other namespace.
+    """
     node = space.node
     facts = [Fact(label="Namespace", value=str(space.nsid))] if space.nsid is not None else []
     if len(space.controllers) > 1:
@@ -101,7 +104,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
 
 
 def condition(answers: ControllerAnswers) -> tuple[Fact, ...]:
-    """Return temperature, wear and write cache; values that are not reported are left out."""
+    """Return facts about temperature, wear and write cache. Values that are not reported are left out."""
     about, health = answers.about or ControllerId(), answers.health or NvmeHealth()
     cache = {None: None, True: "yes", False: "none: writes are safe when reported done"}[about.has_cache]
     rows = (
@@ -134,7 +137,7 @@ def health_of(answers: ControllerAnswers) -> Health:
 
 
 def _state(space: KernelNamespace) -> State:
-    """Return ONLINE if all its controllers are live, DEGRADED if only some are."""
+    """Return ONLINE if all controllers of the namespace are live, DEGRADED if only some are live."""
     states = [controller.state for controller in space.controllers]
     live = states.count(LIVE)
     if live:
@@ -151,13 +154,13 @@ def _temperature(celsius: int | None, about: ControllerId, health: NvmeHealth) -
 
 
 def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
-    """Return the temperature; None without a sensor, as in clouds, where the drive reports 0 kelvin."""
+    """Return the temperature; None without a sensor. Drives in clouds, for example, report 0 kelvin."""
     now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
     return None if now is None or now <= -ZERO_CELSIUS else now
 
 
 def _spare(health: NvmeHealth) -> str | None:
-    """Return the spare capacity as text. 0 with a threshold of 0 means that it is not measured (as in QEMU)."""
+    """Return the spare capacity as text. If it and its threshold are 0, it is not measured (as in QEMU)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
     limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""
@@ -172,7 +175,7 @@ def _warnings(bits: int | None) -> str | None:
 
 
 def _throttled_text(health: NvmeHealth) -> str | None:
-    """Return how often it was throttled in its lifetime; None if never."""
+    """Return a text on how often the drive was throttled in its lifetime; None if it was never throttled."""
     parts = [
         f"{count} times {how}"
         for count, how in ((health.throttled_light, "lightly"), (health.throttled_heavy, "heavily"))

@@ -21,7 +21,7 @@ _VALUE = re.compile(r"[0-9a-f]{8}")
 
 
 def identity_for(view: ControllerView, key: str) -> Identity:
-    """Return the identity of the controller or namespace; for a format without the size, which the format changes."""
+    """Return the identity of the controller or namespace; for a format, without the size, which the format changes."""
     if isinstance(view, NamespaceView):
         namespace = identity(view.namespace.node)
         return replace(namespace, size_bytes=None) if key == LBA_FORMAT.key else namespace
@@ -30,14 +30,17 @@ def identity_for(view: ControllerView, key: str) -> Identity:
 
 
 def locked_disk(view: ControllerView) -> str | None:
-    """Return the disk whose lock a change takes, as runs do: the only namespace; None if there are several."""
+    """Return the disk whose lock a change takes: the only namespace, which runs lock too; None if there are several."""
     if isinstance(view, NamespaceView):
         return view.namespace.name
     return view.only.name if view.only is not None else None
 
 
 def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:
-    """Return the command that sets one field of a feature and keeps all other bits; None keeps the field, too."""
+    """Return the command that sets one field of a feature and keeps all other bits.
+
+    `value`: None keeps the field, too.
+    """
     field = FIELDS[key]
     present = view.feature(field.feature).value
     if present is None:
@@ -48,15 +51,15 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
 
 
 def sharing(key: str) -> tuple[str, ...]:
-    """Return the other settings in the same feature."""
+    """Return the other settings that are fields of the same feature."""
     return tuple(sharer for sharer, field in FIELDS.items() if field.feature == FIELDS[key].feature and sharer != key)
 
 
 def require_own_step(view: ControllerView, change: Change, argv: tuple[str, ...]) -> None:
     """Raise RefusedError if a step is not a command of this setting for this device.
 
-    A journal is not trusted to name another program, command or node. Bits of other settings in the feature must have
-    their present value, so that undoing one change does not revert another.
+    Steps may come from a journal, which is not trusted. Bits of other settings in the feature must have their current
+    value, so that undoing one change does not revert another.
     """
     shown = clean(" ".join(argv), 300)
     if change.key == LBA_FORMAT.key and isinstance(view, NamespaceView):

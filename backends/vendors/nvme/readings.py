@@ -15,8 +15,8 @@ _CACHE = (
     offer("off", "Writes are acknowledged when they are on the flash: slower."),
 )
 _BURSTS = (
-    *(offer(str(1 << power), "Commands from one queue before the next.") for power in range(7)),
-    offer(UNLIMITED, "Each queue is emptied before the next.", label="unlimited", risk=Risk.PERFORMANCE),
+    *(offer(str(1 << power), "Commands that are fetched from one queue before the next queue.") for power in range(7)),
+    offer(UNLIMITED, "Each queue is emptied before the next queue.", label="unlimited", risk=Risk.PERFORMANCE),
 )
 _SPANS = {
     "irq_coalescing_threshold": Span(minimum=1, maximum=256, unit="completions"),
@@ -25,12 +25,12 @@ _SPANS = {
 
 
 def controller_readings(view: ControllerView) -> Mapping[str, Reading]:
-    """Return all settings of a controller."""
+    """Return the readings of all settings of a controller."""
     return {setting.key: _feature(view, setting) for setting in CONTROLLER_SETTINGS}
 
 
 def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
-    """Return all settings of a namespace."""
+    """Return the readings of all settings of a namespace."""
     return {
         setting.key: _feature(view, setting) if setting.key in FIELDS else format_reading(view)
         for setting in NAMESPACE_SETTINGS
@@ -38,7 +38,7 @@ def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
 
 
 def value_before(view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value: a non-operational power state is legal. Raises InvalidValueError."""
+    """Return a validated old value. It may be a non-operational power state. Raises InvalidValueError."""
     states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
     return value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
 
@@ -75,7 +75,7 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
 
 
 def _shared_reason(view: ControllerView) -> str | None:
-    """Return why a controller setting cannot be changed through a namespace: it affects other namespaces."""
+    """Return why a controller setting cannot be changed through a namespace, because it affects others; or None."""
     if not isinstance(view, NamespaceView):
         return None
     name = view.controller.name
@@ -104,7 +104,7 @@ def _choices(view: ControllerView, key: str) -> tuple[Choice, ...]:
 
 
 def _power(state: PowerState) -> Choice:
-    """Return the choice of a power state; a non-operational one is only offered if set, so that it can be left."""
+    """Return the choice of a power state. A non-operational state is offered only if it is the current one."""
     label = f"{state.number}" if state.watts is None else f"{state.number}, up to {state.watts:.4g} W"
     parts = ["Full speed." if state.number == 0 else "Less power and less speed."]
     if state.operational is False:
@@ -118,7 +118,7 @@ def _power(state: PowerState) -> Choice:
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
-    """Return the effective cache mode and the reason if the kernel's belief differs from the drive's setting."""
+    """Return the effective cache mode and the reason, if the kernel assumes another mode than the drive has."""
     beliefs = {namespace.write_cache for namespace in view.namespaces}
     if key != "drive_cache" or len(beliefs) != 1:
         return None, None

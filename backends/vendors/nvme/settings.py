@@ -70,7 +70,7 @@ CONTROLLER_SETTINGS = (DRIVE_CACHE, POWER_STATE, THRESHOLD, TIME, BURST)
 """Settings of a controller in display order."""
 
 NAMESPACE_SETTINGS = (DRIVE_CACHE, LBA_FORMAT, POWER_STATE, THRESHOLD, TIME, BURST)
-"""Settings of a namespace: its own, and its controller's if it is the only namespace."""
+"""Settings of a namespace: its own settings, and those of its controller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class FeatureField:
     feature: int
     """Feature identifier."""
     shift: int
-    """Lowest bit."""
+    """Number of its lowest bit."""
     width: int
     """Number of bits."""
 
@@ -105,22 +105,22 @@ FIELDS = {
     "irq_coalescing_time": FeatureField(0x08, 8, 8),
     "arbitration_burst": FeatureField(0x01, 0, 3),
 }
-"""Fields of the settings (NVMe base specification, Feature Identifiers)."""
+"""Field of each setting (NVMe base specification, Feature Identifiers)."""
 
 FEATURES = tuple(sorted({field.feature for field in FIELDS.values()}))
 """All features that are read for the settings."""
 
 UNLIMITED = "unlimited"
-"""Value of the arbitration burst 7: no limit."""
+"""Value for an arbitration burst of 7, which means no limit."""
 
 
 def value_of_number(key: str, number: int) -> str:
-    """Return a field's number as the value of its setting."""
+    """Return the value of a setting for the number in its field."""
     match key:
         case "drive_cache":
             return "on" if number else "off"
         case "irq_coalescing_threshold":
-            return str(number + 1)  # counted from 0
+            return str(number + 1)  # the field counts from 0
         case "irq_coalescing_time":
             return str(number * 100)
         case "arbitration_burst":
@@ -130,7 +130,7 @@ def value_of_number(key: str, number: int) -> str:
 
 
 def number_of(key: str, value: str) -> int:
-    """Return the number for a legal value of a setting."""
+    """Return the number in the field for a legal value of a setting."""
     match key:
         case "drive_cache":
             return 1 if value == "on" else 0

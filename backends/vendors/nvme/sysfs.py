@@ -34,7 +34,7 @@ def is_namespace(address: str) -> bool:
 
 
 def head_of(entry: str) -> str | None:
-    """Return the namespace of an entry in a controller's folder; None for other entries.
+    """Return the namespace to which an entry in a controller's folder belongs; None for other entries.
 
     `nvme0c1n1` is the hidden path of `nvme0n1` through one controller of a multipath subsystem
     (drivers/nvme/host/core.c, nvme_alloc_ns).
@@ -62,17 +62,17 @@ _ATTRIBUTES = ("model", "serial", "firmware_rev", "transport", "state", "address
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]", re.IGNORECASE | re.ASCII)
 
 LIVE = "live"
-"""State of a controller that answers (drivers/nvme/host/sysfs.c, nvme_sysfs_show_state)."""
+"""State of a controller that responds (drivers/nvme/host/sysfs.c, nvme_sysfs_show_state)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelController:
-    """One controller. Its number may differ from its namespaces': the kernel numbers those by subsystem."""
+    """One controller. Its namespaces may have another number, because the kernel numbers them by subsystem."""
 
     name: str
     """`nvme0`; its node is `/dev/nvme0`."""
     model: str | None = None
-    """Model."""
+    """Model name."""
     serial: str | None = None
     """Serial number."""
     firmware: str | None = None
@@ -107,11 +107,11 @@ class KernelNamespace:
     nsid: int | None
     """Namespace ID in the subsystem."""
     logical_block: int | None
-    """Logical block size in bytes in the kernel."""
+    """Logical block size in bytes that the kernel uses."""
     physical_block: int | None
     """Physical block size in bytes."""
     write_cache: str | None
-    """The kernel's belief: `write back`, `write through`."""
+    """Cache mode that the kernel assumes: `write back`, `write through`."""
     controllers: tuple[KernelController, ...]
     """Controllers that lead to it, by number."""
 
@@ -137,7 +137,7 @@ async def read_controllers(host: Host) -> tuple[KernelController, ...]:
     names = [name for folder in folders if is_controller(name := folder.rsplit("/", 1)[1])]
     texts = await host.read_many([f"{_CLASS}/{name}/{attribute}" for name in names for attribute in _ATTRIBUTES])
     heads: dict[str, list[str]] = {}
-    # Not by number: nvme1n1 need not be a namespace of nvme1 (native multipath numbers subsystems).
+    # Not by number: nvme1n1 may belong to another controller than nvme1 (native multipath numbers by subsystem).
     for path in inner:
         owner, entry = path.split("/")[-2:]
         if head := head_of(entry):
@@ -154,11 +154,11 @@ async def read_namespaces(host: Host, controllers: tuple[KernelController, ...])
 
 
 async def read_celsius(host: Host, controllers: tuple[KernelController, ...]) -> Mapping[str, int]:
-    """Return degrees Celsius by controller name, if the kernel reads them (hwmon, Linux >= 5.5, no root needed)."""
+    """Return temperatures in degrees Celsius by controller name, if the kernel reports them (hwmon, Linux >= 5.5)."""
     path_lists = await asyncio.gather(
         host.list(f"{_CLASS}/nvme*/hwmon*/temp1_input"), host.list(f"{_CLASS}/nvme*/device/hwmon/hwmon*/temp1_input")
     )
-    # Below the controller or its PCI device, depending on the kernel version.
+    # The files are below the controller or its PCI device, depending on the kernel version.
     owners = {path: path.split("/")[4] for paths_of_pattern in path_lists for path in paths_of_pattern}
     names = {controller.name for controller in controllers}
     texts = await host.read_many([path for path, owner in owners.items() if owner in names])

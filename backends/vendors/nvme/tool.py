@@ -36,7 +36,8 @@ _SAVE_AND_SELECT = 1 << 4
 def refusal(done: Completed) -> str:
     """Return why a command failed, in the tool's words; "" on success.
 
-    The exit status of 1.x is the drive's status modulo 256, that of 2.x is 1, so the text is searched as well.
+    The text is searched as well, because the exit status of nvme-cli 1.x is the drive's status modulo 256, which may be
+    0. The exit status of 2.x is 1.
     """
     output = f"{done.stdout}\n{done.stderr}"
     if status := _STATUS.search(output):
@@ -48,7 +49,10 @@ def refusal(done: Completed) -> str:
 
 
 def _lacking(text: str) -> str:
-    """Return why the output is incomplete: JSON must be closed; text, from old versions, must end with a newline."""
+    """Return why the output is incomplete, or "".
+
+    JSON must be closed; text from old versions must end with a newline.
+    """
     if "{" in text:
         return "" if lenient_json(text) else "the JSON document is incomplete"
     return line_end(text)
@@ -64,17 +68,17 @@ WHOLE = CompletenessCheck(
 
 
 class NvmeCli:
-    """Read-only queries to drives."""
+    """Runner of read-only nvme-cli commands."""
 
     def __init__(self, host: Host, program: str, cut: list[Problem] | None = None) -> None:
         self._host = host
         self.program = program
         """Path of nvme-cli."""
         self.cut = [] if cut is None else cut
-        """Problems of truncated output."""
+        """Problems with output that is truncated, or about another device."""
 
     async def id_ctrl(self, device: str, serial: str | None = None) -> ControllerId | None:
-        """Return Identify Controller; None if it is unclear or its serial number is not the kernel's (`serial`)."""
+        """Return Identify Controller; None if it is not parsable or has another serial number than `serial`."""
         for options in (("-o", "json"), ()):
             controller_id = parse_id_ctrl(await self._read_output("id-ctrl", device, *options))
             if serial and controller_id.serial and controller_id.serial != serial:
@@ -93,7 +97,7 @@ class NvmeCli:
         return None
 
     async def id_ns(self, device: str) -> NamespaceId | None:
-        """Return Identify Namespace; None if the output is not understood."""
+        """Return Identify Namespace; None if the output cannot be parsed."""
         for options in (("-o", "json"), ()):
             namespace_id = parse_id_ns(await self._read_output("id-ns", device, *options))
             if namespace_id.formats:
@@ -101,7 +105,7 @@ class NvmeCli:
         return None
 
     async def smart_log(self, device: str) -> NvmeHealth | None:
-        """Return the health log; None if the output is not understood."""
+        """Return the health log; None if the output cannot be parsed."""
         for options in (("-o", "json"), ()):
             health = parse_smart_log(await self._read_output("smart-log", device, *options))
             if health != NvmeHealth():
@@ -109,11 +113,11 @@ class NvmeCli:
         return None
 
     async def list_ns(self, device: str) -> tuple[int, ...] | None:
-        """Return the IDs of all allocated namespaces of the subsystem, attached or not; None if unknown."""
+        """Return the IDs of all allocated namespaces of the subsystem, attached or not; None if they are unknown."""
         return parse_list_ns(await self._read_output("list-ns", device, "--all"))
 
     async def feature(self, device: str, number: int, about: ControllerId) -> FeatureState:
-        """Return a feature's value and, if the drive supports that query, whether it can be changed."""
+        """Return a feature's value, and whether it can be changed if the drive supports that query."""
         arguments = ("get-feature", device, f"--feature-id={number}")
         try:
             done = await self._run(*arguments, f"--sel={CURRENT}")
@@ -132,7 +136,7 @@ class NvmeCli:
         return FeatureState(value=value, changeable=parse_changeable(answer, number))
 
     async def _read_output(self, *arguments: str) -> str:
-        """Return the output of a query; "" if it failed, so that its values show as unknown."""
+        """Return the output of a query; "" if it failed, so that its values count as unknown."""
         try:
             done = await self._run(*arguments)
         except RaidbenchError:

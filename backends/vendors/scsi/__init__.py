@@ -1,4 +1,4 @@
-"""SATA and SAS disks: settings of the drive itself, in addition to the kernel's queue in front of it."""
+"""SATA and SAS disks: settings of the drive itself, in addition to those of the kernel's queue."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 

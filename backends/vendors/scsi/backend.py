@@ -52,7 +52,7 @@ class ScsiBackend(Settable[View]):
         return await self.inventory_in_parts(lambda name, part: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
-        """Report the inventory first without, then with health, which drives may report slowly. Return it."""
+        """Report the inventory without health, then with health, which may take long to read. Return it."""
         disks = await self._disks()
         if not disks:
             return Inventory()
@@ -63,7 +63,7 @@ class ScsiBackend(Settable[View]):
         return inventory
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory with the health that each drive last reported: no setting changes that."""
+        """Return the inventory with the health that each drive last reported, because settings do not change it."""
         disks = await self._disks()
         drives = tuple(drive(disk, self._last_answer(disk)) for disk in disks)
         return Inventory(drives=drives, problems=unread_problems(disks, map(self._last_answer, disks)))
@@ -72,15 +72,15 @@ class ScsiBackend(Settable[View]):
         return self._last_answers.get(identity(disk.node))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Return all settings; those that a disk lacks are blocked when read."""
+        """Return all settings. The reading of a setting that a disk does not have is blocked."""
         return SETTINGS if target.backend == NAME else ()
 
     async def read_state(self, target: Target, *, back: bool = False) -> View:
-        """Return the disk and its switches now."""
+        """Return the current state of the disk and its switches."""
         return await self._view(await self._disk(target))
 
     async def readings_of(self, view: View) -> Mapping[str, Reading]:
-        """Return the values of the drive and the kernel, and the legal ones."""
+        """Return the values of the drive and the kernel, and the legal values."""
         return readings(view)
 
     def identity_of(self, view: View, key: str) -> Identity:
@@ -92,25 +92,25 @@ class ScsiBackend(Settable[View]):
         return await lock_of(self._host, view.disk.name)
 
     def steps(self, view: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
-        """Return the steps that set a value; to undo, also those that restore the drive's saved value."""
+        """Return the steps that set a value. For an undo, they also restore the drive's saved value."""
         return steps(view, key, value) if companions is None else way_back(view, key, value, companions)
 
     def revert_steps(self, view: View, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """Return the steps that restore the present and the saved value."""
+        """Return the steps that restore the current and the saved value."""
         return way_back(view, key, before, companions_now(view, key))
 
     def check_restorable(self, view: View, setting: Setting, now: Reading, value: str) -> str:
-        """Return the validated old value; see `value_before`."""
+        """Return the old value if it may be restored. Raises InvalidValueError (`value_before`)."""
         return value_before(setting, now, value)
 
     def legal_companions(self, view: View, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the saved value as legal companion of a bit of a mode page."""
+        """Return the legal companions of a setting: the saved value, for a bit of a mode page."""
         return legal_companions(view, key)
 
     def finished(
         self, view: View, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the risk on this drive, and the value that it saves."""
+        """Return the change with its risk on this drive, and with the drive's saved value."""
         return finished(view, request, change)
 
     def require_steps(self, view: View, change: Change) -> None:
@@ -119,15 +119,15 @@ class ScsiBackend(Settable[View]):
             require_own_step(step, change, view.disk, view.tool)
 
     def is_there(self, now: Reading, change: Change) -> bool:
-        """Return False: the saved value of a drive may differ from the present one."""
+        """Return False, so that the steps are always run: the saved value may differ from the current value."""
         return False
 
     async def require_unchanged_target(self, view: View, change: Change) -> None:
-        """Raise an error unless it is this disk."""
+        """Raise an error unless the target is still the planned disk."""
         require_same_device(change, identity(await self._node(change.target)))
 
     async def take(self, view: View, change: Change, step: ChangeStep) -> None:
-        """Run one step; a drive that cannot save the page is remembered, so that the next plan does not save."""
+        """Run one step. If the drive cannot save the mode page, the next plan does not try to save it."""
         if step.path is not None:
             await super().take(view, change, step)
             return
@@ -181,7 +181,10 @@ class ScsiBackend(Settable[View]):
         )
 
     async def _drive_health(self, disk: Disk) -> SmartAnswer | None:
-        """Return the health, read once per drive without moving parts: only those may protect their cache."""
+        """Return the health.
+
+        It is read once, and only for drives without moving parts, which may have a protected cache.
+        """
         who = identity(disk.node)
         if who not in self._health and disk.node.attributes.get("queue/rotational") == "0":
             health = await self._asker.health(disk)

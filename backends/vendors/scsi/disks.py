@@ -1,4 +1,4 @@
-"""`sd` disks in sysfs, and which of them are volumes of a RAID controller."""
+"""`sd` disks in sysfs, and detection of volumes of RAID controllers."""
 
 from __future__ import annotations
 
@@ -33,13 +33,12 @@ _VOLUME_CHANNELS: dict[str, Callable[[int], bool]] = {
     "stex": _ANY_CHANNEL,
 }
 """Channels with volumes, by driver name (scsi_host/proc_name).
-
-megaraid_sas.h MEGASAS_MAX_PD_CHANNELS 2; aacraid.h CONTAINER_CHANNEL 0; mptsas.h MPTSAS_RAID_CHANNEL 1; mpt3sas_scsih.c
-RAID_CHANNEL 1. The 3ware, Areca, ServeRAID, HighPoint and Promise drivers show volumes only.
+Sources: megaraid_sas.h MEGASAS_MAX_PD_CHANNELS 2; aacraid.h CONTAINER_CHANNEL 0; mptsas.h MPTSAS_RAID_CHANNEL 1;
+mpt3sas_scsih.c RAID_CHANNEL 1. The 3ware, Areca, ServeRAID, HighPoint and Promise drivers show volumes only.
 """
 
 _VOLUMES_UNLESS_SAS = ("mpi3mr",)
-"""Drivers with volumes and drives on one channel: a disk below a SAS end device is a drive."""
+"""Drivers with volumes and drives on the same channel. A disk below a SAS end device is a drive, others are volumes."""
 
 _NO_LEVEL = ("", "n/a", "unknown")
 """`raid_level` of a passthrough drive of hpsa or smartpqi (drivers/scsi/hpsa.c, raid_level_show)."""
@@ -48,8 +47,8 @@ _NO_LEVEL = ("", "n/a", "unknown")
 def is_volume(driver: str | None, channel: int | None, path: str, raid_level: str | None, maker: str) -> bool:
     """Return whether the disk is a volume of a controller.
 
-    `driver` is the host adapter's, `path` the disk's in sysfs, `raid_level` that of hpsa and smartpqi, `maker` the
-    vendor in the inquiry data.
+    `driver`, `channel`: driver of the host adapter, and the disk's channel on it. `path`: the disk in sysfs.
+    `raid_level`: attribute of hpsa and smartpqi. `maker`: vendor in the inquiry data.
     """
     if raid_level is not None:
         return raid_level.strip().lower() not in _NO_LEVEL
@@ -68,7 +67,7 @@ _HCTL = re.compile(r"/(\d{1,9}:\d{1,9}:\d{1,9}:\d{1,20})/block/[^/]+$", re.ASCII
 _PCI = re.compile(r"/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])(?=/)")
 
 DEVICE_ATTRIBUTES = ("queue_depth", "raid_level")
-"""Attributes that are read of every disk below `device/`."""
+"""Attributes below `device/` that are read for every disk."""
 
 VOLUME_INTERFACE = "raid volume"
 """Interface of a RAID controller's volume."""
@@ -97,7 +96,7 @@ class Disk:
     interface: str | None
     """`sata`, `sas`, `usb`, `iscsi`, `virtio-scsi`, `raid volume`, ...; None if unknown."""
     libata: bool
-    """Whether the kernel itself speaks ATA to it and so notices a switched cache."""
+    """Whether the kernel's libata drives the disk, so that the kernel notices when its cache is switched."""
     hctl: str | None
     """Host, channel, target, LUN; None if the path does not have them."""
     pci: str | None
@@ -105,13 +104,13 @@ class Disk:
     driver: str | None
     """Driver of its host adapter."""
     host_depth: int | None
-    """Most commands in flight per disk of the host adapter."""
+    """Maximum number of commands in flight per disk that the host adapter allows."""
     queue_depth: int | None
-    """Most commands in flight for this disk."""
+    """Maximum number of commands in flight for this disk."""
     cache_type: str | None
-    """The sd driver's belief about its cache."""
+    """Cache mode that the sd driver assumes."""
     flushed: bool | None
-    """Whether the queue sends flushes, as for a disk with a write cache; None if not reported."""
+    """Whether the kernel sends flushes to the disk; None if it is not reported."""
 
     @property
     def name(self) -> str:
@@ -124,12 +123,15 @@ class Disk:
 
     @property
     def cache_path(self) -> str | None:
-        """Return the file of the sd driver's belief; writing it sets the drive (Documentation/scsi/sd-parameters)."""
+        """Return the path of sd's `cache_type`, or None.
+
+        Writing it also sets the drive (Documentation/scsi/sd-parameters).
+        """
         return None if self.hctl is None else f"/sys/class/scsi_disk/{self.hctl}/cache_type"
 
     @property
     def caches_by_kernel(self) -> bool | None:
-        """Return whether the sd driver believes that the drive caches writes; None if unknown."""
+        """Return whether the sd driver assumes that the drive caches writes; None if it is unknown."""
         return {"write back": True, "write back, no read (daft)": True, "write through": False, "none": False}.get(
             self.cache_type or ""
         )
@@ -141,12 +143,12 @@ def is_name(name: str) -> bool:
 
 
 def is_disk(node: Node) -> bool:
-    """Return whether the sd driver has it at a SCSI address, which is needed to know its command set."""
+    """Return whether the node is an `sd` disk with a SCSI address, which is needed to determine its command set."""
     return node.parent is None and is_name(node.name) and _hctl(node) is not None
 
 
 def paths_of(node: Node) -> tuple[str, ...]:
-    """Return the files that `disk_of` needs in addition to the node's own."""
+    """Return the paths of the files that `disk_of` needs in addition to the attributes of the node."""
     front = f"/sys/block/{node.name}"
     paths = [f"{front}/device/{name}" for name in DEVICE_ATTRIBUTES]
     paths.append(f"{front}/queue/write_cache")

@@ -23,7 +23,7 @@ from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 _DEVICE = re.compile(r"^[ \t]{0,8}(/dev/[A-Za-z0-9/_-]{1,64}):(?=[ \t\r\n]|\Z)", re.ASCII | re.MULTILINE)
-"""First line of hdparm's and sdparm's output about a device."""
+"""First line of the output of hdparm and sdparm about a device."""
 
 # -- missing tools ----------------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Pr
 
 
 def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
-    """Return one problem for each reason why smartctl's answers are not understood, with the disks."""
+    """Return one problem for each reason why output of smartctl cannot be parsed, with the names of the disks."""
     by_reason: dict[str, list[str]] = {}
     for disk, health in zip(disks, answers, strict=True):
         if health is not None and health.unread:
@@ -64,7 +64,7 @@ def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]
             where=NAME,
             message=f"The output of smartctl about {', '.join(devices)} {reason}. The health of these drives is "
             "unknown.",
-            hint="Run `smartctl -a` on them. smartctl before 7.0 has no JSON.",
+            hint="Run `smartctl -a` on them. Versions of smartctl before 7.0 have no JSON output.",
         )
         for reason, devices in by_reason.items()
     )
@@ -73,10 +73,10 @@ def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]
 # -- read-only queries with a timeout ---------------------------------------------------------------------------------
 
 READ_SECONDS = 20.0
-"""Timeout in seconds; a drive that wakes up needs up to ten."""
+"""Timeout of a query in seconds. A drive that wakes up needs up to ten seconds."""
 
 AT_ONCE = 8
-"""Drives queried at a time."""
+"""Maximum number of drives that are queried at the same time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,28 +88,28 @@ class Switches:
     fields: Mapping[str, Field] = field(default_factory=dict)
     """Values from sdparm."""
     silent: str | None = None
-    """Why the drive returned no values; None if it did."""
+    """Reason why the drive returned no values; None if it returned some."""
 
 
 class SwitchReader:
-    """Queries the drives of one host."""
+    """Reader of the switches and the health of the drives of one host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
         self._few = asyncio.Semaphore(AT_ONCE)
 
     def tool(self, kind: Kind) -> str | None:
-        """Return the path of the tool for a kind of drive; None if it is not installed or does not exist."""
+        """Return the path of the tool for a kind of drive; None if it is not installed, or there is no such tool."""
         names = {Kind.ATA: "hdparm", Kind.SCSI: "sdparm"}
         return self._host.which((names[kind],)) if kind in names else None
 
     async def switches(self, disk: Disk) -> Switches:
-        """Return the drive's switches; a volume has none. Never raises for a failing drive or tool."""
+        """Return the drive's switches, or none for a volume. A failure of the drive or tool raises no error."""
         tool = self.tool(disk.kind)
         if disk.kind is Kind.VOLUME:
             return Switches()
         if tool is None:
-            return Switches(silent="no tool is available for it")
+            return Switches(silent="the tool that reads its settings is not installed")
         if not self._host.is_root:
             return Switches(silent=WriteDenied.NEEDS_ROOT)
         if disk.kind is Kind.ATA:
@@ -129,7 +129,7 @@ class SwitchReader:
         )
 
     async def health(self, disk: Disk) -> SmartAnswer | None:
-        """Return smartctl's answer; None without root, smartctl or a drive behind the disk."""
+        """Return the output of smartctl; None without root or smartctl, and for a RAID volume."""
         tool = self._host.which(("smartctl",))
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
@@ -159,7 +159,7 @@ class _Answer:
 
     @property
     def text(self) -> str:
-        """Return both streams: error messages may be on either."""
+        """Return the text of both streams, because error messages may be in either."""
         return f"{self.out}\n{self.err}"
 
     def truncation_reason(self, check: CompletenessCheck) -> str | None:
@@ -169,14 +169,14 @@ class _Answer:
         return self.failure_text(f"{CUT}: {why}") if why else None
 
     def misnamed_reason(self, device: str) -> str | None:
-        """Return why the output is not about the device alone; None if it is, or names no device."""
+        """Return why the output is about another device; None if it is about this device only, or names no device."""
         named = (match[1] for match in _DEVICE.finditer(self.out[:20_000]))
         why = misnamed_reason(device, named, required=False)
         return self.failure_text(f"{REFUSED}: {why}. {NEXT_STEP}".rstrip(".")) if why else None
 
     def failure_text(self, text: str | None) -> str:
-        """Return why nothing is known about the drive."""
-        reason = self.failure or text or "it does not report this drive"
+        """Return the reason why the values of the drive are unknown, with the name of the tool."""
+        reason = self.failure or text or "it reports no values of this drive"
         return f"{self.tool.rsplit('/', 1)[-1]}: {reason}"
 
 

@@ -1,7 +1,7 @@
-"""Parser of hdparm's output about an ATA drive's own switches. No I/O, never raises.
+"""Parser of hdparm's output about the switches of an ATA drive. No I/O. It never raises an error.
 
-hdparm 9.65 exits with 0 even if the drive lacks a feature, and `SG_IO: bad/missing sense data` may precede a valid
-answer. So the lines are parsed, and the exit status is only a hint.
+hdparm 9.65 exits with 0 even if the drive lacks a feature, and `SG_IO: bad/missing sense data` may precede valid
+output. Therefore the lines are parsed, and the exit status is only a hint.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
-"""Options for write cache, look-ahead, power and acoustic management; IDENTIFY DEVICE wakes no sleeping drive."""
+"""Options for write cache, look-ahead, power and acoustic management.
+
+hdparm reads them with IDENTIFY DEVICE, which does not wake a sleeping drive.
+"""
 
 _LINES = {"write-caching": "-W", "look-ahead": "-A", "APM_level": "-B", "acoustic": "-M"}
 
@@ -50,7 +53,7 @@ class Flag:
 
     @property
     def number(self) -> int | None:
-        """Return the leading number: 0 and 1 for off and on, or a level. `off` of power management is 255."""
+        """Return the leading number: 0 for off, 1 for on, or a level. `off` of power management is 255."""
         word = self.raw.split(" ", 1)[0]
         if word == "off":
             return 255
@@ -58,11 +61,11 @@ class Flag:
 
 
 def parse_hdparm(text: str) -> Mapping[str, Flag]:
-    """Return the switches by option letter; of two lines for one, the last, which is the value after a change."""
+    """Return the switches by option letter. If a switch has two lines, the last is used: the value after a change."""
     return {_LINES[name]: Flag(raw=clean(raw)) for name, raw in _LINE.findall(text)}
 
 
 def refusal(text: str) -> str | None:
-    """Return hdparm's line about a command that the kernel or the drive refused, or None."""
+    """Return hdparm's message about a command that the kernel or the drive refused, or None."""
     match = _REFUSED.search(text)
     return clean(match[1].removeprefix(": ")) if match else None

@@ -25,7 +25,7 @@ _STATES = {
 
 
 def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
-    """Return the drive of the inventory, without smartctl's values if it was not queried."""
+    """Return the drive of the inventory. `health`: None if smartctl was not run."""
     attributes = disk.node.attributes
     reading = health or SmartAnswer()
     odd = odd_sector(disk, reading)
@@ -69,25 +69,27 @@ def condition(health: SmartAnswer) -> Health:
 
 
 SECTORS = (512, 1024, 2048, 4096)
-"""Sector sizes in bytes that the kernel supports; other disks have the size 0 (drivers/scsi/sd.c, sd_read_capacity)."""
+"""Sector sizes in bytes that the kernel supports.
+Disks with others have the size 0 (drivers/scsi/sd.c, sd_read_capacity).
+"""
 
 
 def odd_sector(disk: Disk, health: SmartAnswer) -> int | None:
-    """Return a sector size in bytes that the kernel does not support; None if it does, or if unknown."""
+    """Return the sector size in bytes if the kernel does not support it; None if it does, or if the size is unknown."""
     sizes = (health.block, number(disk.node.attributes.get("queue/logical_block_size")))
     return next((size for size in sizes if size and size not in SECTORS), None)
 
 
 def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
-    """Yield why the kernel shows no capacity of a disk that is present."""
+    """Yield the fact why the kernel reports no capacity for a disk that is present."""
     if odd is not None:
         yield "Unusable", f"sector size {odd}: must be reformatted to 512 or 4096 bytes (sg_format --format --size=512)"
     elif disk.node.size_bytes == 0 and disk.node.attributes.get("removable") == "0":
-        yield "Unusable", "size 0: it is not ready, or has a sector size that the kernel does not support (520, 528)"
+        yield "Unusable", "size 0: the disk is not ready, or the kernel does not support its sector size (520, 528)"
 
 
 def _place(disk: Disk) -> Iterator[tuple[str, str | None]]:
-    """Yield where it is attached, and the kernel's view of it."""
+    """Yield facts about the connection of the disk, and the values that the kernel uses for it."""
     yield "SCSI address", disk.hctl
     yield "Host driver", disk.driver
     yield "Attached to", "a SAS adapter" if disk.interface == "sata" and not disk.libata else None
@@ -96,7 +98,7 @@ def _place(disk: Disk) -> Iterator[tuple[str, str | None]]:
 
 
 def _health(health: SmartAnswer) -> Iterator[tuple[str, str | None]]:
-    """Yield what the drive reports about itself."""
+    """Yield facts about the drive's health from smartctl."""
     yield "Power", "standby (health was not read)" if health.asleep else None
     yield "Rotation", f"{health.rpm} rpm" if health.rpm else None
     yield "Form factor", health.form

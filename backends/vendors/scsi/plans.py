@@ -16,10 +16,10 @@ from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.settings import BITS, OPTIONS
 
 SAVED = "saved"
-"""Key of the value that a SCSI drive keeps without power."""
+"""Key of the companion with the value that a SCSI drive keeps without power."""
 
 _MOVES_DISK = ("write_cache", "read_ahead_kb", "max_sectors_kb")
-"""Settings of the kernel's disk that the sd driver may reset after a cache was switched (drivers/scsi/sd.c)."""
+"""Settings of the kernel's disk that sd may reset when the drive's cache is switched (drivers/scsi/sd.c)."""
 
 _ON_OFF = re.compile("on|off")
 
@@ -29,11 +29,11 @@ _CACHE_TYPES = {
     ("write back, no read (daft)", "off"): "none",
     ("none", "on"): "write back, no read (daft)",
 }
-"""sd's cache_type by its present value and the wanted setting: it includes the read cache."""
+"""New cache_type of sd, by its current value and the wanted write cache. cache_type also includes the read cache."""
 
 
 def finished(view: View, request: RequestedValue, change: Change) -> Change:
-    """Return the change with the risk on this drive, and with the value that the drive saves."""
+    """Return the change with its risk on this drive, and with the drive's saved value."""
     key = request.setting.key
     guarded = key == "drive_cache" and request.value == "on" and view.protection is not None
     risk = Risk.PERFORMANCE if guarded else _risk(request)
@@ -46,7 +46,7 @@ def finished(view: View, request: RequestedValue, change: Change) -> Change:
 
 
 def companions_now(view: View, key: str) -> dict[str, str]:
-    """Return the value that the drive keeps without power, which may differ from the present one."""
+    """Return the value that the drive keeps without power, as a companion. It may differ from the current value."""
     bit = _bit(view, key)
     if bit is None or bit.saved is None or not _saveable(view, key):
         return {}
@@ -59,13 +59,13 @@ def legal_companions(view: View, key: str) -> dict[str, Pattern[str]]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value: any level of acoustic management is legal. Raises InvalidValueError."""
+    """Return a validated old value. Any level of acoustic management is legal. Raises InvalidValueError."""
     level = setting.key == "acoustic" and value.isascii() and value.isdigit() and len(value) < 4 and int(value) < 256
     return value if level else is_restorable_value(setting, now, value)
 
 
 def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
-    """Return the steps that set a value and inform the kernel."""
+    """Return the steps that set a value and make the kernel notice it."""
     disk = view.disk
     if key == "queue_depth":
         return (ChangeStep(path=disk.device_file("queue_depth"), text=value),)
@@ -80,7 +80,7 @@ def steps(view: View, key: str, value: str) -> tuple[ChangeStep, ...]:
 
 
 def way_back(view: View, key: str, before: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore the present and, if the drive had saved a different one, the saved value."""
+    """Return the steps that restore the value `before`, and the drive's saved value in `companions`."""
     if view.disk.kind is not Kind.SCSI or key not in BITS or view.tool is None:
         return steps(view, key, before)
     saved = companions.get(SAVED) if view.saves else None
@@ -97,14 +97,14 @@ def _set_bit(view: View, key: str, value: str, *, save: bool) -> ChangeStep:
 
 
 def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
-    """Return the rescan with which the sd driver notices a switched cache; libata notices it itself."""
+    """Return the rescan with which the sd driver notices a switched cache. With libata no rescan is needed."""
     if key != "drive_cache" or disk.libata:
         return ()
     return (ChangeStep(path=disk.device_file("rescan"), text="1"),)
 
 
 def _set_kernel_cache_type(disk: Disk, value: str) -> ChangeStep:
-    """Return the write to sd's cache_type: sd sends the page to the drive and then believes it."""
+    """Return the write to sd's cache_type. sd sets the drive's cache and then assumes this cache mode."""
     now = disk.cache_type or ""
     plain = {"on": "write back", "off": "write through"}
     same = now if disk.caches_by_kernel is (value == "on") else plain[value]
@@ -118,17 +118,17 @@ def _bit(view: View, key: str) -> Field | None:
 
 
 def _saveable(view: View, key: str) -> bool:
-    """Return whether the drive reports a saved value, so that it can save one."""
+    """Return whether the drive can save a value: it reports a saved value, and saving has not failed before."""
     bit = _bit(view, key)
     return bit is not None and bit.saved is not None and view.saves
 
 
 def _risk(request: RequestedValue) -> Risk:
-    """Return the risk of this value: a level is a risk only if it is lowered."""
+    """Return the risk of this value. Changing a level is a risk only if it is lowered."""
     level = request.setting.key in ("queue_depth", "apm")
     return Risk.NONE if level and not _lower(request.now.now, request.value) else request.risk
 
 
 def _lower(before: str | None, value: str) -> bool:
-    """Return whether a level is lowered; an unknown present level counts as higher."""
+    """Return whether a level is lowered. An unknown old level counts as higher."""
     return before is None or not before.isdigit() or int(value) < int(before)

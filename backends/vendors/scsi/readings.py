@@ -28,7 +28,7 @@ SATA_TAGS = 32
 
 VOLUME_CACHE = "this is a virtual drive of a RAID controller, which owns the cache"
 VOLUME_WORDS = "this is a virtual drive of a RAID controller. Set its drives through the controller"
-"""Why a volume has no switches."""
+"""Reasons why a volume has no switches."""
 
 _ON = {True: "on", False: "off"}
 
@@ -40,36 +40,36 @@ class View:
     disk: Disk
     """Values from sysfs."""
     tool: str | None = None
-    """Path of hdparm or sdparm, whichever fits the drive; None if it is not installed."""
+    """Path of hdparm for an ATA drive, or of sdparm for a SCSI drive; None if it is not installed."""
     flags: Mapping[str, Flag] = field(default_factory=dict)
     """Values from hdparm."""
     fields: Mapping[str, Field] = field(default_factory=dict)
     """Values from sdparm."""
     silent: str | None = None
-    """Why the drive was not queried or did not answer; None if it did."""
+    """Reason why the drive's values are unknown; None if it returned values."""
     rights: str | None = None
-    """Why no tool can be run for a change; None if it can."""
+    """Reason why the tool cannot be run for a change; None if it can be run."""
     writable: Mapping[str, str | None] = field(default_factory=dict)
-    """By sysfs path, why it cannot be written; None if it can."""
+    """Reason why a file in sysfs cannot be written, by path; None if it can be written."""
     health: SmartAnswer | None = None
     """Values from smartctl, if it was queried."""
     saves: bool = True
-    """Whether the drive may be able to save the page; False after it failed."""
+    """Whether the drive may be able to save the mode page. It is False after a failure."""
 
     @property
     def protection(self) -> str | None:
-        """Return evidence that the cache survives a power cut, or None."""
+        """Return evidence that the cached data survives a power failure, or None."""
         loss = self.health.power_loss if self.health is not None else None
         return loss.sentence() if loss is not None and loss.is_good else None
 
 
 def readings(view: View) -> dict[str, Reading]:
-    """Return all settings by key in display order."""
+    """Return the readings of all settings by key, in display order."""
     return {setting.key: _READERS[setting.key](view) for setting in SETTINGS}
 
 
 def switch(view: View, key: str) -> tuple[bool | None, str | None]:
-    """Return the drive's value of an on-off setting and its text; None for each if it did not answer."""
+    """Return the drive's value of an on-off setting, and its text. Both are None if they were not reported."""
     if view.disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS.get(key, ""))
         if flag is None:
@@ -87,7 +87,7 @@ def _drive_cache(view: View) -> Reading:
         return _blocked_reading(VOLUME_CACHE, choices)
     value, raw = switch(view, "drive_cache")
     against, unsettled = _blocked_reason(view, "drive_cache"), _unsettled_reason(view, "drive_cache")
-    if view.tool is None or view.silent is not None:  # use the kernel's belief instead
+    if view.tool is None or view.silent is not None:  # use the value that the kernel assumes
         value, raw = disk.caches_by_kernel, disk.cache_type
         if value is None:
             unsettled = "the kernel does not report whether the drive caches writes"
@@ -103,7 +103,7 @@ def _drive_cache(view: View) -> Reading:
 
 
 def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
-    """Return the effect and the reason if the kernel's flushes do not match the drive's cache."""
+    """Return the effect of the kernel's flushes and the reason, if they do not match the drive's cache."""
     if caching is None or disk.flushed is None or caching is disk.flushed:
         return None, None
     if caching:
@@ -150,18 +150,18 @@ def _apm(view: View) -> Reading:
 def _acoustic(view: View) -> Reading:
     number, raw, against = _level(view, "acoustic")
     is_common = number in (None, "unknown", *(choice.value for choice in QUIET))
-    present = () if is_common or number is None else (offer(number, "The present value."),)
+    present = () if is_common or number is None else (offer(number, "The current value."),)
     availability = available_unless(against, _unsettled_reason(view, "acoustic"))
     return Reading(now=number, raw=raw, choices=(*QUIET, *present), availability=availability)
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
-    """Return value, hdparm's text, and why it cannot be changed, for a setting that only ATA drives have."""
+    """Return the value, hdparm's text, and the reason why it cannot be changed, for a setting of ATA drives only."""
     match view.disk.kind:
         case Kind.VOLUME:
             return None, None, VOLUME_WORDS
         case Kind.SCSI:
-            return None, None, "only ATA drives have it"
+            return None, None, "only ATA drives have this setting"
         case Kind.ATA:
             flag = view.flags.get(OPTIONS[key])
             if flag is None or not flag.is_supported:
@@ -187,7 +187,7 @@ def _queue_depth(view: View) -> Reading:
 
 
 def _blocked_reason(view: View, key: str) -> str | None:
-    """Return why a switch of the drive cannot be changed; None if it can."""
+    """Return why a switch of the drive cannot be changed; None if it can be changed."""
     disk = view.disk
     if view.tool is None:
         if key == "drive_cache" and disk.cache_path is not None:
@@ -199,23 +199,23 @@ def _blocked_reason(view: View, key: str) -> str | None:
         return None if view.silent is WriteDenied.NEEDS_ROOT else view.silent
     if disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS[key])
-        return None if flag is None or flag.is_supported else "the drive does not have it"
+        return None if flag is None or flag.is_supported else "the drive does not have this setting"
     bit = view.fields.get(BITS[key][0])
     if bit is None:
-        return "the drive's caching page does not have it"
+        return "the drive's caching page does not have this setting"
     return "the drive does not allow changing it" if bit.changeable is False else None
 
 
 def _unsettled_reason(view: View, key: str) -> str | None:
-    """Return why the present value of a switch is unknown; None if it is known, or if nothing was queried."""
+    """Return why the current value of a switch is unknown; None if it is known, or the drive was not queried."""
     queried = view.tool is not None and view.rights is None and view.silent is None
     if queried and view.disk.kind is Kind.ATA and view.flags.get(OPTIONS[key]) is None:
-        return "hdparm reports nothing about it"
+        return "hdparm does not report this setting"
     return None
 
 
 def _word(value: bool | None, raw: str | None) -> str | None:
-    """Return `on`, `off`, `unknown` for other texts, or None if the switch does not exist or is not reported."""
+    """Return `on` or `off`; `unknown` for other texts; None if the switch does not exist or is not reported."""
     if value is not None:
         return _ON[value]
     return None if raw in (None, "not supported") else "unknown"

@@ -17,8 +17,8 @@ from backends.vendors.scsi.settings import BITS, OPTIONS, SETTINGS
 
 # -- persistent settings: a separate udev rules file, one line per drive ----------------------------------------------
 
-# The write cache is set through sd's cache_type, so that drive and kernel agree; udev expands `*` to the only folder
-# (udev(7), ATTR). Settings that need a program are set by running it when the drive appears.
+# The write cache is set through sd's cache_type, so that drive and kernel use the same mode. udev expands `*` to the
+# only folder (udev(7), ATTR). Settings that need a program are set by running the program when the drive appears.
 
 RULES = RuleFile(
     path="/etc/udev/rules.d/99-raidbench-drives.rules",
@@ -29,11 +29,14 @@ RULES = RuleFile(
     device_kind="drive",
     until="the drive loses power",
 )
-"""The rules file, separate from that of the request queues."""
+"""The file with udev rules of drives. The rules of request queues are in another file."""
 
 
 def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a rule's actions in the order of the declarations. Raises BlockedError for a value no rule can set."""
+    """Return the actions of a rule, in the order of `SETTINGS`.
+
+    Raises BlockedError for a value that no rule can set.
+    """
     rule_actions: list[str] = []
     for setting in SETTINGS:
         value = values.get(setting.key)
@@ -65,11 +68,11 @@ def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
 # -- execution, step by step, on the planned disk ---------------------------------------------------------------------
 
 SET_SECONDS = 60.0
-"""Timeout after which a change counts as slow; it is still waited for."""
+"""Timeout in seconds after which a change counts as slow. raidbench still waits for its end."""
 
 
 class NotSaveableError(ToolFailedError):
-    """Error for a drive that has saved values but cannot save this page."""
+    """Error for a drive that reports saved values but cannot save this mode page."""
 
 
 async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
@@ -88,7 +91,7 @@ async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
 
 
 def _refusal(kind: Kind, done: Completed) -> str | None:
-    """Return why a tool failed; None if it reports success."""
+    """Return why a tool failed; None if it succeeded."""
     if kind is Kind.SCSI:
         return sdparm.refusal(done.returncode, _text(done))
     reason = hdparm.refusal(_text(done))
@@ -102,7 +105,10 @@ def _text(done: Completed) -> str:
 
 
 def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
-    """Raise RefusedError unless the step belongs to this setting: a journal is not trusted."""
+    """Raise RefusedError unless the step belongs to this setting.
+
+    Steps may come from a journal, which is not trusted.
+    """
     if step.path is not None:
         ours = step.path in {disk.device_file("queue_depth"), disk.device_file("rescan"), disk.cache_path}
     else:
@@ -115,7 +121,7 @@ def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | N
 
 
 def _is_switch(kind: Kind, key: str, text: str) -> bool:
-    """Return whether these arguments between program and disk change the setting of this key."""
+    """Return whether `text`, the arguments between program and disk, changes the setting `key`."""
     if kind is Kind.ATA and key in OPTIONS:
         return re.fullmatch(OPTIONS[key] + r"\d{1,3}", text, re.ASCII) is not None
     if kind is Kind.SCSI and key in BITS:

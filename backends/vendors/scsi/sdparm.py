@@ -1,7 +1,7 @@
-"""Parser of sdparm's output about the caching mode page of a SCSI drive. No I/O, never raises.
+"""Parser of sdparm's output about the caching mode page of a SCSI drive. No I/O. It never raises an error.
 
-sdparm 1.12 has no JSON. It exits with 5 (illegal request) although it printed the value if the drive lacks a page of
-defaults or saved values. So the lines are parsed, and the exit status is only a hint.
+sdparm 1.12 has no JSON. If the drive has no page of default or saved values, it prints the value but exits with 5
+(illegal request). Therefore the lines are parsed, and the exit status is only a hint.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FIELDS = ("WCE", "RCD", "DRA")
 """Write cache enable, read cache disable, disable read-ahead (SBC-3, 6.5.6)."""
 
 UNIT_ATTENTION = 6
-"""Exit status of a pending unit attention (mode parameters changed); a second query succeeds."""
+"""Exit status for a pending unit attention (mode parameters changed). A second query then succeeds."""
 
 NOT_SAVEABLE = 97
 """Exit status of `--save` for a page that the drive cannot save."""
@@ -46,15 +46,15 @@ class Field:
     now: bool
     """Current value."""
     changeable: bool | None
-    """Whether it can be changed; None if not reported."""
+    """Whether it can be changed; None if it is not reported."""
     saved: bool | None
-    """Value kept over a power cycle; None if the drive keeps none."""
+    """Value that is kept over a power cycle; None if the drive reports none."""
     raw: str
     """Printed text: `1  [cha: y, def:  1]`."""
 
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
-    """Return the fields by name that have the value 0 or 1 and are not printed twice with different values."""
+    """Return the fields by name. Fields with a value other than 0 or 1, or with two different values, are left out."""
     by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = find_repeated(name for name, _, _ in lines)
@@ -72,7 +72,7 @@ def parse_sdparm(text: str) -> Mapping[str, Field]:
 
 
 def attention(code: int, text: str) -> bool:
-    """Return whether the drive only reported a unit attention, so that the command must be repeated."""
+    """Return whether the drive reported a unit attention, so that the command must be repeated."""
     return code == UNIT_ATTENTION or "unit attention" in text.lower()
 
 

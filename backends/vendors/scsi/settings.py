@@ -7,7 +7,7 @@ from functools import partial
 from backends.settings import Choice, Persistence, Risk, Setting, offer
 
 _volatile = partial(Setting, persistence=Persistence.LOST_AT_POWER_OFF)
-"""Setting that the drive loses without power."""
+"""Constructor of a setting that the drive loses without power."""
 
 DRIVE_CACHE = _volatile(
     key="drive_cache",
@@ -65,10 +65,10 @@ SETTINGS = (DRIVE_CACHE, LOOK_AHEAD, READ_CACHE, QUEUE_DEPTH, APM, ACOUSTIC)
 """All settings in display order."""
 
 OPTIONS = {"drive_cache": "-W", "read_look_ahead": "-A", "apm": "-B", "acoustic": "-M"}
-"""hdparm's option letter by setting of an ATA drive."""
+"""Option of hdparm for each setting of an ATA drive."""
 
 BITS = {"drive_cache": ("WCE", False), "read_look_ahead": ("DRA", True), "read_cache": ("RCD", True)}
-"""Field of the caching page by setting of a SCSI drive, and whether the bit means off."""
+"""Field of the caching page for each setting of a SCSI drive, and whether the bit switches it off."""
 
 APM_OFF = 255
 """Level that turns power management off."""
@@ -86,22 +86,22 @@ LOOK_AHEAD_CHOICES = (
 """Choices of the drive's read-ahead."""
 
 READ_CACHE_CHOICES = (
-    offer("on", "Reads may be answered from the drive's buffer."),
+    offer("on", "Reads may be served from the drive's buffer."),
     offer("off", "Every read comes from the medium.", risk=Risk.PERFORMANCE),
 )
 """Choices of the drive's read cache."""
 
 
 def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
-    """Return the choices of the drive's write cache; `evidence`: text that it survives a power cut, or None."""
+    """Return the choices of the drive's write cache. `evidence`: text about its power-loss protection, or None."""
     protection = (
         f"Power-loss protection: {evidence}." if evidence else "A power failure loses writes that were not flushed."
     )
     return (
         offer(
             "on",
-            f"Writes are done when they are in the drive's buffer. {protection}",
+            f"Writes are acknowledged when they are in the drive's buffer. {protection}",
             risk=Risk.PERFORMANCE if evidence else Risk.POWER_LOSS,
         ),
-        offer("off", "Writes are done when they are on the medium."),
+        offer("off", "Writes are acknowledged when they are on the medium."),
     )

@@ -1,6 +1,6 @@
-"""Parser of `smartctl --json` about a drive's health. No I/O, never raises.
+"""Parser of the output of `smartctl --json` about a drive's health. No I/O. It never raises an error.
 
-The exit status is a bit mask that is seldom 0 on a worn drive (smartctl(8)); only the document counts.
+The exit status is a bit mask that is seldom 0 for a worn drive (smartctl(8)), so only the document is used.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from backends.text import clean
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", "--log=error")
-"""Options for identity, health, attributes, endurance and error counters; a sleeping drive is not woken."""
+"""Options for identity, health, attributes, endurance and error counters. A sleeping drive is not woken."""
 
 _POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
-"""Parts of attribute names of drives with capacitors in smartctl's database (175 on Intel and others)."""
+"""Parts of the names of attributes that drives with capacitors have in smartctl's database (175 on Intel)."""
 
 _LIFE_LEFT = {
     177: ("wear_leveling_count",),
@@ -25,7 +25,9 @@ _LIFE_LEFT = {
     231: ("ssd_life_left",),
     233: ("media_wearout_indicator",),
 }
-"""Attributes whose normalised value counts down from 100; used only under these names, as numbers vary by maker."""
+"""Attributes whose normalised value counts down from 100, by number.
+Numbers differ between makers, so the names must match.
+"""
 
 _MEDIA = {
     187: ("reported_uncorrect", "uncorrectable_error_cnt"),
@@ -34,10 +36,10 @@ _MEDIA = {
 }
 _LINK = {199: ("udma_crc_error_count", "crc_error_count")}
 _MOST_ERRORS = 0xFFFFFFFF
-"""Largest error count; a larger raw value contains something else, too."""
+"""Largest plausible error count. A larger raw value also contains other data."""
 
 _ENDURANCE = "Percentage Used Endurance Indicator"
-"""Device statistics, page 7 (ACS-3, A.5.7)."""
+"""Name of the endurance in the device statistics, page 7 (ACS-3, A.5.7)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +53,11 @@ class PowerLoss:
     value: int
     """Normalised value."""
     threshold: int
-    """At or below this value the protection has failed."""
+    """Threshold: at this value or below it, the protection has failed."""
 
     @property
     def is_good(self) -> bool:
-        """Return whether the drive's self-test of it passes."""
+        """Return whether the drive's self-test of the protection passes."""
         return self.value > self.threshold
 
     def sentence(self) -> str:
@@ -69,7 +71,7 @@ class LifeLeft:
     """An attribute that counts down the rated endurance."""
 
     percent: int
-    """Remaining percent."""
+    """Remaining endurance in percent."""
     id: int
     """Attribute number."""
     name: str
@@ -82,7 +84,7 @@ class LifeLeft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmartAnswer:
-    """Values that smartctl reports; None if a value is not reported."""
+    """Values that smartctl reports. A value is None if it is not reported."""
 
     model: str | None = None
     """Model as smartctl prints it."""
@@ -105,9 +107,9 @@ class SmartAnswer:
     limit: int | None = None
     """Warning temperature in degrees Celsius."""
     media_errors: int | None = None
-    """Medium errors."""
+    """Number of medium errors."""
     link_errors: int | None = None
-    """Transfer errors between drive and host."""
+    """Number of transfer errors between drive and host."""
     hours: int | None = None
     """Power-on hours."""
     used_percent: int | None = None
@@ -125,7 +127,7 @@ class SmartAnswer:
     message: str | None = None
     """smartctl's reason why there are no other values."""
     unread: str = ""
-    """Fault in smartctl's output, as a clause that follows it; "" if it was understood."""
+    """Fault in smartctl's output, as a clause with the output as subject; "" if it could be parsed."""
 
     @property
     def is_silent(self) -> bool:
@@ -134,7 +136,10 @@ class SmartAnswer:
 
 
 def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
-    """Return the health in a JSON document; None for other text, or if not about `device` ("": any)."""
+    """Return the health in a JSON document; None for other text.
+
+    A document about another device than `device` ("": any) has only a message.
+    """
     top = table(document(text))
     if "smartctl" not in top:
         return None
@@ -144,8 +149,8 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
     messages = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, messages), None)
     all_attributes = list(rows(table(top.get("ata_smart_attributes")).get("table")))
-    # Without an entry in smartctl's database the names are guesses by number. Only the numbers of error counters mean
-    # the same on every rotating drive.
+    # For a drive that is not in smartctl's database, the names are guesses by number. Only the numbers of error
+    # counters have the same meaning on every rotating drive.
     attributes = all_attributes if top.get("in_smartctl_database") is True else []
     counters = attributes or (all_attributes if whole_number(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))
@@ -174,9 +179,9 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
 
 
 def unread_reason(text: str) -> str:
-    """Return the fault in smartctl's output as a clause: it prints some error messages within its JSON.
+    """Return the fault in smartctl's output, as a clause. smartctl prints some error messages within its JSON.
 
-    See smartctl's `-j` (smartctl(8)): lines that have no JSON form are printed as text.
+    Lines that have no JSON form are printed as text (smartctl(8), `-j`).
     """
     value = next((line for line in text.splitlines() if line.strip() and not _JSON_LINE.fullmatch(line.strip())), "")
     if not text.strip():
@@ -186,22 +191,22 @@ def unread_reason(text: str) -> str:
 
 
 _JSON_LINE = re.compile(r'["{}\[\],:\d-].*|true,?|false,?|null,?', re.ASCII)
-"""Start of a line of JSON."""
+"""Pattern of a line of JSON."""
 
 
 def _celsius(top: Mapping[str, object]) -> int | None:
-    """Return the temperature. A drive without a sensor reports 0, and smartctl prints it."""
+    """Return the temperature; None if it is 0, which a drive without a sensor reports."""
     now = whole_number(table(top.get("temperature")).get("current"), _HOTTEST)
     reports = table(top.get("scsi_environmental_reports"))
     return now or whole_number(table(reports.get("temperature_1")).get("current"), _HOTTEST) or None
 
 
 _HOTTEST = 150
-"""Degrees Celsius; a faulty sensor reports 255 (SPC-4, 7.3.21)."""
+"""Highest plausible temperature in degrees Celsius. A faulty sensor reports 255 (SPC-4, 7.3.21)."""
 
 
 def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str, ...]]) -> int | None:
-    """Return the largest raw value of these attributes, which may count the same event; None if there is none."""
+    """Return the largest raw value of these attributes, which may count the same events; None if there is none."""
     numbers = [
         count
         for row in attributes
@@ -212,7 +217,7 @@ def _count(attributes: list[Mapping[str, object]], names: Mapping[int, tuple[str
 
 
 def _uncorrected_errors(top: Mapping[str, object]) -> int | None:
-    """Return uncorrected errors of reads, writes and verifications of a SAS drive."""
+    """Return the number of uncorrected errors of reads, writes and verifications of a SAS drive."""
     log = table(top.get("scsi_error_counter_log"))
     counts = [
         whole_number(table(log.get(kind)).get("total_uncorrected_errors")) for kind in ("read", "write", "verify")

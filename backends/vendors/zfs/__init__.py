@@ -12,4 +12,4 @@ VENDOR = Vendor(
         "backends.vendors.zfs.parameters:PARAMETERS",
     ),
 )
-"""Found by the registry."""
+"""Registry entry."""

@@ -92,7 +92,7 @@ from backends.vendors.zfs.status import parse_status
 _VERSION, _ARC, _MEMORY = "/sys/module/zfs/version", "/proc/spl/kstat/zfs/arcstats", "/proc/meminfo"
 _LARGEST = "zfs_max_recordsize"
 _READ = ("type", "guid", "volblocksize", *INHERITED)
-"""Properties that are read of each dataset."""
+"""Properties that are read for each dataset."""
 
 _ENDS = re.compile(r"\nerrors: [^\n]*\n(?:(?!  pool: )[^\n]*\n)*\Z|^no pools available")
 
@@ -109,11 +109,11 @@ WHOLE_STATUS = CompletenessCheck(
 )
 
 SECONDS = 60.0
-"""Timeout of a read: a suspended pool never answers. Changes have no timeout."""
+"""Timeout of a read in seconds, because a suspended pool never responds. Changes have no timeout."""
 
 
 class Zfs:
-    """ZFS on one host. The settings of a dataset are known once it has been read."""
+    """ZFS on one host. The settings of a dataset are known after it has been read once."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -127,7 +127,7 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        # Both may wait for the same disk.
+        # In parallel, because both may wait for the same disk.
         picture, listing = await asyncio.gather(scan_topology(self._host), result_or_error(self._read_pools(module)))
         self._listed = None
         if isinstance(listing, RaidbenchError):
@@ -136,7 +136,7 @@ class Zfs:
             return replace(head, arrays=left, problems=(_problem(listing),))
         try:
             await self._cache_values(listing)
-        except RaidbenchError as error:  # the listing is valid without the values
+        except RaidbenchError as error:  # the listing is valid even without the values
             self._kept = {}
             head = replace(head, problems=(_problem(error),))
         else:
@@ -144,7 +144,7 @@ class Zfs:
         return replace(head, arrays=tuple(arrays(listing, picture)))
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory of the pools and datasets found last: no setting changes what it shows of them."""
+        """Return the inventory with the pools and datasets of the last scan, because settings do not change it."""
         if self._listed is None:
             return await self.inventory()
         module, picture = await self._module(), await scan_topology(self._host)
@@ -165,12 +165,15 @@ class Zfs:
         return dataset_readings(await self._view(target))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return all readings, for a dataset as of the last inventory: querying hundreds of them takes seconds."""
+        """Return all readings.
+
+        Those of a dataset are from the last inventory, because querying hundreds takes seconds.
+        """
         last_view = self._kept.get(target.address) if target.backend == NAME else None
         return await self.read(target) if last_view is None else dataset_readings(last_view)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """Return the change that sets `key` to `value`, with an undo that restores the present value and its source."""
+        """Return the change that sets `key` to `value`, with an undo that restores the current value and its source."""
         if target == MODULE:
             return (await self.plan_together(MODULE, {key: value}))[0]
         view = await self._view(target)
@@ -181,7 +184,7 @@ class Zfs:
         )
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes for several settings; parameters that bound each other in a valid order."""
+        """Return the changes of several settings. Parameters that limit each other are in a valid order."""
         if target != MODULE:
             return tuple([await self.plan(target, key, value) for key, value in values.items()])
         declared = {key: setting_of(PARAMETERS, MODULE, key) for key in values}
@@ -194,7 +197,7 @@ class Zfs:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value`, or lets the dataset inherit it; for the module, a number."""
+        """Return the change that restores `value`. For a dataset, this may be to inherit or receive its value again."""
         require_companions(target, key, companions, legal_companions(key, value) if target == MODULE else {})
         if target == MODULE:
             module = await self._module()
@@ -230,8 +233,8 @@ class Zfs:
         require_same_device(change, _identity(view))
         require_equal_steps(change, own_steps(change, self._tool()))
         if change.before == change.after:
-            return  # the value is set already
-        below = f"{view.name}/"  # datasets that inherit it have a different reading now
+            return  # the value is already set
+        below = f"{view.name}/"  # the readings of datasets that inherit the value change, too
         kept = self._kept.items()
         self._kept = {name: kept_view for name, kept_view in kept if not f"{name}/".startswith(below)}
         await run_steps(change, self._run)
@@ -252,7 +255,7 @@ class Zfs:
         await run_step(self._host, step, SECONDS, _refusal)
 
     async def _module(self) -> ModuleView:
-        """Return the present state of the module. Raises DeviceGoneError if it is not loaded."""
+        """Return the current state of the module. Raises DeviceGoneError if it is not loaded."""
         names = (*(setting.key for setting in PARAMETERS), _LARGEST)
         texts = await self._host.read_many([*(FOLDER + name for name in names), _VERSION, _ARC, _MEMORY])
         module_texts = {name: texts[FOLDER + name] for name in names if FOLDER + name in texts}
@@ -270,7 +273,7 @@ class Zfs:
         )
 
     async def _read_pools(self, module: ModuleView) -> PoolScan:
-        """Return everything that four commands report, however many datasets there are."""
+        """Return all pools and datasets. It takes four commands for any number of datasets."""
         every = ("-t", "filesystem,volume")
         lists, status, names, own_values = await asyncio.gather(
             self._ask("zpool", "list", "-Hp", "-o", ",".join(POOL_COLUMNS)),
@@ -320,7 +323,7 @@ class Zfs:
         self._settings = {name: view.settings for name, view in self._kept.items()}
 
     async def _view(self, target: Target) -> DatasetView:
-        """Return the present state of a dataset. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return the current state of a dataset. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         name = target.address
         if target.backend != NAME or not is_name(name):
             raise not_found_error(target)
@@ -353,7 +356,10 @@ class Zfs:
         return properties
 
     async def _get(self, keys: Sequence[str], names: Sequence[str], *options: str) -> dict[str, dict[str, ZfsValue]]:
-        """Return values by dataset and property. Every requested value has its own line, also if it does not apply."""
+        """Return values by dataset and property.
+
+        Raises ToolFailedError if a requested value is missing from the output.
+        """
         columns = "name,property,value,received,source"
         by_dataset = parse_values(await self._ask("zfs", "get", "-Hp", *options, "-o", columns, ",".join(keys), *names))
         if missing := [f"{key} of {name}" for name in names for key in keys if key not in by_dataset.get(name, {})]:
@@ -361,7 +367,7 @@ class Zfs:
         return by_dataset
 
     async def _inheriting_datasets(self, name: str, key: str) -> tuple[str, ...]:
-        with cache_across_changes():  # a dataset that inherits the old value inherits the new one
+        with cache_across_changes():  # cached: a dataset that inherits the old value also inherits the new value
             by_dataset = await self._get((key,), (name,), "-r", "-t", "filesystem,volume")
         return inheriting_datasets(name, ((name, values[key]) for name, values in by_dataset.items() if key in values))
 
@@ -423,7 +429,7 @@ def _view(
 
 
 def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping[str, str]) -> Change:
-    """Return the change of a module parameter. `companions`: the limit to set first if the value is left to ZFS."""
+    """Return the change of a module parameter. `companions`: the limit to set first, if ZFS is to choose the value."""
     key, present = request.setting.key, companions_now(view, request.setting.key)
     readable = request.now.now not in (None, "unknown")
     change = request.change(
@@ -436,7 +442,7 @@ def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping
 
 
 def _identity(view: DatasetView) -> Identity:
-    """Return the identity by guid: a dataset that was re-created under the old name has a different one."""
+    """Return the identity, with the guid. A dataset that was re-created under the old name has a different guid."""
     return Identity(name=clean(view.name), serial=clean(view.values.get("guid", ZfsValue(text="")).text, 40) or None)
 
 

@@ -1,4 +1,4 @@
-"""Parsers for the columns of zfs and zpool: datasets, and their values with their sources. No I/O."""
+"""Parsers for the output of zfs and zpool: datasets, and values with their sources. No I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from backends.values import dataclass
 
 
 class ZfsKind(StrEnum):
-    """Kinds of targets."""
+    """Kind of a ZFS target."""
 
     MODULE = "module"
     POOL = "pool"
@@ -30,11 +30,11 @@ class ZfsValue:
     """A property of a dataset or pool."""
 
     text: str
-    """Value as printed with -p; `-` if it does not apply."""
+    """Value as zfs prints it with -p; `-` if the property does not apply."""
     source: str = "-"
     """`local`, `default`, `received`, `temporary`, `inherited from tank`, `-`."""
     received: str | None = None
-    """Value that was received with a stream, or None."""
+    """Value that was received with a stream; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,15 +42,15 @@ class ListedDataset:
     """A filesystem or volume in a listing."""
 
     name: str
-    """`tank/files`, not cleaned."""
+    """Name such as `tank/files`; not cleaned."""
     kind: ZfsKind
     """Filesystem or volume; a top-level filesystem is its pool."""
     mountpoint: str | None = None
     """Mount point; None if it is not mounted."""
     size_bytes: int | None = None
-    """Size of a volume."""
+    """Size of a volume in bytes."""
     block_bytes: int | None = None
-    """Block size of a volume."""
+    """Block size of a volume in bytes."""
 
     @property
     def pool(self) -> str:
@@ -74,13 +74,13 @@ POOL_COLUMNS = ("name", "size", "capacity", "ashift", "autotrim", "guid")
 
 
 def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
-    """Return the lines with this number of columns, separated by tabs (-H); others are skipped."""
+    """Return the cells of lines with this number of columns, separated by tabs (-H). Other lines are skipped."""
     tuples = (tuple(line.split("\t")) for line in text.split("\n"))
     return (cells for cells in tuples if len(cells) == columns and cells[0])
 
 
 def unambiguous_rows(text: str, columns: int, names: int = 1) -> Iterator[tuple[str, ...]]:
-    """Return the rows, except those that share their first `names` cells with a different row."""
+    """Return the rows. Different rows with the same first `names` cells are all left out."""
     different = tuple(dict.fromkeys(rows(text, columns)))
     twice = find_repeated(cells[:names] for cells in different)
     return (cells for cells in different if cells[:names] not in twice)

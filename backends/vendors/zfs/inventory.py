@@ -1,7 +1,8 @@
-"""Converts the output of zpool and zfs to controllers and arrays: module, pools, filesystems and volumes. No I/O.
+"""Conversion of the output of zpool and zfs to controllers and arrays: module, pools, filesystems, volumes. No I/O.
 
-Of thousands of filesystems only the top-level ones and those with their own values are listed. The pool reports how
-many more there are. All volumes are listed, because each of them is a block device.
+There may be thousands of filesystems, so only top-level filesystems and those with their own values are listed. The
+pool has a fact with the number of the other filesystems. All volumes are listed, because each of them is a block
+device.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolScan:
-    """Everything that one scan read."""
+    """Result of one scan."""
 
     pools: Mapping[str, Mapping[str, str]]
     """Values of `zpool list`, by pool."""
@@ -54,7 +55,7 @@ class PoolScan:
     datasets: tuple[ListedDataset, ...]
     """All filesystems and volumes."""
     own_values: frozenset[str]
-    """Names of the datasets with their own values."""
+    """Names of the datasets on which a value is set."""
     nodes: Mapping[str, str]
     """Block devices of the volumes, by name."""
     module: ModuleView
@@ -107,9 +108,9 @@ def arrays(listing: PoolScan, picture: Topology) -> Iterator[Array]:
 
 
 def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iterator[Array]:
-    """Yield pools and volumes by what the kernel reports, for when zpool and zfs do not answer.
+    """Yield the pools and volumes that the kernel reports, if zpool and zfs fail.
 
-    `states`: contents of the kernel's state files, by path. `why`: a sentence that says why the tools did not answer.
+    `states`: contents of the kernel's state files, by path. `why`: the reason for the failure, a sentence.
     """
     pools, why = picture.pools, why.rstrip(".")
     for path, text in states.items():
@@ -235,18 +236,18 @@ def _level(status: PoolStatus | None) -> Level:
 
 
 def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
-    """Return the disks, or other kernel devices, that the pool's devices are on."""
+    """Return the disks, or other kernel devices, on which the pool is."""
     names = (kernel_name(leaf.name) for leaf in status.leaves())
     disks = (picture.tree.disk_of(name) for name in names if name in picture.tree.nodes)
     return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))
 
 
 def link_of(name: str) -> str:
-    """Return udev's link to a volume's block device. A space is a plus sign there (cmd/zvol_id)."""
+    """Return udev's link to a volume's block device. In the link, a space is a plus sign (cmd/zvol_id)."""
     return f"/dev/zvol/{name.replace(' ', '+')}"
 
 
 def node_of(link: str | None) -> str | None:
-    """Return the block device that a link below /dev/zvol points to, or None for any other link."""
+    """Return the block device to which a link below /dev/zvol points; None for other links."""
     name = (link or "").rpartition("/")[2]
     return node_path(name) if re.fullmatch(r"zd\d{1,9}", name, re.ASCII) else None

@@ -20,7 +20,7 @@ from backends.values import dataclass
 
 FOLDER = "/sys/module/zfs/parameters/"
 AUTOMATIC = "0"
-"""Value of an ARC limit that is left to ZFS."""
+"""Value of an ARC limit with which ZFS itself chooses the limit."""
 
 IN_FORCE = "in_force"
 """Key of the companion with the limit in bytes that ZFS had chosen."""
@@ -28,9 +28,9 @@ IN_FORCE = "in_force"
 _BYTES = re.compile(r"[0-9]{1,19}")
 
 LEAST_MAX, LEAST_MIN = 64 << 20, 32 << 20
-"""Bytes below which ZFS ignores the ARC limits (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
+"""Sizes in bytes below which ZFS ignores an ARC limit (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
 
-_SLOW = "It affects every pool of the host."
+_SLOW = "The parameter affects every pool of the host."
 _parameter = partial(Setting, risk=Risk.PERFORMANCE, risk_text=_SLOW)
 
 ARC_MAX = _parameter(
@@ -68,8 +68,9 @@ NOPREFETCH = _parameter(
 def _active(name: str, label: str) -> Setting:
     return _parameter(
         key=f"zfs_vdev_{name}_active",
-        label=f"{label}, a device",
-        help=f"{label} in flight on a device of a pool. More of them increase throughput, but also the latency of "
+        label=f"{label}, per device",
+        help=f"Limit of requests in flight on each device of a pool: {label[0].lower()}{label[1:]}. More requests "
+        "increase throughput, but also the latency of "
         f"other I/O on the device. (zfs(4), zfs_vdev_{name}_active)",
         unit="requests",
     )
@@ -83,9 +84,9 @@ TXG_TIMEOUT = _parameter(
 )
 _COUNTS = (
     TXG_TIMEOUT,
-    _active("sync_read_max", "Waited-for reads"),
-    _active("sync_write_max", "Waited-for writes"),
-    _active("async_read_max", "Reads ahead"),
+    _active("sync_read_max", "Synchronous reads"),
+    _active("sync_write_max", "Synchronous writes"),
+    _active("async_read_max", "Prefetch reads"),
     _active("async_write_min", "Background writes, at least"),
     _active("async_write_max", "Background writes, at most"),
     _active("scrub_max", "Reads of a scrub"),
@@ -107,24 +108,24 @@ _SWITCHES = {
     ),
 }
 _LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
-"""ARC counter with the effective value, by parameter."""
+"""Counter of the ARC with the effective limit, by parameter."""
 
-_MISSING = Availability(why_not="this version of the module does not have it")
+_MISSING = Availability(why_not="this version of the module does not have this parameter")
 _POWERS = tuple(1 << power for power in range(25, 44))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleView:
-    """Present state of the module."""
+    """Current state of the module."""
 
     texts: Mapping[str, str]
     """Parameter values, by name."""
     refusals: Mapping[str, str | None]
-    """Why a parameter cannot be written, by name; None if it can be tried."""
+    """Why a parameter cannot be written, by name; None if a write may be tried."""
     arc: Mapping[str, int]
     """Counters of the ARC."""
     memory_bytes: int | None
-    """Memory of the machine."""
+    """Memory of the machine in bytes; None if it is unknown."""
     version: str | None
     """Version of the module."""
 
@@ -172,7 +173,7 @@ def _range(key: str, view: ModuleView) -> tuple[int, int]:
 
 
 def _between(key: str, view: ModuleView) -> tuple[int, int]:
-    """Return the smallest and largest size that ZFS honours."""
+    """Return the smallest and the largest size that ZFS does not ignore."""
     memory = view.memory_bytes or 0
     if key == ARC_MAX.key:
         return max(LEAST_MAX, view.arc.get("c_min", 0) + 1), memory - 1
@@ -182,7 +183,7 @@ def _between(key: str, view: ModuleView) -> tuple[int, int]:
 
 
 def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str) -> str:
-    """Return the value in canonical form. Any size that ZFS honours is valid. Raises InvalidValueError."""
+    """Return the value in canonical form. Any size that ZFS does not ignore is valid. Raises InvalidValueError."""
     size = number_in_unit(value, setting.unit)
     if setting.unit != "bytes" or size is None or any(choice.value == str(size) for choice in now.choices):
         return check_value(setting, now, value)
@@ -190,7 +191,7 @@ def legal_parameter(view: ModuleView, setting: Setting, now: Reading, value: str
     if not low <= size <= high:
         raise InvalidValueError(
             f"{setting.key} cannot be {size} here.",
-            hint=f"Valid values: from {low} to {high} bytes. ZFS ignores others.",
+            hint=f"Valid values: from {low} to {high} bytes. ZFS ignores other values.",
         )
     return str(size)
 
@@ -199,7 +200,7 @@ _BOUNDS = (
     ("zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active"),
     (ARC_MIN.key, ARC_MAX.key),
 )
-"""Pairs of parameters of which the first must not exceed the second."""
+"""Pairs of parameters. The first of a pair must not exceed the second."""
 
 
 def order_parameters(view: ModuleView, values: Mapping[str, str]) -> list[str]:
@@ -209,13 +210,13 @@ def order_parameters(view: ModuleView, values: Mapping[str, str]) -> list[str]:
 
 
 def with_parameter(view: ModuleView, key: str, value: str) -> ModuleView:
-    """Return the view after a change. The effective limit stays if a limit is left to ZFS."""
+    """Return the view after a change. If ZFS is to choose a limit, the effective limit stays."""
     limit = {_LIMITS[key]: int(value)} if key in _LIMITS and value != AUTOMATIC else {}
     return replace(view, texts={**view.texts, key: value}, arc={**view.arc, **limit})
 
 
 def parameter_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return an old value. It may be a size that ZFS does not honour, or 0. Raises InvalidValueError."""
+    """Return a validated old value. It may be 0, or a size that ZFS ignores. Raises InvalidValueError."""
     if setting.unit == "bytes" and number(value) is not None:
         return value
     return is_restorable_value(setting, now, value)
@@ -224,8 +225,8 @@ def parameter_before(setting: Setting, now: Reading, value: str) -> str:
 def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """Return the steps that set a parameter.
 
-    A limit that goes back to automatic is first set to the previously effective limit: 0 alone leaves the present one
-    in force (arc_tuning_update).
+    If a limit becomes automatic again, it is first set to the limit that ZFS had chosen, because writing 0 does not
+    change the effective limit (arc_tuning_update).
     """
     last = ChangeStep(path=FOLDER + key, text=value)
     limit = companions.get(IN_FORCE)
@@ -239,7 +240,7 @@ def limit_in_force(view: ModuleView, key: str) -> dict[str, str]:
 
 
 def companions_now(view: ModuleView, key: str) -> dict[str, str]:
-    """Return the limit that ZFS has chosen, if the ARC limit is left to it; else empty."""
+    """Return the limit that ZFS has chosen, as a companion; empty if ZFS has not chosen it."""
     return limit_in_force(view, key) if view.texts.get(key) == AUTOMATIC else {}
 
 

@@ -27,7 +27,9 @@ _WORDS = {
     ("compression", "gzip-6"): "gzip",
     ("compression", "zstd-fast-1"): "zstd-fast",
 }
-"""Aliases of values. Up to 2.2, zfs reports extended attributes in directories as `on` (module/zcommon/zfs_prop.c)."""
+"""Values of raidbench for aliases in zfs. Up to 2.2, zfs reports extended attributes in directories as `on`
+(module/zcommon/zfs_prop.c).
+"""
 
 _SOURCES = {"default": "it was not set", "received": "it was received with a stream"}
 _OVERRIDDEN = "a mount option overrides it until the filesystem is remounted"
@@ -35,24 +37,24 @@ _OVERRIDDEN = "a mount option overrides it until the filesystem is remounted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetView:
-    """Present state of a pool, filesystem or volume."""
+    """Current state of a pool, filesystem or volume."""
 
     name: str
-    """Its name."""
+    """Name of the pool, filesystem or volume."""
     kind: ZfsKind
-    """Its kind."""
+    """Pool, filesystem or volume."""
     values: Mapping[str, ZfsValue]
     """Properties of the dataset."""
     pool: Mapping[str, ZfsValue]
     """Properties of its pool."""
     largest: int = _LARGEST
-    """Largest record in bytes that the module allows."""
+    """Largest record size in bytes that the module allows."""
     why_not: str | None = None
-    """Why nothing can be changed, or None."""
+    """Reason why no setting can be changed; None if there is none."""
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """Return its settings."""
+        """Return the settings of this pool, filesystem or volume."""
         return settings_of(self.kind, special=self._feature("allocation_classes") == "active")
 
     def offers(self, key: str, value: str) -> bool:
@@ -75,7 +77,7 @@ def dataset_readings(view: DatasetView) -> dict[str, Reading]:
 
 
 def common_value(key: str, text: str) -> str:
-    """Return a value in the common vocabulary."""
+    """Return the value of raidbench for a value of zfs."""
     return _WORDS.get((key, text), clean(text, 64))
 
 
@@ -118,17 +120,20 @@ def _availability(view: DatasetView, value: ZfsValue) -> Availability:
 
 
 def _with_value(choices: list[Choice], key: str, now: str) -> tuple[Choice, ...]:
-    """Return the choices, with the present value added if it is missing."""
+    """Return the choices, with the current value added if it is missing."""
     return tuple(choices) if any(choice.value == now for choice in choices) else (*choices, _choice(key, now))
 
 
 def _choice(key: str, value: str) -> Choice:
     size = number(value) if key not in ("ashift",) else None
-    return offer(value, "The present value.", label=size_words(size) if size else value)
+    return offer(value, "The current value.", label=size_words(size) if size else value)
 
 
 def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -> str:
-    """Return the value in canonical form; any compression level of the pool is valid. Raises InvalidValueError."""
+    """Return the value in canonical form. Any compression level that the pool supports is valid.
+
+    Raises InvalidValueError.
+    """
     word = common_value(setting.key, value)
     if setting.key == "compression" and _LEVELS.fullmatch(word) and view.offers(setting.key, word):
         return word
@@ -136,7 +141,7 @@ def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return an old value, whether or not the pool accepts it now. Raises InvalidValueError."""
+    """Return a validated old value. The pool need not accept it now. Raises InvalidValueError."""
     is_choice = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
     level = setting.key == "compression" and _LEVELS.fullmatch(value) is not None
     return value if is_choice or level else check_value(setting, now, value)

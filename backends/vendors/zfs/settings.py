@@ -17,7 +17,7 @@ from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
 from backends.vendors.zfs.parameters import FOLDER
 
 INHERIT, RECEIVED = "inherit", "received"
-"""Values for inheriting from the dataset above, and for restoring the value received with a stream."""
+"""Values that mean: inherit the value from the dataset above, and restore the value received with a stream."""
 
 _stored = partial(Setting, persistence=Persistence.STORED, other_words=(INHERIT, RECEIVED))
 _LEVELS = (
@@ -52,8 +52,8 @@ PRIMARY = _stored(
 SECONDARY = _stored(
     key="secondarycache",
     label="Secondary cache",
-    help="Content that the cache devices of the pool (L2ARC) cache. Only content of the ARC gets there. (zfsprops(7), "
-    "secondarycache)",
+    help="Content that the cache devices of the pool (L2ARC) cache. Only content that was in the ARC is stored "
+    "there. (zfsprops(7), secondarycache)",
 )
 COMPRESSION = _stored(
     new_data=True,
@@ -139,7 +139,7 @@ _KINDS: tuple[tuple[Setting, tuple[ZfsKind, ...]], ...] = (
 )
 
 OF_POOLS = (AUTOTRIM, ASHIFT)
-"""Settings of a pool in addition to those of its top-level filesystem."""
+"""Settings that a pool has in addition to the settings of its top-level filesystem."""
 
 OF_DATASETS = tuple(setting for setting, _ in _KINDS if setting not in OF_POOLS)
 """Settings of datasets, in display order."""
@@ -151,7 +151,7 @@ FIXED = {
     "volblocksize": "it is fixed at creation",
     "ashift": "a device keeps the value from when it was added to the pool",
 }
-"""Why a setting is read-only, by key."""
+"""Reason why a setting is read-only, by key."""
 
 
 def settings_of(kind: ZfsKind, *, special: bool) -> tuple[Setting, ...]:
@@ -178,7 +178,7 @@ _SIZES = tuple(
 
 CHOICES: dict[str, tuple[Choice, ...]] = {
     "sync": (
-        offer("standard", "As requested by programs."),
+        offer("standard", "Writes are synchronous if a program requests it."),
         offer("always", "Every write is synchronous, which is slow without a fast log device."),
         offer("disabled", "No write waits for the disks.", risk=Risk.POWER_LOSS),
     ),
@@ -189,28 +189,33 @@ CHOICES: dict[str, tuple[Choice, ...]] = {
         offer("off", "Blocks are written as they are."),
         offer("on", "The default method of ZFS: lz4."),
         offer("lz4", "Fast. Stops early on incompressible data."),
-        offer("zle", "Runs of zeros only."),
+        offer("zle", "Compresses only runs of zeros."),
         offer("gzip-1", "Slow, and denser than lz4."),
-        offer("gzip", "Level 6: slower and denser."),
-        offer("gzip-9", "Slowest."),
-        offer("zstd-fast", "Near lz4 in speed."),
+        offer("gzip", "Level 6: slower and denser than gzip-1."),
+        offer("gzip-9", "Slowest and densest level of gzip."),
+        offer("zstd-fast", "Almost as fast as lz4."),
         offer("zstd", "Level 3: as dense as gzip, several times as fast."),
-        offer("zstd-9", "Denser and slower."),
+        offer("zstd-9", "Denser and slower than zstd."),
         offer("zstd-19", "Densest. For data that is written once."),
     ),
     "recordsize": _SIZES,
     "atime": _plain(on="Access times are updated.", off="Access times are not updated."),
-    "xattr": _plain(sa="With the file.", dir="In a hidden directory.", off="No extended attributes."),
+    "xattr": _plain(
+        sa="Stored with the file.", dir="Stored in a hidden directory.", off="Extended attributes are disabled."
+    ),
     "redundant_metadata": _plain(
-        all="Of all metadata.", most="Of most.", some="Of critical ones only.", none="Of none."
+        all="All metadata has a second copy.",
+        most="Most metadata has a second copy.",
+        some="Only critical metadata has a second copy.",
+        none="No metadata has a second copy.",
     ),
     "special_small_blocks": (offer("0", "Metadata only."), *_SIZES),
     "autotrim": _plain(off="Freed space is not trimmed.", on="Freed space is trimmed."),
 }
-"""Values in display order. Those that a pool or version lacks are left out of its readings."""
+"""Choices of each setting in display order. Readings do not include values that a pool or version does not support."""
 
 
-# -- commands that set a property, or restore its present value and source. No I/O ------------------------------------
+# -- commands that set a property, or restore its current value and source. No I/O ------------------------------------
 
 NAMED = 6
 """Maximum number of inheriting datasets that are listed by name."""
@@ -231,20 +236,20 @@ def steps(zfs: str, name: str, key: str, value: str) -> tuple[ChangeStep, ...]:
 
 
 def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore the present value; empty if it is not known."""
+    """Return the steps that restore the current value; empty if the value is unknown."""
     readable = now.now is not None and _WORD.fullmatch(now.now) and now.now != "unknown"
     return steps(zfs, name, key, now.now or "") if readable else ()
 
 
 def own_steps(change: Change, zfs: str) -> tuple[ChangeStep, ...]:
-    """Return the only steps that a change may have, by its value; empty for an invalid value."""
+    """Return the only steps that are legal for a change to its value; empty for an invalid value."""
     if not _WORD.fullmatch(change.after):
         return ()
     return steps(zfs, change.target.address, change.key, change.after)
 
 
 def is_own_parameter(change: Change) -> bool:
-    """Return whether a module change only writes numbers to its own parameter, the wanted one last."""
+    """Return whether a change of the module only writes numbers to its own parameter, the wanted number last."""
     numbers = all(write.path == FOLDER + change.key and (write.text or "").isdecimal() for write in change.writes)
     return bool(change.writes) and numbers and change.writes[-1].text == change.after
 
@@ -260,13 +265,13 @@ def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> 
 
 
 def inheriting_datasets_text(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names for display; if there are many, the first ones and a count."""
+    """Return the names for display. If there are many, return the first names and the number of the others."""
     lines = tuple(clean(name, 100) for name in names[:NAMED])
     return lines if len(names) <= NAMED else (*lines, f"{len(names) - NAMED} more")
 
 
 def kind_at(address: str) -> ZfsKind:
-    """Return the kind of target by its address alone, before it has been read."""
+    """Return the kind of a target that has not been read yet, from its address."""
     if address == "/module":
         return ZfsKind.MODULE
     return ZfsKind.FILESYSTEM if "/" in address else ZfsKind.POOL

@@ -1,7 +1,7 @@
 """Parser for `zpool status -LP`: the device tree of each pool, its state, and its background tasks. No I/O.
 
-The format is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config), parsed by its
-indentation. Unknown parts are left out.
+The format is that of cmd/zpool/zpool_main.c (OpenZFS 2.1 to 2.3: status_callback, print_status_config). The
+indentation shows the tree. Unknown parts are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 ROLES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special", "dedup": "dedup"}
-"""Role of the devices below each heading, for devices that do not hold the pool's normal data."""
+"""Role of the devices below each heading, for devices without the pool's normal data."""
 
 STATES = {
     "ONLINE": State.OPTIMAL,
@@ -28,28 +28,28 @@ STATES = {
     "AVAIL": State.SPARE,
     "INUSE": State.ONLINE,
 }
-"""Model state for the states of pools and devices in zpool and the kernel."""
+"""The model's state for each state of a pool or device in zpool and the kernel."""
 _SCANS = {"resilver": "resync", "scrub": "consistency-check"}
 _NOTED = {"trimming": "trim", "initializing": "initialisation"}
-"""Task by the note in a device's row. Its progress is printed only with other options."""
+"""Task for each note in a device's row. Its progress is not printed with these options."""
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
-"""Scan in progress. A sequential resilver prints one for each group: `resilver (mirror-0) in progress since`."""
+"""Text of a running scan. A sequential resilver prints it for each group: `resilver (mirror-0) in progress since`."""
 _MOVES = {
     "expand": ("reshape", re.compile(r"expansion of .{1,200} in progress since")),
     "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),
     "checkpoint": ("checkpoint-discard", re.compile(r"discarding\b")),
 }
-"""Task and pattern of operations that rewrite data but are not scans, by paragraph."""
+"""Task and pattern for operations that rewrite data but are not scans, by paragraph."""
 _WAITS = "paused for resilver"
 _NUMBER = re.compile(r"\d{6,20}", re.ASCII)
-"""A missing device is shown by its numeric id in the pool."""
+"""Numeric id in the pool, which zpool prints for a missing device."""
 _DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}", re.ASCII)
 _DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}", re.ASCII)
 _REPLACED = ("replacing", "spare")
-"""Names of the group in place of a device while it is being replaced."""
+"""Names of the group that zpool shows in place of a device while the device is being replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class PoolDevice:
     name: str
     """`mirror-0`, or the path of a device; not cleaned."""
     state: str
-    """`ONLINE`, `DEGRADED`, ...; "" if not reported."""
+    """`ONLINE`, `DEGRADED`, ...; "" if it is not reported."""
     depth: int
     """Level below the pool: 1 for the top-level groups."""
     role: str = ""
@@ -71,7 +71,7 @@ class PoolDevice:
 
     @property
     def is_leaf(self) -> bool:
-        """Return whether it is a device. A missing device is shown by its numeric id."""
+        """Return whether it is a device, not a group. zpool shows a missing device by its numeric id."""
         return self.name.startswith("/") or _NUMBER.fullmatch(self.name) is not None
 
     @property
@@ -91,7 +91,7 @@ class PoolDevice:
 
     @property
     def draid(self) -> str:
-        """Return the layout of a dRAID: `4 data drives in a stripe, 11 disks, 1 distributed spare`; "" for others."""
+        """Return the layout of a dRAID: `4 data drives per stripe, 11 disks, 1 distributed spare`; "" for others."""
         match = _DRAID.fullmatch(self.name)
         if match is None:
             return ""
@@ -100,7 +100,7 @@ class PoolDevice:
 
     @property
     def condition(self) -> str:
-        """Return the state: `online`, `faulted, 3 read errors (too many errors)`."""
+        """Return the state and errors as text: `online`, `faulted, 3 read errors (too many errors)`."""
         kinds = ("read", "write", "checksum")
         counts = [f"{clean(count, 12)} {kind} errors" for count, kind in zip(self.errors, kinds, strict=False)]
         counted = [text for text, count in zip(counts, self.errors, strict=False) if count not in ("0", "-")]
@@ -113,9 +113,9 @@ class PoolStatus:
     """State of one pool."""
 
     name: str
-    """Its name, not cleaned."""
+    """Name of the pool; not cleaned."""
     state_word: str = ""
-    """`ONLINE`, `DEGRADED`, ..."""
+    """State as zpool prints it: `ONLINE`, `DEGRADED`, ..."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Paragraphs `status`, `action`, `scan`, `errors`, each as one line."""
     vdevs: tuple[PoolDevice, ...] = ()
@@ -130,7 +130,10 @@ class PoolStatus:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """Return the background tasks: resilvers, scrubs, data moves, tasks of devices. Paused ones are left out."""
+        """Return the running background tasks: resilvers, scrubs, data moves, tasks of devices.
+
+        Paused tasks are left out.
+        """
         under_way = [*self._scans(), *self._moves()]
         notes = " ".join(vdev.note for vdev in self.vdevs)
         under_way += [Task(kind=kind) for word, kind in _NOTED.items() if f"({word}" in notes]
@@ -153,25 +156,25 @@ class PoolStatus:
 
     @property
     def why(self) -> str:
-        """Return the first sentence of zpool's explanation why the pool is not healthy; "" if it is."""
+        """Return the first sentence of zpool's explanation why the pool is not healthy; "" if it is healthy."""
         if self.state in (State.OPTIMAL, State.UNKNOWN):
             return ""
         return clean(re.split(r"\.(?: |$)", self.texts.get("status", ""), maxsplit=1)[0], 160)
 
     @property
     def tops(self) -> tuple[PoolDevice, ...]:
-        """Return the groups that its data are striped over."""
+        """Return the top-level groups and devices, over which the data is striped."""
         return tuple(vdev for vdev in self.vdevs if vdev.depth == 1 and not vdev.role)
 
     @property
     def layout(self) -> str:
-        """Return the layout: `mirror`, `2 x raidz2`, `3 x disk`; "" if not reported."""
+        """Return the layout: `mirror`, `2 x raidz2`, `3 x disk`; "" if it is not reported."""
         kinds = [vdev.kind for vdev in self.tops]
         counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
         return " and ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in counts.items())
 
     def leaves(self) -> Iterator[PoolDevice]:
-        """Return its devices."""
+        """Return the devices of the pool, without groups."""
         return (vdev for vdev in self.vdevs if vdev.is_leaf)
 
 
@@ -181,7 +184,7 @@ def parse_status(text: str) -> tuple[PoolStatus, ...]:
 
 
 def _cut(text: str) -> Iterable[list[str]]:
-    """Yield the lines of each pool."""
+    """Yield the lines about each pool."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith("  pool: "):
@@ -235,6 +238,6 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
 
 
 def _progress(text: str) -> float | None:
-    """Return the completed share, 0..1; None if it is not printed."""
+    """Return the completed part, 0..1; None if it is not printed."""
     done = _DONE.search(text)
     return min(round(float(done[1]) / 100, 6), 1.0) if done else None

@@ -215,7 +215,7 @@ def test_a_snapshot_is_one_and_as_large_as_what_it_is_of() -> None:
     one = array_of(shown.volume, shown.group, Topology(tree=Tree(nodes={}, numbers={})))
     facts = {fact.label: fact.value for fact in one.facts}
     assert (one.level, one.state, one.size_bytes) == (Level.SNAPSHOT, State.OPTIMAL, 64 << 20)
-    assert (facts["Snapshot of"], facts["Store for what changed"]) == ("vg0/mail", "16 MiB, 12.5% used")
+    assert (facts["Snapshot of"], facts["Store for changed data"]) == ("vg0/mail", "16 MiB, 12.5% used")
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,7 @@ class TestMadeAnew:
         change = await plan(MdHost(array("raid10", layout="513")), "layout", "n2")
         assert "--layout=f2" in change.undo[1].argv
         assert "--chunk=64K" in change.undo[1].argv
-        assert "again on undo" in change.risk_text
+        assert "an undo destroys all data again" in change.risk_text
 
     async def test_every_choice_says_that_data_are_lost(self) -> None:
         choices: tuple[Choice, ...] = (await MdRaid(MdHost(array("raid10"))).read(MD0))["layout"].choices

@@ -114,7 +114,7 @@ async def test_of_parts_only_its_own_are_taken_apart(
             MIRROR,
             BOTH,
             (array("raid1", ("sda", "sdb"), "md100"), array("raid0", ("md100",), "md7")),
-            "created on it since",
+            "later created on this array",
         ),
         (MIRROR, BOTH, (array("raid1", ("sda",), "md100", raid_disks="2"),), "its level or members differ"),
         (MIRROR, BOTH, (array("raid0", ("sda", "sdb"), "md100"),), "its level or members differ"),

@@ -102,7 +102,7 @@ async def test_a_drive_that_smartctl_cannot_open_says_so() -> None:
     [
         ({"logical_block_size": 520, "user_capacity": {"bytes": 1000}}, "0", "sector size 520: must be reformatted"),
         ({"logical_block_size": 528}, "0", "sector size 528: must be reformatted"),
-        ({}, "0", "size 0: it is not ready"),
+        ({}, "0", "size 0: the disk is not ready"),
         ({"logical_block_size": 512}, "2048", None),
         ({"logical_block_size": 4096}, "2048", None),
     ],
@@ -199,7 +199,7 @@ async def test_a_read_cache_that_is_off_stays_off_when_the_kernel_sends_the_page
 
 async def test_a_feature_that_hdparm_calls_not_supported_is_blocked_although_it_exits_with_0() -> None:
     found = await reading(bench(Ata(look_ahead=None)), "read_look_ahead")
-    assert (found.now, found.availability.why_not) == (None, "the drive does not have it")
+    assert (found.now, found.availability.why_not) == (None, "the drive does not have this setting")
 
 
 async def test_a_field_that_the_drive_does_not_let_change_is_blocked() -> None:
@@ -209,7 +209,7 @@ async def test_a_field_that_the_drive_does_not_let_change_is_blocked() -> None:
 
 async def test_a_field_that_the_page_lacks_is_blocked() -> None:
     found = await reading(bench(Scsi(bits={"WCE": 1, "RCD": 0})), "read_look_ahead")
-    assert found.availability.why_not == "the drive's caching page does not have it"
+    assert found.availability.why_not == "the drive's caching page does not have this setting"
 
 
 async def test_power_management_that_is_off_is_level_255() -> None:
