@@ -21,7 +21,7 @@ def raise_gc_threshold() -> None:
 
 
 def collect_later() -> None:
-    """Run no garbage collection until the imports are done."""
+    """Raise the threshold of the garbage collector, so that it does not run until the imports are done."""
     gc.set_threshold(_START_THRESHOLD, 20, 20)
 
 

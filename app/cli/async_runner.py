@@ -1,4 +1,4 @@
-"""Runs the coroutine of a command. The first signal requests it to stop; a second Ctrl-C cancels it."""
+"""Runs the coroutine of a command. The first signal requests the command to stop; a second Ctrl-C cancels it."""
 
 from __future__ import annotations
 

@@ -133,7 +133,8 @@ def bench_command(options: BenchOptions) -> int:
     if options.nodes is not None:
         if not requested.job.runtime:
             raise InvalidValueError(
-                "A run on several hosts needs a run time, and this job has none.", hint="Set it with --runtime SECONDS."
+                "A run on several hosts needs a run time, and this job has none.",
+                hint="Set a run time with --runtime SECONDS.",
             )
         texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
         args = _remote_argv(texts, options.job.profile or config.profile)
@@ -166,7 +167,10 @@ def bench_command(options: BenchOptions) -> int:
 
 
 def _require_suitable(options: BenchOptions) -> None:
-    """Raises UsageError if options contradict each other, for `--hosts`, for `--go-on-stdin` or for a local run."""
+    """Raises UsageError if options contradict each other.
+
+    Runs with --hosts, runs with --go-on-stdin, and local runs accept different options.
+    """
     if options.nodes is not None:
         if options.stream or options.go_on_stdin or options.repeat > 1:
             raise click.UsageError("--hosts cannot be combined with --stream, --go-on-stdin or --repeat.")
@@ -204,7 +208,7 @@ def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
 
 
 def _may_be_device(target: str) -> bool:
-    """Return whether a target looks like a device or an address. If it is a file, no root is needed."""
+    """Return whether a target looks like a device or an address. Only devices need root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 

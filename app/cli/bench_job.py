@@ -149,7 +149,7 @@ def _import_section(file: Path, section: str | None, alone: str) -> ImportedJob:
     if alone and section is None and len(imported.jobs) > 1:
         raise InvalidValueError(
             f"{alone}, but the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",
-            hint="Select one with --section NAME. It runs without the others.",
+            hint="Select a section with --section NAME. It runs without the others.",
         )
     job = imported.combined_job if section is None else imported.section(section)
     for note in job.notes:

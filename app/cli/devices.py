@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option("--wide", is_flag=True, help="Show every column and member, even if the terminal is narrower.")
 @click.option(
-    "--columns", metavar="NAME,...", help="Columns to show, in this order. An unknown name lists all of them."
+    "--columns", metavar="NAME,...", help="Columns to show, in this order. To list all columns, give an unknown name."
 )
 @over_hosts("version", schema=json_schema.DEVICES)
 def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:

@@ -61,7 +61,7 @@ class CommandGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Resolve like click, and suggest a command for a mistyped one."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
-            hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
+            hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists the commands.")
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -250,7 +250,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
-        say("`raidbench --help` lists the commands that work without it.")
+        say("`raidbench --help` lists the commands that work without such a terminal.")
         return USAGE
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash

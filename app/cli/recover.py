@@ -78,8 +78,8 @@ class _RecoverOptions(AskingOptions):
 def recover_command(options: _RecoverOptions) -> int:
     """Restore settings after a crash or a lost connection.
 
-    Covers changes, values of sweeps and A/Bs, incomplete arrays and scratch files. Asks about each, unless --restore or
-    --keep answers for all. To re-create a deleted array, type its token or pass it with --confirm.
+    This covers changes, values of sweeps and A/Bs, incomplete arrays and scratch files. raidbench asks about each item,
+    unless --restore or --keep answers for all. To re-create a deleted array, type its token or pass it with --confirm.
     """
     trials, unit = options.trials, options.unit
     if sum((options.listing, options.answer is not None, trials, unit is not None)) > 1:
@@ -285,7 +285,7 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
             result = await bench.changes.recover(intent)
             if result == "conflict":
                 say(f"{name} has neither the old nor the new value: another program changed it. Nothing was restored.")
-                say("Check it with `raidbench show`, then run `raidbench recover --keep`.")
+                say("Check the setting with `raidbench show`, then run `raidbench recover --keep`.")
                 return FAILED
             lines([f"{with_sign(outcome_cell('restored'))}  {name}: {view.old_text(intent.change)}"])
         case "k" | "keep":
@@ -318,7 +318,7 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
             lines([f"kept  {name}"])
         case "r":
             say(f"Skipped {name}: raidbench cannot verify that it created this array.")
-            say("Check it with the controller's tool, then run `raidbench recover --keep`.")
+            say("Check the array with the controller's tool, then run `raidbench recover --keep`.")
             return FAILED
         case _:
             say("Skipped for now.")

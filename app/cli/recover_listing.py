@@ -106,7 +106,7 @@ async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
     head = f"array {array.name}, {units.moment(entry.at)}: interrupted while being {stage}"
     lines = [f"{head}, {array.level.value} of {clean(drives, 600)}"]
     if (program := entry.left_running) is not None:
-        return [*lines, f"{clean(program, 100)} is still running on it."]
+        return [*lines, f"{clean(program, 100)} is still running on this array."]
     match = await result_or_error(bench.arrays.find(entry))
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]

@@ -27,7 +27,10 @@ _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.
 
 
 def table_lines(shown: Table, width: int | None = None) -> list[str]:
-    """Return a table with its headings; no lines if it has no rows. `width` None is unlimited."""
+    """Return a table with its headings; no lines if it has no rows.
+
+    `width`: columns of the terminal; None for no limit.
+    """
     if not shown.rows:
         return []
     layout = LineLayout.of(shown, width)

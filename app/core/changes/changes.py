@@ -1,4 +1,4 @@
-"""The changes of a session: apply, try, undo and recover."""
+"""Applies, tries, undoes and recovers the changes of a session."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ class SessionChanges:
         return replace(record, intent=replace(record.intent, change=change))
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
-        """Return the values to which side effects of later changes of this session moved a change's setting."""
+        """Return the values to which later changes of this session moved a change's setting as a side effect."""
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
         moved = moved_values(ends, record.change.target, record.change.key)

@@ -1,4 +1,4 @@
-"""Execution of a change: lock, read again, intent on disk, set, verify, record the end."""
+"""Executes a change: takes the lock, reads again, records the intent, sets and verifies the value, records the end."""
 
 from __future__ import annotations
 
@@ -500,7 +500,7 @@ class ChangeExecutor:
             hinted = await self.with_recovery_hint(change, error)
             if change.persistence is not Persistence.LOST_AT_REBOOT:
                 raise hinted from error
-            # A setting of the kernel disappeared with its device; any other one still has to be reverted.
+            # A kernel setting is gone with its device. Any other setting still has to be reverted.
             message = f"the device no longer exists, so the setting is gone: {hinted.message}"
             return self._record_nothing_left(record, "gone", None, message)
 
@@ -519,7 +519,7 @@ class ChangeExecutor:
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
                 require_its_device(change, back)  # after a re-creation it is another device
-            return self._record_nothing_left(record, "restored", now, "it already had its old value")
+            return self._record_nothing_left(record, "restored", now, "the setting already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(
                 (
@@ -608,7 +608,7 @@ class ChangeExecutor:
                 owed = side_effects.with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
-                    back = await plan_revert(backend, change)  # checks the logged change, whatever companions it has
+                    back = await plan_revert(backend, change)  # checks the change as logged, with its old companions
                     if owed != change:
                         back = await plan_revert(backend, owed)
                 except (NotFoundError, DeviceGoneError):

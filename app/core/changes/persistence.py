@@ -41,7 +41,7 @@ class SettingPersister:
         if len(homes) > 1:
             raise BlockedError(
                 f"Settings of {' and '.join(map(str, homes))} are stored in different places.",
-                hint="Make the settings of each one persistent separately.",
+                hint="Persist the settings of each of them separately.",
             )
         return await self._plan(next(iter(homes), target), values)
 

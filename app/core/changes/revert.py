@@ -63,11 +63,11 @@ def still_running_text(left: UnresolvedChange) -> str:
 
 def still_running_error(left: UnresolvedChange) -> HeldError:
     """Return the error for an operation on a device that a program of a killed raidbench may still change."""
-    return HeldError(still_running_text(left), hint="Wait until it has ended, then try again.")
+    return HeldError(still_running_text(left), hint="Wait until the program has ended, then try again.")
 
 
 def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
-    """Return the error for a change of a value that a trial may still revert."""
+    """Return the error for an attempt to change a value that a trial may still revert."""
     return RefusedError(
         f"The trial of {trial.change.key} of {clean(str(trial.change.target), 200)} is not decided yet.",
         hint="Confirm the trial with `raidbench keep`, or wait until it is reverted.",
@@ -130,5 +130,8 @@ async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> C
                 f"{clean(change.label or change.key)} of {clean(str(change.target))} cannot be undone: this "
                 f"version of raidbench does not know its setting {clean(change.key)}."
             ),
-            hint="Undo it with the version that set it, or set the old value with the device's own tool.",
+            hint=(
+                "Undo the change with the version of raidbench that made it, "
+                "or set the old value with the device's own tool."
+            ),
         ) from error

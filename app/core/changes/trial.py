@@ -36,7 +36,7 @@ The core does not import the second one.
 
 
 def check_seconds(seconds: float) -> float:
-    """Return the length of a trial. Raises RefusedError outside of 10 to 600 s."""
+    """Return the length of a trial unchanged. Raises RefusedError if it is not between 10 and 600 s."""
     if not SHORTEST <= seconds <= LONGEST:
         raise RefusedError(f"A trial must last {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
     return seconds
@@ -64,7 +64,7 @@ def trial_refusal_reason(change: Change) -> str:
 
 
 def require_triable(change: Change) -> None:
-    """Check that a change can be tried. Raises RefusedError if it cannot be reverted automatically."""
+    """Check that a change can be made as a trial. Raises RefusedError if it cannot be reverted automatically."""
     if reason := trial_refusal_reason(change):
         raise RefusedError(
             f"{change.label} of {change.target} does not support trials: it {reason}.",

@@ -44,7 +44,7 @@ async def is_as_wanted(backend: SettingsBackend, change: Change) -> bool:
 async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
     """Check that the setting still has the value from which the change was planned.
 
-    Raises DeviceGoneError without the setting, RefusedError for another value, BlockedError if it cannot be set now.
+    Raises DeviceGoneError if the setting is gone, RefusedError for another value, BlockedError if it cannot be set now.
     """
     reading = await read_for(backend, change)
     if reading is None:

@@ -210,7 +210,7 @@ async def _serve(
     except RaidbenchError as error:
         _answer({"error": encode_error(error)})
         return
-    except Exception as error:  # reported to the starting process, which then sets nothing
+    except Exception as error:  # the starting process gets the error, and sets nothing
         _answer({"error": encode_error(RefusedError(f"{type(error).__name__}: {error}"))})
         return
     _answer({"armed": True})

@@ -152,12 +152,14 @@ class Journal:
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
         if entry is None:
-            raise _write_error(self.file, OSError(errno.EIO, "it cannot be read again"), "Nothing was changed.")
+            raise _write_error(
+                self.file, OSError(errno.EIO, "the record cannot be read after writing it"), "Nothing was changed."
+            )
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
             raise _duplicate_id_error(key)  # another process wrote this id between the two reads
 
     def write_setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
-        """Put on disk which process is about to execute a step of a change.
+        """Record on disk which process is about to execute a step of a change.
 
         Raises StorageError: then the process must not start.
         """
@@ -181,7 +183,7 @@ class Journal:
         """
         self._append(
             {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
-            f"The end of the change {change_id} ({result}) is not recorded in it.",
+            f"The end of the change {change_id} ({result}) is not recorded.",
         )
 
     def is_decided(self, intent: UnresolvedChange) -> bool:

@@ -90,7 +90,8 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HeldError(
-                f"{name} is locked by {_read_holder(descriptor)}.", hint="Wait until it has finished, or stop it."
+                f"{name} is locked by {_read_holder(descriptor)}.",
+                hint="Wait until that process has finished, or stop it.",
             ) from None
         except OSError as error:  # a filesystem without locks
             raise _creation_error(folder, name, error) from error

@@ -38,7 +38,7 @@ class StepResult(StrEnum):
 
 
 class SweepResult(StrEnum):
-    """How a sweep ended, unless it continues later."""
+    """How a sweep ended. It may still be continued later."""
 
     FINISHED = "finished"
     STOPPED = "stopped"

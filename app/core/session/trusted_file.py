@@ -30,7 +30,7 @@ _WITHOUT_PERMISSIONS = (
     "If the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
 )
 
-_LOOK = "Check it with `ls -ld {path}`."
+_LOOK = "Check the owner and the permissions with `ls -ld {path}`."
 
 
 _NEXT_STEPS = {
@@ -138,7 +138,7 @@ def require_owner(path: Path, info: os.stat_result) -> None:
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to another user (UID {info.st_uid})"
         raise UntrustedFileError(path, why, "raidbench does not use state files that another user wrote.")
-    # Ordinary users usually have a private group (umask 002); root has none.
+    # A group may write to files of an ordinary user, whose group is usually private (umask 002), but not of root.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
         hint = f"If no one else has written there, run `chmod go-w {path}`. {_WITHOUT_PERMISSIONS}"

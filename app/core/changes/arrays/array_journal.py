@@ -133,11 +133,11 @@ class ArrayJournal:
         return tuple(entry for entry in entries.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
     def entry(self, name: str) -> ArrayJournalEntry | None:
-        """Return the array of that name that is not gone, or None. Never raises."""
+        """Return the array with that name; None if there is none or it is gone. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
     def newer_error(self) -> NewerError | None:
-        """Return why this program does not understand all entries, or None if it does. Never raises."""
+        """Return the error for entries that only a newer program understands, or None. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
                 return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array in the journal")

@@ -475,10 +475,11 @@ def _require_idle(entry: ArrayJournalEntry) -> None:
     """Check that no program and no other raidbench is working on the array. Raises HeldError if one is."""
     if (program := entry.left_running) is not None:
         raise HeldError(
-            f"{program} is still working on {entry.array.name}.", hint="Wait until it has ended, then try again."
+            f"{program} is still working on {entry.array.name}.",
+            hint="Wait until the program has ended, then try again.",
         )
     if entry.stage in (ArrayStage.MAKING, ArrayStage.REMOVING) and not entry.unfinished:
         raise HeldError(
             f"Another raidbench (PID {entry.pid}) is working on {entry.array.name}.",
-            hint="Wait until it has finished.",
+            hint="Wait until the other raidbench has finished.",
         )
