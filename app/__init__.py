@@ -1,1 +1,1 @@
-"""The workbench: command line, screens and the engine under both."""
+"""The workbench: command line, screens, and the engine that both use."""

@@ -6,7 +6,7 @@ import _signal as signal  # type: ignore[import-not-found]  # the C part of `sig
 import sys
 
 if sys.argv[0].rpartition("/")[2] == "raidbench" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing has started yet, so Ctrl-C ends the process silently.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing is running yet: Ctrl-C may end the process silently.
 
 import gc
 import os
@@ -27,7 +27,7 @@ def main() -> int:
 
 
 def _enable_interrupts() -> None:
-    """Let Ctrl-C raise KeyboardInterrupt, which the command handles, unless SIGINT is ignored."""
+    """Make Ctrl-C raise KeyboardInterrupt, which the command handles. If SIGINT is ignored, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -49,15 +49,16 @@ def _main() -> int:
     _enable_interrupts()
 
     status: int = cli.main(standalone_mode=False)
-    gc.freeze()  # or the interpreter would collect garbage once more at exit
+    gc.freeze()  # without this, the interpreter collects garbage again at exit
     return status
 
 
 def _may_run_as_root() -> bool:
-    """Return whether root may continue: folders that other users can write to are removed from `sys.path`.
+    """Return whether raidbench may continue; False only as root.
 
-    When raidbench itself is in such a folder, report it and return False. When only other folders are untrusted,
-    re-execute raidbench isolated from all of them.
+    As root, no module may come from a folder that other users can write to. If raidbench itself is in such a folder,
+    report that and return False. If only other folders of `sys.path` are, remove them and run raidbench again,
+    isolated.
     """
     if os.geteuid() != 0 or sys.flags.isolated:
         return True
@@ -84,7 +85,10 @@ def _may_run_as_root() -> bool:
 
 
 def _is_owned_by_root(folder: str) -> bool:
-    """Return whether only root can write to a folder and its parents. Nothing untrusted is imported before this."""
+    """Return whether only root can write to a folder and its parents.
+
+    This is not imported, because no untrusted module may be imported before the check.
+    """
     path = os.path.realpath(folder)
     while True:
         info = os.stat(path)

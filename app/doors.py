@@ -1,7 +1,7 @@
-"""The list of features and the door of each. A door names what a feature offers; it is imported on use.
+"""The list of features, and the door of each feature. A door is a module that names the parts of its feature.
 
-The core and the frames know this list and the doors. They import no module of a feature by name, so a feature can be
-deleted with its folder and its line here.
+The core and the user interfaces know only this list and the doors. No other module of a feature is imported by name. So
+a feature can be removed by deleting its folder and its line in this list. A door is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "report": ("sweep",),
     }
 )
-"""Every feature, and the features that it may import. There is no cycle."""
+"""Every feature, with the features that it may import. There are no cyclic imports."""
 
 
 class HelpGroup(StrEnum):
-    """The headings of the commands in `--help`, in order."""
+    """The headings in `--help` under which commands are listed, in order."""
 
     LOOK = "Look"
     CHANGE = "Change"
@@ -53,30 +53,30 @@ class HelpGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DoorCommand:
-    """A command of the command line."""
+    """A command of the command line, as a door declares it."""
 
     path: str
-    """Location of the command: `module:name`."""
+    """The command's object, as `module:name`."""
     help: str
-    """Its line in `--help`, the first line of its docstring."""
+    """Its line in `--help`, which is the first line of its docstring."""
     group: HelpGroup
     """Its heading in `--help`."""
     rank: int
-    """Its position in `--help`, lowest first."""
+    """Its position in `--help`; the lowest is first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureDoor:
-    """The parts that a feature offers. Paths are `module:name`; importing a door imports none of them."""
+    """The parts of a feature, named as `module:name`. Importing a door does not import these modules."""
 
     commands: Mapping[str, DoorCommand] = field(default_factory=dict)
     """Commands of the command line, by name."""
     screens: Mapping[str, str] = field(default_factory=dict)
-    """Classes of the screens that a number key shows, by the name of the screen."""
+    """Classes of screens that a number key opens, by the name of the screen."""
     background: Mapping[str, str] = field(default_factory=dict)
-    """Classes of background work (`app.tui.feature_hooks`), by the screen that shows it."""
+    """Classes of work in the background (`app.tui.feature_hooks`), by the screen that shows it."""
     actions: Mapping[str, str] = field(default_factory=dict)
-    """Functions that others call through `action`, by name."""
+    """Functions for other parts of raidbench, which call them through `action`, by name."""
 
 
 @cache
@@ -100,7 +100,7 @@ def import_object(path: str) -> Any:
 
 
 def require_action(name: str) -> Callable[..., Any]:
-    """Return a function of a feature that the user asked for. Raises NotFoundError if the feature is missing."""
+    """Return a function of a feature. Raises NotFoundError, for the user, if the feature is missing."""
     function = action(name)
     if function is None:
         raise NotFoundError(f"This build of raidbench does not include {name.partition('.')[0]}.")
@@ -108,9 +108,9 @@ def require_action(name: str) -> Callable[..., Any]:
 
 
 def action(name: str) -> Callable[..., Any] | None:
-    """Return a function of a feature (`plots.explore`); None without the feature.
+    """Return a function of a feature, such as `plots.explore`; None if the feature is missing.
 
-    Raises KeyError if it lacks the function.
+    Raises KeyError if the feature has no such function.
     """
     feature, _, function = name.partition(".")
     return import_object(door(feature).actions[function]) if feature in FEATURES else None

@@ -1,4 +1,4 @@
-"""Measures that make the start of the program fast."""
+"""Functions that make raidbench start faster."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import gc
 import sys
 
 _THRESHOLD = 20_000
-"""Objects between two garbage collections. With Python's default of 700, imports spend a tenth of the start in them."""
+"""Number of new objects after which garbage is collected.
+
+With Python's default of 700, a tenth of the startup time is spent on garbage collection.
+"""
 
 _START_THRESHOLD = 60_000
-"""The threshold during the start: more objects than a command imports, none of which is garbage."""
+"""The same number during the start. A command imports fewer objects, and none of them is garbage."""
 
 
 def raise_gc_threshold() -> None:
@@ -18,12 +21,12 @@ def raise_gc_threshold() -> None:
 
 
 def collect_later() -> None:
-    """Run no garbage collection until the imports are done."""
+    """Raise the threshold of the garbage collector, so that it does not run until the imports are done."""
     gc.set_threshold(_START_THRESHOLD, 20, 20)
 
 
 def import_asyncio() -> None:
-    """Import asyncio without `ssl`, which raidbench does not need. This saves a twentieth of the start and 3 MiB."""
+    """Import asyncio without `ssl`, which raidbench does not need. This saves 5 % of the startup time and 3 MiB."""
     if "asyncio" in sys.modules or "ssl" in sys.modules:
         return
     sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio then works without it
@@ -34,7 +37,10 @@ def import_asyncio() -> None:
 
 
 def print_version() -> bool:
-    """Print the version and return whether that worked. False leaves it to the command, which reports the error."""
+    """Print the version and return whether that succeeded.
+
+    If not, the caller runs the full command, which reports the error.
+    """
     from backends.version import program_version
 
     try:

@@ -1,1 +1,1 @@
-"""The command line: one module per group of commands, each imported when the command is used."""
+"""The command line. Each group of commands is one module, which is imported when a command is used."""

@@ -1,4 +1,4 @@
-"""`archive`: write a session to one file, to keep it or to move it to another machine."""
+"""`archive`: write a session to one file, to keep the session or to move it to another machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the coroutine of a command. The first signal asks it to stop; only a second one cancels it."""
+"""Runs the coroutine of a command. The first signal requests the command to stop; a second Ctrl-C cancels it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class InterruptedByUserError(Exception):
-    """A signal ended the command (exit status 130). Its text is the name of the signal."""
+    """A signal ended the command (exit status 130). The message is the name of the signal."""
 
 
 class Interruption:
-    """The signals that asked a command to end."""
+    """The signals by which the user requests a command to end."""
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
@@ -37,7 +37,8 @@ class Interruption:
     def stop_on_signal(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
         """Make the first signal call `stop` instead of cancelling the task, so that the current step completes.
 
-        A second Ctrl-C cancels, unless `patient`: a change is never interrupted half-way.
+        A second Ctrl-C cancels the task. If `patient`, it does not, because a change must never be interrupted
+        half-way.
         """
         self._stop, self._patient = stop, patient
         try:
@@ -46,7 +47,7 @@ class Interruption:
             self._stop = None
 
     def watch(self, task: asyncio.Task[object] | None) -> None:
-        """Handle signals on behalf of `task`. An ignored signal (nohup) stays ignored."""
+        """Handle signals for `task`. A signal that is ignored (nohup) stays ignored."""
         import asyncio
 
         self._task = task
@@ -69,7 +70,7 @@ class Interruption:
 
 def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
     """Return the result of a command's coroutine. Raises InterruptedByUserError if a signal ended it early."""
-    import asyncio  # Takes a tenth of a second, which `--help` need not wait for.
+    import asyncio  # The import takes a tenth of a second; `--help` must not wait for it.
 
     interruption = Interruption()
 

@@ -47,13 +47,13 @@ from backends.values import dataclass
 
 
 class RemoteControl(Protocol):
-    """Control of a run by another host, which starts it and receives its result (`app.features.fleet`)."""
+    """Control of a run by another host, which starts the run and receives its result (`app.features.fleet`)."""
 
     def require_harmless(self, ready: RunPlan) -> None:
         """Raises RefusedError if the run would overwrite a device."""
 
     async def wait_for_start(self, ready: RunPlan) -> None:
-        """Report that the run is ready, and return when it is to start or to end."""
+        """Report that the run is ready, and wait until it may start or has to end."""
 
     def send_result(self, run: dict[str, Any]) -> None:
         """Send the result of the run."""
@@ -103,7 +103,7 @@ class BenchOptions:
     "--lease",
     type=click.IntRange(*LEASES),
     metavar="SECONDS",
-    help="With --go-on-stdin or --hosts: stop the run after this much silence (default: 5).",
+    help="With --go-on-stdin or --hosts: stop the run after SECONDS without a message (default: 5).",
 )
 @click.option("--hosts", "nodes", metavar="NODESET", help=HOSTS_HELP)
 @click.option(
@@ -133,7 +133,8 @@ def bench_command(options: BenchOptions) -> int:
     if options.nodes is not None:
         if not requested.job.runtime:
             raise InvalidValueError(
-                "A run on several hosts needs a run time, and this job has none.", hint="Set it with --runtime SECONDS."
+                "A run on several hosts needs a run time, and this job has none.",
+                hint="Set a run time with --runtime SECONDS.",
             )
         texts = options.job.texts if options.job.jobfile is None else requested.job.texts()
         args = _remote_argv(texts, options.job.profile or config.profile)
@@ -166,7 +167,10 @@ def bench_command(options: BenchOptions) -> int:
 
 
 def _require_suitable(options: BenchOptions) -> None:
-    """Raises UsageError if options contradict each other, for `--hosts`, for `--go-on-stdin` or for a local run."""
+    """Raises UsageError if options contradict each other.
+
+    Runs with --hosts, runs with --go-on-stdin, and local runs accept different options.
+    """
     if options.nodes is not None:
         if options.stream or options.go_on_stdin or options.repeat > 1:
             raise click.UsageError("--hosts cannot be combined with --stream, --go-on-stdin or --repeat.")
@@ -188,11 +192,14 @@ def _require_suitable(options: BenchOptions) -> None:
 _OWN_OPTIONS = frozenset(
     ["nodes", "stagger", "lease", "jobfile", "section", "profile", "typed", "as_json", "dry_run", "stream", "repeat"]
 )
-"""Options that are not passed on to other hosts, or are passed on in another form."""
+"""Options that other hosts do not get, or get in another form."""
 
 
 def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
-    """Return the arguments of `bench` for each host, with every job field that the configuration there could change."""
+    """Return the arguments of `bench` for other hosts.
+
+    They contain every job field, because the configuration of a host could otherwise change it.
+    """
     context = click.get_current_context()
     left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
     options, arguments = typed_argv(context, left_out)
@@ -201,13 +208,16 @@ def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
 
 
 def _may_be_device(target: str) -> bool:
-    """Return whether a target is a device or a device address, judged by its name. A scratch file needs no root."""
+    """Return whether a target looks like a device or an address. Only devices need root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
-    """Return the job with the configured scratch size, if all targets are new scratch files and no size was given."""
+    """Return the job with the configured size of scratch files.
+
+    The job is unchanged if a size was given, or if a target is not a new scratch file.
+    """
     to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
     if given or sized or config.scratch_size is None or not to_be_made:
@@ -267,13 +277,12 @@ async def measure_runs(
     fresh: bool = False,
     remote: RemoteControl | None = None,
 ) -> tuple[list[RunRecord], frozenset[str]]:
-    """Run the job `repeat` times, until the first run that does not complete, in a session that is opened for it.
+    """Open a session and run the job `repeat` times in it. Stop after the first run that does not complete.
 
-    Return the runs and the keys of the advice that was shown. `fresh`: open a new session. `remote`: the caller on
-    another host, which decides when the run starts; None starts at once.
+    Return the runs and the keys of the advice that was shown. `fresh`: always open a new session. `remote`: the caller
+    on another host, which decides when the run starts; None starts at once.
 
-    Raises RefusedError, BrokenPipeOutputError if the reader of the stream is gone, and everything that measuring
-    raises.
+    Raises RefusedError, BrokenPipeOutputError if the reader of the stream is gone, and the errors of measuring.
     """
     require_permitted_job(request)
     first = await prepare_run(bench, request)  # before the session is opened, so that a refused run leaves no session
@@ -315,7 +324,7 @@ async def measure_runs(
 
 
 async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
-    """Return the plan of a run. Raises RefusedError if the run is refused, and everything that preparing raises."""
+    """Return the plan of a run. Raises RefusedError if the run is refused, and the errors of preparing."""
     ready = await bench.jobs.prepare(request)
     ready.require_allowed()
     return ready
@@ -328,7 +337,7 @@ def require_permitted_job(request: BenchmarkRequest) -> None:
 
 
 def loss_lines(ready: RunPlan) -> list[str]:
-    """Return the lines that say which data a run destroys; an empty list for a harmless run."""
+    """Return lines about the data that a run destroys; an empty list for a harmless run."""
     losses = []
     for site in ready.overwritten:
         assert site.judgement is not None  # only devices are overwritten
@@ -344,7 +353,10 @@ def loss_lines(ready: RunPlan) -> list[str]:
 
 
 def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
-    """Show the data that would be lost and return the confirmation token. Raises RefusedError if declined."""
+    """Show the data that would be lost, ask, and return the confirmation token.
+
+    Return None for a run that destroys no data. Raises RefusedError if the user declines.
+    """
     ready.require_allowed()
     if current().read_only:
         require_reading(ready)
@@ -359,7 +371,7 @@ def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
 
 
 async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tuple[str, ...]:
-    """Return how much endurance a job that writes to a device uses."""
+    """Return sentences about the endurance that writing to the devices uses up."""
     if not ready.destructive:
         return ()
     inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory

@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 
 
 class RequestedJob(NamedTuple):
-    """The requested job."""
+    """The job that the user requested."""
 
     job: Job
     profile: str | None
-    """The name of the profile, if the job is one."""
+    """The name of the profile; None if the job is not a profile."""
     runtime_named: bool
     """Whether the user set the run time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOptions:
-    """The options of every command that measures a job."""
+    """The options that every command has that measures a job."""
 
     profile: str | None = None
     jobfile: Path | None = None
     section: str | None = None
-    """The section of the job file to run alone; None runs all of them."""
+    """The only section of the job file to run; None runs all sections."""
     texts: Mapping[str, str]
-    """The job fields that were given, as text."""
+    """The given job fields by key, as text."""
 
 
 _PROFILE = click.option("--profile", metavar="NAME", help="Profile to run. `raidbench profiles` lists them.")
@@ -57,9 +57,10 @@ _JOBFILE = click.option(
 
 
 def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds --profile and an option for each job field. The command gets `job`, a JobOptions.
+    """Return a decorator that adds --profile and an option for each job field.
 
-    `section_help`: help text of --section; None for a command that takes no job file.
+    The command gets them as the parameter `job`, a JobOptions. `section_help`: help text of --section; None for a
+    command without --jobfile and --section.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -85,8 +86,8 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
 def job_of(options: JobOptions, config: Config, *, alone: str = "") -> RequestedJob:
     """Return the job that options and configuration describe.
 
-    `alone`: why only one section may run, as the beginning of a sentence; "" if all sections may run. Raises
-    NotFoundError or InvalidValueError, which name the wrong option.
+    `alone`: the reason why only one section may run, as the beginning of a sentence; "" if several may run. Raises
+    NotFoundError or InvalidValueError, which names the wrong option.
     """
     profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
@@ -99,18 +100,18 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> Requested
         return RequestedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _with_options(named.job, texts)
-    # Compare texts: a job that ends by amount has no ramp, so mixing the fields of two jobs may be invalid.
+    # Compare the fields as text. A job built from fields of both could be invalid: one without run time has no ramp.
     texts_of_job, profile_texts = job.texts(), named.job.texts()
     same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
     return RequestedJob(job, named.name if same else None, "runtime" in texts)
 
 
 _RUN_FIELDS = ("runtime", "ramp", "size")
-"""Fields that may differ in a run that keeps the name of its profile: run time, ramp, and size."""
+"""Fields in which a run may differ from its profile and still keep the profile's name: run time, ramp, and size."""
 
 
 def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
-    """Return the base job with the fields of the options. A single block size replaces a mix of sizes."""
+    """Return the job with the fields that the options set. A single block size replaces a mix of sizes."""
     try:
         return Job.from_fields(with_replaced_fields(texts, base), base)
     except InvalidJobError as error:
@@ -119,7 +120,10 @@ def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
 
 
 def _table_for(content: bytes) -> OptionTable:
-    """Return the option table of fio. The installed fio is queried only for options that not every fio has."""
+    """Return the table of fio's options.
+
+    The installed fio is queried only if a job file has options that not every version of fio supports.
+    """
     from app.core.fio.jobfile import depends_on_fio
     from app.core.fio.option_table import SHIPPED
 
@@ -145,7 +149,7 @@ def _import_section(file: Path, section: str | None, alone: str) -> ImportedJob:
     if alone and section is None and len(imported.jobs) > 1:
         raise InvalidValueError(
             f"{alone}, but the job file has {len(imported.jobs)} sections: {', '.join(imported.names)}.",
-            hint="Select one with --section NAME. It runs without the others.",
+            hint="Select a section with --section NAME. It runs without the others.",
         )
     job = imported.combined_job if section is None else imported.section(section)
     for note in job.notes:

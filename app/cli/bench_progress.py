@@ -1,4 +1,4 @@
-"""The output of a run: a progress line or JSON samples while it runs, then its results."""
+"""The output of a run: while it runs, a progress line or JSON samples; then its results."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ REDRAW_S = 0.2
 _PLAIN_S = 5.0
 _CLEAR = "\r\x1b[K"
 _MAX_NAME = 20
-"""Characters of a section name in the progress line."""
+"""Maximum number of characters of a section name in the progress line."""
 _MEAN_METRICS = ("iops", "latency_p50_ns", "latency_p99_ns")
 """Metrics whose mean over several runs is shown."""
 
 
 class LiveLine:
-    """A line on standard error that is redrawn in place if the terminal can do that."""
+    """A line on standard error that is redrawn in place, if the terminal supports that."""
 
     def __init__(self) -> None:
         self.able = can_redraw()
-        """Whether anything is drawn; False once the terminal is gone."""
+        """Whether the line is drawn; False if the terminal cannot do it or is gone."""
         self._drawn = False
 
     def draw(self, text: str) -> None:
-        """Replace the line, cut to the width of the terminal."""
+        """Draw the line again with a new text, cut to the width of the terminal."""
         width = shutil.get_terminal_size().columns
         self._write(_CLEAR + shorten(text, max(20, width - 1), ".."))
         self._drawn = self.able
@@ -66,7 +66,7 @@ class LiveLine:
 
 
 class RunProgressPrinter:
-    """Prints the progress of a run from the events of a workbench."""
+    """Prints the progress of a run, which it gets from the events of a workbench."""
 
     def __init__(self, bench: Workbench, *, stream: bool, silent: bool = False) -> None:
         """`stream`: also print samples as JSON. `silent`: print nothing, because another host reports the run."""
@@ -83,7 +83,7 @@ class RunProgressPrinter:
         self._forget = bench.subscribe(self._handle_event)
 
     def begin(self, name: str = "") -> None:
-        """Prepare for the next run. `name`: start of the line if there are several runs."""
+        """Prepare for the next run. `name`: text before the progress, such as the number of the run."""
         self.samples = []
         self._name = name
         self._last = 0.0
@@ -172,7 +172,7 @@ def _rates(part: Sample | SectionSample) -> list[str]:
 
 
 def _seconds_left(active: ActiveRun, now: float) -> float | None:
-    """Return the seconds until the planned end of the run or of its fill; None while the file is laid out."""
+    """Return the seconds until the planned end of the run or of filling its file; None during layout."""
     passed = active.passed(now)
     match active.phase:
         case Phase.RAMP:
@@ -192,7 +192,7 @@ def _seconds_left(active: ActiveRun, now: float) -> float | None:
 def print_summary(
     records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, advice_keys: Collection[str] = ()
 ) -> None:
-    """Print the results, their course over time if that can be drawn, and all notes.
+    """Print the results, graphs of the run if they can be drawn, advice and notes.
 
     `advice_keys`: keys of the advice that was already shown before the run.
     """
@@ -223,7 +223,7 @@ def print_summary(
 
 
 def say_advice(item: Advice) -> None:
-    """Print a piece of advice and its remedy."""
+    """Print an advice and the next step."""
     say(f"{ATTENTION.char} {clean(item.message, 600)}")
     if item.do:
         say(f"  {clean(item.do, 600)}")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
     """Return the path to measure and its display name.
 
-    A bare word is a device if a device has that name, or an existing file or folder. A new file must be written as a
-    path, so that a mistyped device name does not create a file. Raises NotFoundError if there is neither, BlockedError
-    if the device has no block device.
+    A word without a slash is a device if one has that name, otherwise an existing file or folder. A new file must be
+    written with a slash, so that a mistyped device name does not create a file. Raises NotFoundError if nothing has
+    that name, BlockedError for a target without a block device.
     """
     prefix = text.partition(":")[0]
     if ":" in text and "/" not in prefix and prefix in bench.hardware.machine.backends:
@@ -31,11 +31,11 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
             return (text, text) if stat is not None else await _device(bench, text)
         with contextlib.suppress(NotFoundError):
             return await _device(bench, text)
-        return text, text  # a partition or a logical volume that the inventory does not list
+        return text, text  # a partition or logical volume that is not in the inventory
     if is_behind_controller(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
-        with contextlib.suppress(NotFoundError):  # as `devices` writes it: `vg0/mail`
+        with contextlib.suppress(NotFoundError):  # a name as in the list of `devices`: `vg0/mail`
             return await _device(bench, text)
     if "/" in text or text in (".", ".."):
         return _path(text)

@@ -1,4 +1,4 @@
-"""Commands and groups whose help leads with examples and shows ranges and defaults in plain words."""
+"""Commands and groups whose help begins with examples. It shows ranges and defaults in plain words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 
 class CliCommand(click.Command):
-    """A command whose help has a section of examples."""
+    """A command whose help has a section with examples."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **attributes: Any) -> None:
         super().__init__(*args, **attributes)
@@ -23,7 +23,7 @@ class CliCommand(click.Command):
         write_examples(self.examples, formatter)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one list of all options."""
+        """Write all options as one list."""
         with formatter.section("Options"):
             formatter.write_dl([record for _, record in option_records(self, ctx)])
 
@@ -58,13 +58,13 @@ _OPTION_GROUPS: Mapping[str, tuple[str, ...]] = {
     "Confirmation": ("dry-run", "order", "yes", "confirm"),
     "Several hosts": ("hosts", "stagger", "go-on-stdin", "lease"),
 }
-"""Options that are not fields of a job, by the headings of `--help`."""
+"""The options that are not fields of a job, by the heading under which `--help` shows them."""
 
 _OTHER_OPTIONS = "Other options"
 
 
 class CliGroup(click.Group):
-    """A command with subcommands. Their list shows each summary in full."""
+    """A command with subcommands. `--help` lists them with their complete summaries."""
 
     command_class = CliCommand
 
@@ -81,12 +81,12 @@ class CliGroup(click.Group):
 def command(
     name: str, *examples: str, cls: type[CliCommand] = CliCommand
 ) -> Callable[[Callable[..., Any]], CliCommand]:
-    """Return a decorator that makes a function a command with these examples."""
+    """Return a decorator that turns a function into a command with these examples."""
     return click.command(name, cls=cls, examples=examples)
 
 
 def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> None:
-    """Write command lines, one a row, none of them wrapped."""
+    """Write one command line per row, without wrapping."""
     if examples:
         with formatter.section("Examples"):
             for example in examples:
@@ -94,7 +94,7 @@ def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> N
 
 
 def option_records(command: click.Command, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
-    """Yield each visible option with its names and its text in `--help`."""
+    """Yield each visible option with its names and its help text."""
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if isinstance(param, click.Option) and record is not None:
@@ -105,9 +105,9 @@ _EXTRA = re.compile(r"  \[(?P<extra>[^\[\]]*)\]$")
 
 
 def plain_help(text: str) -> str:
-    """Return the help of an option with the bounds and the default that click appends in plain words.
+    """Return the help of an option, with the bounds and the default from click in plain words.
 
-    `Runs.  [default: 3; 1<=x<=9]` becomes `Runs (1 to 9; default: 3).`
+    `Runs. [default: 3; 1<=x<=9]` becomes `Runs (1 to 9; default: 3).`
     """
     match = _EXTRA.search(text)
     if match is None:

@@ -28,7 +28,7 @@ _CORE: dict[str, DoorCommand] = {
     ),
     "precondition": DoorCommand(
         "app.cli.precondition:precondition_command",
-        "Overwrite a device twice, so that it performs as in use.",
+        "Overwrite a device twice to measure it as in regular use.",
         HelpGroup.MEASURE,
         110,
     ),
@@ -65,11 +65,11 @@ _CORE: dict[str, DoorCommand] = {
         "app.cli.reference:glossary_command", "Explain the terms that raidbench uses.", HelpGroup.MAINTENANCE, 360
     ),
 }
-"""The commands that belong to no feature."""
+"""The commands that do not belong to a feature."""
 
 
 class CommandTable(Mapping[str, DoorCommand]):
-    """The commands of the core and of all features. A command of the core is found without importing any door."""
+    """The commands of the core and of all features. Finding a command of the core imports no feature."""
 
     def __getitem__(self, name: str) -> DoorCommand:
         command = _CORE.get(name)

@@ -1,6 +1,6 @@
-"""Shell completion from sysfs and the cached device scan of this boot. No tool is run.
+"""Shell completion from sysfs and the device scan of this boot in the cache. No tool is run.
 
-The shell waits for it at every Tab, so click and the command modules are imported only for option names.
+The shell waits for this program at every Tab. So click and the modules of commands are imported only to list options.
 """
 
 from __future__ import annotations
@@ -25,33 +25,36 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 class CompletionItem(NamedTuple):
-    """A word that is offered."""
+    """A word that completion offers."""
 
     value: str
     help: str = ""
     kind: str = "plain"
-    """`plain`; `part`, which is continued without a space; `file` and `dir`, which the shell completes."""
+    """`plain`: a complete word. `part`: the user continues the word, so the shell adds no space.
+
+    `file` and `dir`: the shell completes files or folders.
+    """
 
 
 class CommandLine(NamedTuple):
-    """A command line up to the cursor."""
+    """A command line up to the cursor, split into parts."""
 
     simulated_host: str
     """Name of the simulated host (--demo); "" for this machine."""
     recorded: str
-    """Folder of the recorded machine (--machine), of which only sessions are known here; "" for none."""
+    """Folder of the recorded machine (--machine); "" for none. Only its sessions are known here."""
     command: str
     rest: tuple[str, ...]
-    """Words after the command, without the one that is being typed."""
+    """Words after the command, without the word that is being typed."""
     last: str
-    """The typed part of the current word."""
+    """The word that is being typed, up to the cursor."""
 
 
 Offer = Callable[[CommandLine], Iterable[CompletionItem]]
 
 
 def main(wanted: str) -> int:
-    """Answer a shell with the completion script or with the possible next words, and return the exit status."""
+    """Print the completion script for a shell, or the possible next words. Return the exit status."""
     shell, _, request = wanted.partition("_")
     if shell not in SHELLS:
         return 1
@@ -66,7 +69,7 @@ def main(wanted: str) -> int:
             forget_stdout()
             return 1
         return 0
-    with contextlib.suppress(OSError):  # The shell is gone, or the disk is full.
+    with contextlib.suppress(OSError):  # The shell has ended, or the disk is full.
         _answer(shell)
     return 0
 
@@ -103,7 +106,7 @@ def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
 
 
 def _typed_words() -> list[str]:
-    """Return the words of the command line. The last one is being typed."""
+    """Return the words of the command line after the program. The last word is being typed."""
     if (listed := os.environ.get("_RAIDBENCH_WORDS")) is not None:
         return listed.split("\n")[1:] or [""]
     line = os.environ.get("_RAIDBENCH_LINE", "")
@@ -112,7 +115,7 @@ def _typed_words() -> list[str]:
     argv: list[str] = []
     try:
         argv.extend(lexer)
-    except ValueError:  # The quote is still open: its content is the word.
+    except ValueError:  # A quote is still open: the text after it is the last word.
         argv.append(lexer.token)
     else:
         if line[-1:].isspace():
@@ -121,13 +124,13 @@ def _typed_words() -> list[str]:
 
 
 def _bash_prefix_length(word: str) -> int:
-    """Return how many leading characters of a word bash keeps, because it splits words at `:` and `=`."""
+    """Return how many characters bash keeps at the start of a word. It splits words at `:` and `=`."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
 
 
 def _command_at(before: list[str]) -> int:
-    """Return the index of the command, or the number of words if there is no command yet."""
+    """Return the index of the command among the words; the number of words if there is no command yet."""
     at = 0
     while at < len(before) and before[at].startswith("-"):
         word = before[at]
@@ -206,7 +209,7 @@ def _sysfs(path: str) -> str:
 
 
 def _targets(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield addresses as `devices` lists them, and other accepted names once a part is typed."""
+    """Yield addresses as `devices` lists them. Once a character is typed, yield the other accepted names, too."""
     devices = _cached_scan(line).get("things", {})
     disks = _disks(line)
     nodes = {entry.get("device") for entry in devices.values()}
@@ -215,7 +218,7 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
             yield CompletionItem(address, item.get("words", ""))
     for name in disks:
         if f"/dev/{name}" not in nodes:
-            yield CompletionItem(f"block:{name}", "a kernel disk")
+            yield CompletionItem(f"block:{name}", "a block device")
     if not line.last:
         return
     names = {entry["device"]: entry.get("words", "") for entry in devices.values() if entry.get("device")}
@@ -233,7 +236,7 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield addresses, and files to measure."""
+    """Yield what can be measured: addresses and files."""
     if line.last.startswith((".", "~")) or (line.last.startswith("/") and not line.last.startswith(("/dev/", "/c"))):
         yield CompletionItem(line.last, kind="file")
         return
@@ -241,7 +244,7 @@ def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _target_then(keys: Offer) -> Offer:
-    """Return an offer of targets for the first word, then of `keys`."""
+    """Return a function that offers targets first, and `keys` once a target was typed."""
 
     def offer(line: CommandLine) -> Iterable[CompletionItem]:
         return keys(line) if _target_of(line) is not None else _targets(line)
@@ -250,13 +253,13 @@ def _target_then(keys: Offer) -> Offer:
 
 
 def _target_of(line: CommandLine) -> str | None:
-    """Return the first word that is a target, or None."""
+    """Return the first typed word that is a target, or None."""
     addresses = {item.value for item in _targets(line._replace(last="/"))}
     return next((word for word in line.rest if word in addresses), None)
 
 
 def _settings(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield `KEY=` for each setting of the target, and the legal values once the key is typed."""
+    """Yield `KEY=` for each setting of the target. Once the key is typed, yield its legal values."""
     target = _target_of(line)
     if target is None:
         return
@@ -274,7 +277,7 @@ def _settings(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
-    """Return the cached settings of a target by key. Those of its disk are read from the kernel."""
+    """Return the settings of a target by key from the cache, with those of its disk from sysfs."""
     scan = _cached_scan(line)
     devices, settings_of = scan.get("things", {}), scan.get("settings", {})
     node = target if target.startswith("/dev/") else f"/dev/{target}"
@@ -295,7 +298,7 @@ def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
 
 
 def _queue(name: str) -> dict[str, Any]:
-    """Return the queue settings of a disk with their present values, from sysfs."""
+    """Return the queue settings of a disk and their present values from sysfs."""
     from backends.vendors.block.settings import settings_of
     from backends.vendors.block.values import reading
 
@@ -343,7 +346,7 @@ def _sessions(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _runs(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield the runs of the last session, or of the session before the slash."""
+    """Yield the runs of the last session. After `SESSION/`, yield the runs of that session."""
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
@@ -386,14 +389,14 @@ def _array(line: CommandLine) -> Iterable[CompletionItem]:
 
 
 def _roles(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield addresses, also after `ROLE=`."""
+    """Yield addresses. After `ROLE=`, yield them with that prefix."""
     role, equals, address = line.last.partition("=")
     for item in _targets(line._replace(last=address if equals else line.last)):
         yield item._replace(value=f"{role}={item.value}") if equals else item
 
 
 def _first_word_only(offer: Offer) -> Offer:
-    """Return an offer that applies to the first argument only."""
+    """Return a function that makes the offer only for the first argument."""
     return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
 
 
@@ -435,7 +438,7 @@ POSITIONAL: Mapping[str, Offer] = {
     "capture": _folders,
     "help": _first_word_only(_commands),
 }
-"""Offers for the arguments of a command, by command name."""
+"""Functions that offer the arguments of a command, by the command's name."""
 
 FRONT: Mapping[str, Offer] = {
     "--demo-speed": _no_items,
@@ -448,7 +451,7 @@ FRONT: Mapping[str, Offer] = {
     "--host-timeout": _no_items,
     "--host-program": _no_items,
 }
-"""Offers for the values of global options. `--demo` is not listed because its value is optional."""
+"""Functions that offer the values of global options. `--demo` is missing, because its value is optional."""
 
 VALUES: Mapping[str, Offer] = {
     "--profile": _profiles,
@@ -458,17 +461,17 @@ VALUES: Mapping[str, Offer] = {
     "--jobfile": _files,
     "--output": _files,
 }
-"""Offers for the values of options that have no fixed choices, for any command."""
+"""Functions that offer the values of command options without fixed choices."""
 
 
 def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
-    """Return the completions of a global option's value; None if the option takes no value."""
+    """Return the completions for the value of a global option; None if the option has no value."""
     offer = _simulated_hosts if option == "--demo" else FRONT.get(option)
     return None if offer is None else _matching(offer(line), line.last)
 
 
 def _option_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
-    """Return the completions of an option's value; None if the option takes no value."""
+    """Return the completions for the value of a command's option; None if the option has no value."""
     if (offer := VALUES.get(option)) is not None:
         return _matching(offer(line), line.last)
     import click
@@ -483,7 +486,7 @@ def _option_values(option: str, line: CommandLine) -> Iterable[CompletionItem] |
 
 
 def _options(line: CommandLine) -> Iterable[CompletionItem]:
-    """Return the options of the command, or the global ones. This imports the command, which declares them."""
+    """Return the options of the command, or the global ones. The command's module is imported for that."""
     options = (
         CompletionItem(name, str(getattr(param, "help", None) or ""))
         for param in _params(line)
@@ -509,6 +512,6 @@ def _params(line: CommandLine) -> Iterator[Any]:
 
 
 def _matching(items: Iterable[CompletionItem], last: str) -> list[CompletionItem]:
-    """Return the items that begin with the typed text, each value once."""
+    """Return the items that begin with the typed text, without duplicates."""
     offered = {item.value: item for item in items if item.kind in ("file", "dir") or item.value.startswith(last)}
     return list(offered.values())

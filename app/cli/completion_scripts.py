@@ -1,8 +1,8 @@
-"""The completion scripts of bash, zsh and fish, which call raidbench at Tab.
+"""The completion scripts for bash, zsh and fish. They call raidbench at every Tab.
 
-Words are passed in environment variables; the answers are lines of kind, value and help, separated by tabs. Bash splits
-words at `:` and `=`, which addresses and settings contain. So raidbench gets the complete line and returns only the
-text that bash lacks.
+The typed words are passed in environment variables. The reply has one line per word, with kind, value and help
+separated by tabs. Bash splits words at `:` and `=`, which are part of addresses and settings. So raidbench gets the
+complete line, and replies with only the text that bash still needs.
 """
 
 from __future__ import annotations
@@ -77,5 +77,5 @@ _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def script(shell: str) -> str:
-    """Return the script of a shell, for `eval` or for a file in the shell's completion folder."""
+    """Return the completion script of a shell, for `eval` or for a file in the shell's completion folder."""
     return _SCRIPTS[shell]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def review_lines(changes: Sequence[Change]) -> list[str]:
-    """Return the table of changes, the exact commands, side effects, risks, and the undo commands."""
+    """Return the lines of a review: table of changes, exact commands, side effects, risks, and undo commands."""
     moved = [f"  {clean(sentence, 400)}" for sentence in view.side_effect_texts(changes)]
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
@@ -44,13 +44,13 @@ def review_lines(changes: Sequence[Change]) -> list[str]:
 
 
 def dependent_lines(changes: Iterable[Change]) -> list[str]:
-    """Return the sentences about dependent volumes of the changed devices."""
+    """Return sentences about the volumes and mounts that depend on the changed devices."""
     return [clean(sentence, 400) for sentence in view.dependents_texts(changes)]
 
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return the outcome of one change: its present value and the other settings that moved."""
-    if not ended.was_set:  # It was set already, or its value was lost later.
+    """Return the outcome of one change: its present value and the other settings that changed with it."""
+    if not ended.was_set:  # The value was set already, or it did not last.
         text = "already " if ended.result == "verified" else ""
         now = clean(f"{text}{view.end_text(change, ended)}", 1000)
         return [f"{with_sign(outcome_cell(ended.result))}  {change.target} {change.key}: {now}"]
@@ -60,23 +60,23 @@ def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
 
 
 def report_not_done(changes: Iterable[Change]) -> None:
-    """Report which changes of a set were not made."""
+    """Report the changes of a set that were not made."""
     for change in changes:
         say(f"Not applied: {clean(view.subject_text(change), 200)} was not set to {clean(view.new_text(change), 200)}.")
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return a line for each other setting that a change has moved, indented below its outcome."""
+    """Return an indented line for each other setting that a change has moved, to be shown below its outcome."""
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
 
 
 def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
-    """Return the commands as a person would type them."""
+    """Return the commands of steps as a user would type them."""
     return [f"  {clean(line, 400)}" for line in view.command_lines(writes)]
 
 
 def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any]:
-    """Return the error that ended a set of changes early, and the session that recorded it."""
+    """Return, as JSON, the error that ended a set of changes early, and the session that recorded it."""
     fields = None if error is None else {"message": error.message, "hint": error.hint or None}
     return {"error": fields, "session": None if bench.folder is None else str(bench.folder)}
 
@@ -85,7 +85,10 @@ def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Return once a harmless action ("Apply") is confirmed. Raises RefusedError, EOFError if no answer comes."""
+    """Ask for confirmation of a harmless action ("Apply"), and return if it is given.
+
+    Raises RefusedError if it is declined, EOFError if no answer can come.
+    """
     if yes:
         return
     if not can_ask():
@@ -97,13 +100,13 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 def require_confirmation(
     risk: Risk, labels: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
-    """Return the confirmation token once the action is confirmed.
+    """Ask for confirmation of an action, and return the confirmation token.
 
-    Harmless: `y`, or --yes. Risky: `yes`, or --yes with --confirm TOKEN. Destroys data: the token, typed or given with
-    --confirm. `labels`: the labels of the devices. `typed`: the value of --confirm. `action`: the verb of the question
-    ("Apply").
+    A harmless action needs `y`, or --yes. A risky one needs `yes`, or --yes with --confirm TOKEN. One that destroys
+    data needs the token, typed or given with --confirm. `labels`: the labels of the devices. `typed`: the value of
+    --confirm. `action`: the verb of the question ("Apply").
 
-    Raises RefusedError, which says which option to add, and EOFError if no answer comes.
+    Raises RefusedError, which names the option to add, and EOFError if no answer can come.
     """
     word = confirm_token(labels)
     if typed is not None and labels and typed != word:

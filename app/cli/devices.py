@@ -1,4 +1,4 @@
-"""`devices` and `show`: the devices, their settings, and why a setting cannot be changed."""
+"""`devices` and `show`: list devices and their settings, with the reasons why a setting cannot be changed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option("--wide", is_flag=True, help="Show every column and member, even if the terminal is narrower.")
 @click.option(
-    "--columns", metavar="NAME,...", help="Columns to show, in this order. An unknown name lists all of them."
+    "--columns", metavar="NAME,...", help="Columns to show, in this order. To list all columns, give an unknown name."
 )
 @over_hosts("version", schema=json_schema.DEVICES)
 def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:
@@ -62,7 +62,7 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
 
 
 async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
-    """List the devices. `version`: of the JSON document; None prints the table."""
+    """List the devices. `version`: version of the JSON document; None prints the table."""
     from backends.registry import MachineBackends
 
     machine = MachineBackends.of(host)
@@ -97,7 +97,7 @@ def _report_problems(inventory: Inventory) -> None:
 
 
 def parse_columns(text: str | None) -> tuple[str, ...]:
-    """Return the keys of --columns; () selects the usual ones. Raises InvalidValueError if a key is unknown."""
+    """Return the column keys of --columns; () for the usual columns. Raises InvalidValueError for an unknown key."""
     from app.core.presentation.device_table import KEYS
 
     named = tuple(filter(None, (word.strip() for word in (text or "").split(","))))
@@ -113,10 +113,10 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
 async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
-    """Return the settings of every target (None if it could not be read), and a problem for each of those."""
+    """Return the settings of every target, or None for an unreadable target, and the problem of each of those."""
     readings, problems = await machine.read_devices(
         inventory
-    )  # the backends need this scan to know which settings exist
+    )  # the backends know which settings exist only after this scan
     settings_of: dict[str, list[json_schema.Json] | None] = {str(device.target): None for device in inventory.devices}
     settings_of |= {str(target): _settings(machine.settings(target), values) for target, values in readings.items()}
     return settings_of, problems
@@ -142,7 +142,7 @@ def show_command(target: str, as_json: bool) -> int:
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     device = await bench.hardware.find(address)
     readings = await bench.hardware.read(device.target)
-    declared = bench.hardware.settings(device.target)  # known only after reading
+    declared = bench.hardware.settings(device.target)  # it is known only after reading the settings
     queue = bench.session.inventory.twin(device)
     queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)

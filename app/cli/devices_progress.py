@@ -1,6 +1,6 @@
-"""Prints the device list while some sources still answer.
+"""Prints the device list while some sources are still responding.
 
-A group is printed once it is complete; the others follow at the end.
+A group is printed once all of its devices are known. The remaining groups follow at the end.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from backends.text import clean
 from widgets.text_utils.text import shorten
 
 AT_ONCE_S = 0.3
-"""Seconds within which most machines have answered completely; what answered by then is printed as one list."""
+"""Seconds after which the first groups are printed. On most machines all sources have responded by then."""
 
 WAITING_S = 1.0
-"""Seconds after which the sources that have not answered are named."""
+"""Seconds after which the sources that have not responded yet are named."""
 
 
 class DevicesProgress:
-    """Scans a machine and prints its devices. Complete groups do not wait for a slow controller."""
+    """Scans a machine and prints its devices. A slow controller does not delay the groups that are complete."""
 
     def __init__(
         self,
@@ -48,7 +48,10 @@ class DevicesProgress:
         simulated: bool,
         at_once_s: float = AT_ONCE_S,
     ) -> None:
-        """`columns`, `wide`, `simulated`: as for `device_table`. `at_once_s`: seconds until the first rows."""
+        """`columns`, `wide`, `simulated`: see `device_table`.
+
+        `at_once_s`: seconds until the first groups are printed.
+        """
         self._machine = machine
         self._columns, self._wide = columns, wide
         self._head = list_heading(machine.host.name, simulated=simulated)
@@ -62,7 +65,10 @@ class DevicesProgress:
         self._waiting = WaitingStatusLine()
 
     async def run(self) -> Inventory:
-        """Print all devices and return the inventory. Raises BrokenPipeOutputError, StorageError on output errors."""
+        """Print all devices and return the inventory.
+
+        Raises BrokenPipeOutputError or StorageError if the output cannot be written.
+        """
         loop = asyncio.get_running_loop()
         timers = (loop.call_later(self._at_once_s, self._start_printing), loop.call_later(WAITING_S, self._mark_late))
         tasks = probing, following = (
@@ -124,7 +130,7 @@ class DevicesProgress:
         self._print(partial.inventory, settled.keys())
 
     def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
-        """Print the groups with these heads, or all groups if None, without rows that are already printed."""
+        """Print the rows that are not printed yet of the groups with these heads; None means all groups."""
         shown = device_table(inventory, self._tuned, self._columns, wide=self._wide)
         groups = [group for group in _groups(shown.rows) if heads is None or group[0].key in heads]
         rows = [row for group in groups for row in self._fresh(group)]
@@ -138,7 +144,7 @@ class DevicesProgress:
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
-        """Return the rows of a group that are not printed yet. A controller's head is repeated above them."""
+        """Return the rows of a group that are not printed yet. The head of a controller is repeated above them."""
         continued = group[0].key in self._printed
         fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}
@@ -148,7 +154,7 @@ class DevicesProgress:
 async def tunings(
     machine: MachineBackends, inventory: Inventory, excluded: Collection[Target] = ()
 ) -> dict[Target, TuningCells]:
-    """Return the tuning cells of each listed array and drive, without `excluded` and unreadable ones."""
+    """Return the tuning cells of the arrays and drives that are listed, without `excluded` and unreadable ones."""
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:
@@ -169,7 +175,7 @@ async def tunings(
 
 
 class WaitingStatusLine:
-    """A line on the terminal that names the sources that have not answered, until there is more to print."""
+    """A terminal line with the sources that have not responded yet. It is removed before more rows are printed."""
 
     def __init__(self) -> None:
         self._able = is_terminal(sys.stderr)
@@ -177,7 +183,7 @@ class WaitingStatusLine:
         self._said = False
 
     def show(self, names: Sequence[str]) -> None:
-        """Show the names. A terminal that cannot erase a line shows them only once."""
+        """Show the names of the sources. If the terminal cannot erase a line, they are shown only once."""
         self.clear()
         if not names or not self._able or (self._said and not self._erases):
             return
@@ -199,7 +205,7 @@ def _things(branch: DeviceTreeNode) -> Iterator[Device]:
 
 
 def _groups(rows: Sequence[Row]) -> list[list[Row]]:
-    """Return the rows in groups: each top-level row with its children."""
+    """Return the rows as groups, each of a top-level row and its children."""
     groups: list[list[Row]] = []
     for row in rows:
         if row.depth == 0:

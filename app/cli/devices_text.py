@@ -17,7 +17,7 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 
 _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
-"""Columns of the settings table. There is no column for staged values on the command line."""
+"""Columns of the settings table. The command line has no staged values, so it needs no column for them."""
 
 
 def list_heading(host: str, *, simulated: bool) -> str:
@@ -33,7 +33,10 @@ def print_device_list(
     *,
     wide: bool = False,
 ) -> None:
-    """Print the device list of the workbench with addresses. `wide`: every column and every member."""
+    """Print the device list of the workbench, with addresses.
+
+    `wide`: print every column and every member.
+    """
     say(" · ".join([head, *device.count_texts(inventory)]))
     rows = fitted_lines(device_table(inventory, tuned, columns, wide=wide), None if wide else terminal_width())
     if rows:
@@ -64,17 +67,17 @@ def device_table(
 
 
 def _with_address(row: Row, *, whole: bool) -> Row:
-    """Return the row of a controller with its address. If columns were chosen, return it as an ordinary row."""
+    """Return the row of a controller with its address. If columns were chosen, it becomes an ordinary row."""
     address = (Cell(row.key, Tone.DIM),) if row.banner and row.cells[0] != row.key else ()
     return replace(row, banner=(*row.banner, *address) if whole else ())
 
 
 Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
-"""A heading, settings and their values."""
+"""A heading, the settings below it, and their values."""
 
 
 def print_target(subject: Device, parts: Sequence[Page]) -> None:
-    """Print facts, then settings (those of its queue last), then why some are not in effect or fixed."""
+    """Print the facts of a device, its settings, those of its queue, and why some are fixed or not effective."""
     for at, group in enumerate(device.device_facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(setting.key in part[2] for setting in part[1])]

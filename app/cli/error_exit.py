@@ -1,4 +1,4 @@
-"""Turns every way in which a command can end into an exit status and a sentence. No traceback reaches the terminal."""
+"""Turns every error of a command into an exit status and a sentence. The terminal never shows a traceback."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError
 from backends.text import clean
 
 _OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Errors of writing to a file that standard output is redirected to."""
+"""Error numbers of writing to standard output when it is redirected to a file."""
 
 
 def exit_status(error: RaidbenchError) -> int:
-    """Return the exit status of an error: 3 if a guard refuses, 2 for wrong usage, 1 for all others."""
+    """Return the exit status for an error: 3 if an action was refused, 2 for wrong usage, 1 for all others."""
     match error:
         case RefusedError() | AnotherDeviceError():
             return REFUSED
@@ -45,7 +45,7 @@ def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
 
     def report_json(status: int, message: str, hint: str | None = None, evidence: str | None = None) -> None:
         if as_json and document_count() == printed_before:
-            with contextlib.suppress(RaidbenchError):  # It was reported on standard error.
+            with contextlib.suppress(RaidbenchError):  # The error was reported on standard error already.
                 details = {"hint": hint or None, "evidence": evidence or None}
                 print_json(error={"status": status, "message": message, **details})
 
@@ -93,11 +93,11 @@ def _run(command: Callable[[], object], report_json: Callable[..., None]) -> int
             return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
             report_json(FAILED, _report_crash(error))
-        else:  # click prints help without our output functions.
+        else:  # click prints help by itself, not with our output functions.
             say(f"raidbench: The output cannot be written: {error.strerror}.")
             forget_stdout()
         return FAILED
-    except Exception as error:  # A defect: report it in one sentence, and save the traceback for a bug report.
+    except Exception as error:  # A defect of raidbench: report one sentence, and save the traceback for a bug report.
         report_json(FAILED, _report_crash(error))
         return FAILED
 
@@ -112,7 +112,7 @@ def _report_usage(wrong: click.ClickException) -> None:
 
 
 def _report_crash(error: Exception) -> str:
-    """Report a defect, write the traceback to a file, and return the sentence."""
+    """Report a defect of raidbench, write the traceback to a file, and return the reported sentence."""
     details = "".join(traceback.format_exception(error))
     where = _write_crash_file(details)
     sentence = f"Internal error: {type(error).__name__}: {clean(str(error), 300)}."

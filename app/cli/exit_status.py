@@ -32,19 +32,22 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
     ),
     FOUND: (
         "worse, findings or drift",
-        "`baseline check` measured a loss, `check` found a warning or a fault, `watch` found something new or worse "
-        "or repeats known findings, `apply` left or found a difference, `slowest` found a slow or hung member, "
+        "`baseline check` measured a loss, `check` found a warning or a fault, `watch` found something new or worse, "
+        "or reported known findings again, `apply` found a difference or could not remove one, "
+        "`slowest` found a slow or hung member, "
         "`doctor` found that something required is missing",
     ),
     MISSING: ("some hosts missing", "the result of a command for several hosts lacks the hosts that did not answer"),
     INTERRUPTED: ("interrupted", "Ctrl-C or a termination signal"),
 }
-"""A short meaning of each status, and the cases that it covers."""
+"""The short meaning of each status, and the cases that it covers."""
 
 
 NAGIOS: Mapping[str, int] = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
-"""Exit statuses of commands that act as monitoring plugins, in place of those above (Monitoring Plugins Development
-Guidelines, plugin return codes)."""
+"""Exit statuses of commands that act as monitoring plugins. They replace the statuses above.
+
+Source: Monitoring Plugins Development Guidelines, plugin return codes.
+"""
 
 
 def summary_sentence() -> str:

@@ -1,4 +1,4 @@
-"""The command group: the options before the command. Each command is imported when it is called."""
+"""The command group with the options before the command. Each command is imported when it is called."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 ASKS_HELP = "app.cli.asks_help"
-"""Whether the help of a command is requested, which must work with a broken configuration."""
+"""Key for whether the help of a command is requested. Help must work with a broken configuration."""
 
 
 class CommandGroup(click.Group):
-    """Imports a command when it is called, and turns every error into a sentence and an exit status."""
+    """Imports a command when it is called. Turns every error into a sentence and an exit status."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse as click does. A word after `--demo` that names no simulated host is the command."""
+        """Parse like click. A word after `--demo` that is not the name of a simulated host is the command."""
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
         front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
@@ -59,14 +59,14 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve as click does, with a suggestion for a mistyped command."""
+        """Resolve like click, and suggest a command for a mistyped one."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
-            hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists them.")
+            hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists the commands.")
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands in the order of use."""
+        """Return the names of all commands in the order of typical use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -102,7 +102,7 @@ class CommandGroup(click.Group):
         windows_expand_args: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command line and return the exit status; exit with it in standalone mode."""
+        """Run the command line and return the exit status. In standalone mode, exit with that status."""
         _prepare_streams()
 
         def command() -> object:
@@ -110,7 +110,7 @@ class CommandGroup(click.Group):
                 return super(CommandGroup, self).main(
                     args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
                 )
-            except SystemExit:  # click exits this way when the reader of its help is gone.
+            except SystemExit:  # click raises this if the reader of its help is gone.
                 raise BrokenPipeOutputError from None
 
         try:
@@ -123,12 +123,12 @@ class CommandGroup(click.Group):
 
 
 def _prepare_streams() -> None:
-    """Make sure that no character breaks the output, and that no opened file gets descriptor 0, 1 or 2."""
+    """Make sure that every character can be printed, and that no opened file gets descriptor 0, 1 or 2."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # open() takes the lowest free number, which is this one.
+            os.open(os.devnull, os.O_RDWR)  # open() uses the lowest free number, which is `number`.
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -172,7 +172,8 @@ def _prepare_streams() -> None:
 @click.option(
     "--hosts",
     metavar="NODESET",
-    help="Open the workbench with these hosts over SSH: node[1-40], groups as @raid. Commands have their own --hosts.",
+    help="Open the workbench with these hosts over SSH, such as node[1-40] or a group @raid. "
+    "Commands have their own --hosts.",
 )
 @click.option(
     "--host-timeout",
@@ -245,11 +246,11 @@ _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
 
 
 def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
-    """Open the screens if the terminal can show them, and return the exit status. Raises RaidbenchError."""
+    """Open the screens if the terminal can show them, and return the exit status. Raises RaidbenchError if not."""
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")
-        say("`raidbench --help` lists the commands that work without it.")
+        say("`raidbench --help` lists the commands that work without such a terminal.")
         return USAGE
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash
@@ -258,7 +259,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     fleet = None
     if hosts is not None:
         fleet = require_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
-    # sudo may ask for a password, which is not possible once the screens are open.
+    # sudo may ask for a password. It could not do so once the screens are open.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
         from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
@@ -269,9 +270,9 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
         config = options.load_config()
         if options.no_color:
             os.environ["NO_COLOR"] = "1"  # for Textual
-        for name in ("COLUMNS", "LINES"):  # Some shells export them, and Textual would never update the size.
+        for name in ("COLUMNS", "LINES"):  # If a shell exports them, Textual never updates the size.
             os.environ.pop(name, None)
-        from app.tui.options import ScreenOptions  # Textual reads the environment when it is imported
+        from app.tui.options import ScreenOptions  # Textual reads these variables when it is imported
         from app.tui.runner import run
 
         if options.session is not None:

@@ -1,4 +1,4 @@
-"""The options before the command as one value, and options that several commands share."""
+"""The options before the command as one value, and options that several commands have in common."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ T = TypeVar("T")
 
 
 def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], int]], Callable[..., int]]:
-    """Return a decorator that passes the options named like the fields of a dataclass as one instance of it, first."""
+    """Return a decorator that collects options into an instance of a dataclass, the first argument of the command.
+
+    These are the options with the names of the dataclass's fields.
+    """
 
     def decorate(command: Callable[Concatenate[T, ...], int]) -> Callable[..., int]:
         names = {field.name for field in fields(record)}  # type: ignore[arg-type]
@@ -47,7 +50,7 @@ def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], i
 
 
 class FiniteRange(click.FloatRange):
-    """A number within bounds. NaN, which compares with nothing, is rejected."""
+    """Option type: a number within bounds. NaN is rejected, because comparisons with it are always false."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number. Raises click.BadParameter if it is not a finite number within the bounds."""
@@ -58,12 +61,12 @@ class FiniteRange(click.FloatRange):
 
 
 class Percent(click.ParamType[float]):
-    """A percentage above 0 and below 50, written `1%` or `1`."""
+    """Option type: a percentage above 0 and below 50, written `1%` or `1`."""
 
     name = "percent"
 
     def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number. Raises click.BadParameter if it is no such percentage."""
+        """Return the number. Raises click.BadParameter if it is not such a percentage."""
         from app.core.presentation.percent import parse_threshold
 
         try:
@@ -79,9 +82,10 @@ Function = Callable[..., int]
 
 
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
-    """Return a decorator that lets a command with `--json` run on many hosts; no change without the feature `fleet`.
+    """Return a decorator that lets a command with `--json` run on many hosts.
 
-    `alone`: parameters that apply to a single host. `schema`: version of the document.
+    Without the feature `fleet`, it changes nothing. `alone`: parameters that make sense only for a single host.
+    `schema`: version of the JSON document.
     """
     offered = action("fleet.over_hosts")
     return (lambda function: function) if offered is None else offered(*alone, schema=schema)
@@ -94,19 +98,19 @@ class Options:
     demo: str = ""
     """Name of the simulated host; "" for none."""
     demo_speed: float | None = None
-    """Simulated seconds per real second; None leaves it to the command (most use 1)."""
+    """Simulated seconds per real second; None: the command decides (most use 1)."""
     demo_reset: bool = False
     """Reset the simulated host first."""
     demo_state: tuple[str, ...] = ()
-    """States of the simulated host, such as a failed drive; () keeps them as they are."""
+    """States to put the simulated host into, such as a failed drive; () changes nothing."""
     demo_reboot: bool = False
     """Reboot the simulated host first."""
     machine: Path | None = None
-    """Folder of a recorded machine to answer from."""
+    """Folder of a recorded machine, which is used instead of this machine."""
     read_only: bool = False
     """Change nothing."""
     no_helper: bool = False
-    """Start no root helper; as root, drop no privileges."""
+    """Start no root helper. As root, keep root privileges."""
     session: Path | None = None
     """Session folder to continue or to create."""
     config: Path | None = None
@@ -116,16 +120,16 @@ class Options:
     no_color: bool = False
     """No colours."""
     theme: str | None = None
-    """One of `THEMES`; None for the theme of the configuration."""
+    """Name of a theme (`THEMES`); None for the theme in the configuration."""
 
     @property
     def simulated(self) -> bool:
-        """Whether the command is about a simulated or recorded machine instead of this one."""
+        """Whether the command uses a simulated or recorded machine instead of this machine."""
         return bool(self.demo) or self.machine is not None
 
     @property
     def state_name(self) -> str:
-        """Name of the state of the simulated or recorded machine; "" for this machine."""
+        """Name of the state folder of the simulated or recorded machine; "" for this machine."""
         if self.machine is None:
             return self.demo
         from backends.system.recorded import apart_of
@@ -134,13 +138,13 @@ class Options:
 
     @property
     def command_prefix(self) -> str:
-        """Options that make a command address the same machine, such as `--demo hpe `; "" for this machine."""
+        """Options that select the same machine in another command, such as `--demo hpe `; "" for this machine."""
         if self.machine is not None:
             return f"--machine {shlex.quote(str(self.machine))} "
         return f"{demo_text(self.demo)} " if self.demo else ""
 
     def argv_of(self, *names: str) -> list[str]:
-        """Return these options, as far as they were given, as arguments before the command of another process."""
+        """Return those of these options that were given, as arguments for another raidbench process."""
         argv: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
@@ -163,7 +167,7 @@ class Options:
         return is_terminal(sys.stdout)
 
     def load_config(self) -> Config:
-        """Return the configuration. Raises ConfigError if it is invalid, NotFoundError if a named file is missing."""
+        """Return the configuration. Raises ConfigError if it is invalid, NotFoundError if --config names no file."""
         from app.core.config import load_config
 
         return load_config(self.config or self.paths.config, required=self.config is not None)
@@ -175,7 +179,7 @@ class Options:
         self.load_config()
 
     def with_https_hosts(self, host: Host) -> Host:
-        """Return the host, extended by the HTTPS systems that the configuration names."""
+        """Return the host together with the storage systems that the configuration names, queried over HTTPS."""
         from app.core.https_hosts import with_configured_systems
 
         return with_configured_systems(host, self.config or self.paths.config)
@@ -183,7 +187,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
-    """The options of every command that asks for confirmation."""
+    """The options that every command has that asks for confirmation."""
 
     dry_run: bool
     yes: bool
@@ -196,7 +200,7 @@ _last = [Options()]
 
 
 def remember(options: Options) -> None:
-    """Keep these options for output that follows the end of the command."""
+    """Keep these options for output after the end of the command."""
     _last[0] = options
 
 
@@ -216,10 +220,10 @@ def is_terminal(stream: object) -> bool:
 
 
 def is_utf8(stream: object) -> bool:
-    """Return whether a stream can carry every character and its terminal shows them.
+    """Return whether a stream can carry every character, and whether its terminal shows them.
 
-    Python writes UTF-8 even in the C locale (PEP 538, PEP 540), so for a terminal the locale decides. A locale without
-    UTF-8 means ASCII; no locale at all means UTF-8.
+    Python writes UTF-8 even in the C locale (PEP 538, PEP 540). So for a terminal, the locale decides: one without
+    UTF-8 means ASCII. If no locale is set, the terminal is assumed to show UTF-8.
     """
     encoding = str(getattr(stream, "encoding", None) or "ascii")
     if encoding.lower().replace("-", "").replace("_", "") != "utf8":
@@ -228,7 +232,7 @@ def is_utf8(stream: object) -> bool:
 
 
 def draws_signs(stream: object) -> bool:
-    """Return whether the output shows all signs. The Linux console lacks many, and braille (console_codes(4))."""
+    """Return whether the output shows all our signs. The Linux console does not (console_codes(4))."""
     return is_utf8(stream) and not (is_terminal(stream) and os.environ.get("TERM") == "linux")
 
 
@@ -239,7 +243,7 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
 
 
 def policies_of(assignments: Sequence[str]) -> dict[str, str]:
-    """Return policies of a new array from `KEY=VALUE` arguments. Raises InvalidValueError if one is malformed."""
+    """Return the policies of a new array from `KEY=VALUE` arguments. Raises InvalidValueError for an invalid one."""
     policies: dict[str, str] = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
@@ -252,7 +256,7 @@ def policies_of(assignments: Sequence[str]) -> dict[str, str]:
 
 
 def typed_argv(context: click.Context, excluded: Collection[str]) -> tuple[list[str], list[str]]:
-    """Return the options and the arguments that were given on the command line, except the parameters in `excluded`."""
+    """Return the options and the arguments of the command line, without the parameters in `excluded`."""
     options: list[str] = []
     arguments: list[str] = []
     for param in context.command.params:

@@ -25,22 +25,25 @@ _ASCII = str.maketrans(
     {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->", "×": "x"}
     | {sign.char: sign.ascii for sign in symbols.SIGNS}
 )
-"""ASCII replacements of our signs. Other characters become a question mark."""
+"""ASCII replacements for our signs. Any other character that is not ASCII becomes a question mark."""
 
 _NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 GRACE = 0.5
-"""Seconds in which a question ignores input, so that it can be read. The dialogs of the screens have the same delay."""
+"""Seconds in which a question ignores input, so that the user reads it first.
+
+The dialogs of the screens have the same delay.
+"""
 _POLL_S = 0.5
 
 
 class BrokenPipeOutputError(Exception):
-    """The reader of standard output is gone. click would turn a BrokenPipeError into an exit status."""
+    """The reader of standard output is gone. A BrokenPipeError is not used: click turns it into an exit status."""
 
 
 def data(text: str) -> None:
-    """Write text at once. Raises BrokenPipeOutputError if the reader is gone, StorageError if writing fails."""
+    """Write text to standard output. Raises BrokenPipeOutputError if the reader is gone, StorageError if it fails."""
     _write(sys.stdout, text)
 
 
@@ -49,7 +52,7 @@ _lines_to_stderr = [False]
 
 @contextlib.contextmanager
 def prose_to_stderr() -> Iterator[None]:
-    """Send `lines` to standard error inside this context, for a command whose data is one JSON document."""
+    """Send `lines` to standard error inside this context, because the command's data is one JSON document."""
     _lines_to_stderr[0] = True
     try:
         yield
@@ -58,18 +61,18 @@ def prose_to_stderr() -> Iterator[None]:
 
 
 def lines(rows: Iterable[str]) -> None:
-    """Write several lines of data at once."""
+    """Write several lines of data in one piece."""
     text = "\n".join(rows)
     if text:
         (say if _lines_to_stderr[0] else data)(text)
 
 
 class DeferredDocument:
-    """A JSON document that is delayed until the text for people after it is complete."""
+    """A JSON document that is printed later, because the text that is added to it is not complete yet."""
 
     def __init__(self, width: int | None) -> None:
         self.width = width
-        """Columns of the terminal for which the text is made; None for no limit."""
+        """Width in columns for which the text is formatted; None for no limit."""
         self.body: dict[str, Any] | None = None
         self.text: list[str] = []
 
@@ -79,7 +82,7 @@ _deferred: list[DeferredDocument | None] = [None]
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Combine the document of a command and its text (`is_text_wanted`) into one document, printed at the end."""
+    """Combine the document of a command and its text (see `is_text_wanted`) into one document, printed at the end."""
     deferred = _deferred[0] = DeferredDocument(width)
     try:
         yield
@@ -90,12 +93,12 @@ def with_text(width: int | None) -> Iterator[None]:
 
 
 def is_text_wanted() -> bool:
-    """Return whether the text is wanted in addition to the document."""
+    """Return whether a command should produce text in addition to its document."""
     return _deferred[0] is not None
 
 
 def terminal_width() -> int | None:
-    """Return the columns of the terminal for which the text is made; None for no limit, if it is not a terminal."""
+    """Return the width in columns for which text is formatted. None for no limit: the output is not a terminal."""
     import shutil
 
     deferred = _deferred[0]
@@ -108,14 +111,14 @@ _printed = [0]
 
 
 def document_count() -> int:
-    """Return how many documents this process has printed so far."""
+    """Return the number of documents that this process has printed so far."""
     return _printed[0]
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
-    """Print strict JSON (without NaN). `compact`: one line, for a stream of lines.
+    """Print a document as strict JSON (without NaN). `compact`: as one line, for a stream of lines.
 
-    The field `simulated` is set if the options or any part of the document say so.
+    The field `simulated` is set if the selected machine is simulated, or if any part of the document says so.
     """
     from backends.json_text import indented_json
 
@@ -137,7 +140,7 @@ def print_json(**body: Any) -> None:
 
 
 def _mentions_simulated(part: object) -> bool:
-    """Return whether any part of the document is marked as simulated."""
+    """Return whether any part of a document is marked as simulated."""
     match part:
         case dict():
             return part.get("simulated") is True or any(map(_mentions_simulated, part.values()))
@@ -148,7 +151,10 @@ def _mentions_simulated(part: object) -> bool:
 
 
 def say(text: str = "", end: str = "\n") -> None:
-    """Write a message to standard error, ignoring errors. Commands in it get the options of this machine."""
+    """Write a message to standard error, ignoring errors.
+
+    Commands in the message get the options that select this machine.
+    """
     if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
@@ -184,7 +190,7 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
 
 
 def forget_stdout() -> None:
-    """Redirect standard output to /dev/null, or the last flush of the interpreter would print an error."""
+    """Redirect standard output to /dev/null. Otherwise the interpreter's last flush would print an error."""
     with contextlib.suppress(OSError, AttributeError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -213,12 +219,12 @@ def can_redraw() -> bool:
 
 
 def can_ask() -> bool:
-    """Return whether the user can be asked: standard input and standard error are terminals."""
+    """Return whether questions are possible: standard input and standard error are terminals."""
     return is_terminal(sys.stdin) and is_terminal(sys.stderr)
 
 
 def ask(question: str) -> str:
-    """Ask on standard error and return the stripped answer. Raises EOFError if no answer can come."""
+    """Ask on standard error and return the stripped answer. Raises EOFError if there is no answer."""
     with _default_signals():
         answer = _answer(question)
     if not answer:
@@ -227,15 +233,15 @@ def ask(question: str) -> str:
 
 
 def ask_with_timeout(question: str, seconds: float) -> str:
-    """Ask a question in the calling thread and return the answer; "" if none comes in time."""
+    """Ask a question in the calling thread and return the answer; "" if there is none in time."""
     return _answer(question, max(0.0, seconds)).strip()
 
 
 def _answer(question: str, seconds: float | None = None) -> str:
-    """Return a line from the terminal; "" at its end or if none comes in time.
+    """Return a line from the terminal; "" at the end of input, or if no line comes in time.
 
-    Input is ignored for half a second, then a colon shows that the question accepts answers. So text that was typed
-    before answers nothing.
+    Input is ignored for half a second. Then a colon shows that an answer is accepted. So text that was typed before the
+    question does not answer it.
     """
     sys.stderr.write(question)
     sys.stderr.flush()
@@ -253,7 +259,7 @@ def _answer(question: str, seconds: float | None = None) -> str:
 def _answer_arrives(seconds: float | None) -> bool:
     """Return whether an answer comes in time.
 
-    A signal that arrives just before the read would not end it, so the wait is split into short polls.
+    A signal just before a long wait would not end it, so the wait is split into short ones.
     """
     if seconds is not None:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
@@ -264,7 +270,7 @@ def _answer_arrives(seconds: float | None) -> bool:
 
 @contextlib.contextmanager
 def _default_signals() -> Iterator[None]:
-    """Let signals end the program at once in this context: the event loop does not run while a question waits."""
+    """Let signals end the program inside this context: while a question waits, the event loop does not run."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler_before in before.items():
         if handler_before is not signal.SIG_IGN:

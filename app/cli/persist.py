@@ -1,4 +1,4 @@
-"""`persist`: keep settings after a reboot, in a file that is shown first."""
+"""`persist`: keep settings after a reboot. The file that does so is shown before it is written."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class _PersistOptions:
 def persist_command(options: _PersistOptions) -> int:
     """Make settings survive a reboot.
 
-    Without KEY=VALUE, these are the settings of TARGET that the session changed and that still apply. The exact text of
-    the file is shown before the question.
+    Without KEY=VALUE, raidbench persists the settings of TARGET that the session changed and that are still in force.
+    The exact text of the file is shown before the question.
     """
     if options.remove and options.values:
         raise click.UsageError("KEY=VALUE cannot be combined with --remove.")
@@ -96,7 +96,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
 
 
 def _outcome_text(planned: PlannedRule) -> str:
-    """Return what became of the file, as a line."""
+    """Return a line that says what happened to the file."""
     path = planned.rule.path
     if planned.values:
         values = ", ".join(f"{key}={text}" for key, text in planned.values.items())
@@ -107,7 +107,7 @@ def _outcome_text(planned: PlannedRule) -> str:
 
 
 def rule_rows(rule: PersistRule) -> list[str]:
-    """Return how the file changes: its path and every line of its new content."""
+    """Return lines about the change of a file: its path and every line of its new content."""
     if not rule.changes:
         return [f"{rule.path} needs no change." if rule.before is not None else f"{rule.path} does not exist."]
     if not rule.content:
@@ -116,9 +116,9 @@ def rule_rows(rule: PersistRule) -> list[str]:
 
 
 def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
-    """Return the values set in this session that a reboot would lose, the newest of each key.
+    """Return the newest values of this session that a reboot would lose, by key.
 
-    `views`: all addresses of the target. Raises NotFoundError if there are none.
+    `views`: all addresses of the target. Raises NotFoundError if there are no such values.
     """
     pair = session_with_changes()
     records = () if pair is None else pair[1]

@@ -1,4 +1,4 @@
-"""`precondition`: write a device in full, twice, then run a workload on it until the results are steady."""
+"""`precondition`: write a whole device twice, then run a workload on it until the results are steady."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _PreconditionOptions(AskingOptions):
 @json_option
 @gather_options(_PreconditionOptions)
 def precondition_command(options: _PreconditionOptions) -> int:
-    """Overwrite a device twice, so that it performs as in use.
+    """Overwrite a device twice to measure it as in regular use.
 
     ALL DATA ON TARGET IS LOST. The fill is sequential in blocks of 128 KiB. Then a workload runs until it is steady. A
     drive that was never written reads unmapped blocks too fast, and writes faster than it ever will again. raidbench
@@ -124,7 +124,7 @@ async def _precondition(
 
 
 def plan_lines(ready: RunPlan, wear: tuple[str, ...] = ()) -> Iterator[str]:
-    """Yield the steps of preconditioning, before they are confirmed."""
+    """Yield the steps of preconditioning, to be shown before the user confirms them."""
     fills, size = ready.request.fills, ready.size
     runtime = units.duration(ready.job.runtime)
     yield f"{clean(ready.request.name, 300)}: precondition, fio {ready.fio_version}"

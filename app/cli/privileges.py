@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
 
 _helper: list[Connection | None] = []
-"""The root helper of this process, or None if there is none; empty until that is known."""
+"""The root helper of this process, or None for no helper. Empty until a helper was looked for."""
 
 
 def drop_privileges() -> None:
-    """Continue as the user who called sudo, with a helper that stays root. No effect without sudo."""
+    """Continue as the user who called sudo, while a root helper keeps root privileges.
+
+    Without sudo, this does nothing.
+    """
     from app.privsep.client import split
 
     if reason := split(sys.argv[1:]):
@@ -27,9 +30,9 @@ def drop_privileges() -> None:
 
 
 def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
-    """Return the root helper, or None: for root, for another machine, or if no helper could start.
+    """Return the root helper. Return None as root, for another machine, or if no helper could be started.
 
-    `wanted`: whether a password may be asked for. The reason for having no helper is reported once.
+    `wanted`: whether sudo may ask for a password. The reason why there is no helper is reported once.
     """
     if options.simulated:
         return None
@@ -39,9 +42,9 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
 
 
 async def helper_connection() -> socket.socket | None:
-    """Return a connection to a second helper, for a process that outlives this one; None without a helper.
+    """Return a connection to a second root helper, for a process that outlives this one.
 
-    Raises RefusedError if the helper refuses.
+    Return None if this process has no helper. Raises RefusedError if the helper refuses.
     """
     side = _helper[0] if _helper else None
     if side is None:
@@ -68,4 +71,4 @@ def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connect
 
 
 _SECONDS = 30.0
-"""Seconds that a helper which is already running may take to answer."""
+"""Seconds that a running helper may take to respond."""

@@ -1,4 +1,4 @@
-"""`profiles`: list the workloads by name."""
+"""`profiles`: list the job profiles by name."""
 
 from __future__ import annotations
 

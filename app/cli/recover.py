@@ -1,4 +1,4 @@
-"""`recover`: restore or keep changes, arrays and files that a crash left."""
+"""`recover`: undo or keep changes, arrays and files that a crash left behind."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class _RecoverOptions(AskingOptions):
 def recover_command(options: _RecoverOptions) -> int:
     """Restore settings after a crash or a lost connection.
 
-    Covers changes, values of sweeps and A/Bs, incomplete arrays and scratch files. Asks about each, unless --restore or
-    --keep answers for all. To re-create a deleted array, type its token or pass it with --confirm.
+    This covers changes, values of sweeps and A/Bs, incomplete arrays and scratch files. raidbench asks about each item,
+    unless --restore or --keep answers for all. To re-create a deleted array, type its token or pass it with --confirm.
     """
     trials, unit = options.trials, options.unit
     if sum((options.listing, options.answer is not None, trials, unit is not None)) > 1:
@@ -103,7 +103,7 @@ def recover_command(options: _RecoverOptions) -> int:
 
 
 def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
-    """List the items if nothing is to be done or if no answer is possible; recover them in all other cases."""
+    """List the items if that was requested or if no answer is possible. Otherwise recover them."""
     answer, as_json = options.answer, options.as_json
     left = find_recoverable(bench)
     report_trials(bench.changes.undecided)
@@ -124,7 +124,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
         )
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
-        if left.folders and answer != "k":  # Removing empty folders needs no question.
+        if left.folders and answer != "k":  # Empty folders are removed without a question.
             _remove(left.folders)
     if as_json:
         print_json(left=fields, still_left=run(lambda _: recoverable_json(bench, find_recoverable(bench))))
@@ -132,7 +132,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
 
 
 def _remove(folders: tuple[str, ...]) -> None:
-    """Remove empty working folders. Running the first program may have removed them already."""
+    """Remove empty working folders. Some may be gone already: running a program removes them, too."""
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])
@@ -149,7 +149,7 @@ async def _recover(
 
 
 async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
-    """Run the steps in order until a signal comes, and return the worst exit status."""
+    """Run the steps in order until a signal is received, and return the worst exit status."""
     worst = DONE
     with interruption.stop_on_signal(lambda: say("Stopping after this item."), patient=True):
         async with aclosing(works):
@@ -163,9 +163,9 @@ async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitab
 async def _recovery_steps(
     bench: Workbench, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> AsyncGenerator[Awaitable[int]]:
-    """Yield the recovery steps of all items except scratch files."""
+    """Yield a recovery step for each item except scratch files."""
     deleted = await _missing_recreated(bench)
-    if deleted:  # A sweep can be restored only if its array exists.
+    if deleted:  # The settings of a sweep can be restored only if its array exists.
         await open_session(bench)
     for intent in deleted:
         yield _recreate(bench, intent, answer, typed)
@@ -188,7 +188,7 @@ async def _recovery_steps(
 
 
 async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
-    """Return the interrupted changes whose array was deleted and not re-created."""
+    """Return the interrupted changes that have deleted an array and not re-created it."""
     missing = []
     for intent in bench.changes.journal.unresolved():
         if intent.change.effect is Effect.RECREATED and intent.change.members:
@@ -202,7 +202,7 @@ async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
 
 
 async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
-    """Re-create an array on its original drives after confirmation."""
+    """Ask for confirmation, and re-create an array on its original drives."""
     change, label = await bench.changes.plan_remake(intent)
     say(f"{clean(str(change.target), 200)} was deleted to be re-created, but was not re-created.")
     lines(["to re-create it:", *step_lines(change.writes)])
@@ -217,7 +217,7 @@ async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | No
 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
-    """Revert every trial whose watchdog is gone, and nothing else."""
+    """Revert every trial whose watchdog is gone. No other item is recovered."""
     left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
         say("No trial was interrupted.")
@@ -232,7 +232,7 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
 
 
 async def _run_step(work: Awaitable[int]) -> int:
-    """Run one step and return its exit status. An error is reported, and the next step follows."""
+    """Run one step and return its exit status. An error is only reported, so that the next step can run."""
     try:
         return await work
     except RaidbenchError as error:
@@ -241,7 +241,7 @@ async def _run_step(work: Awaitable[int]) -> int:
 
 
 async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
-    """Restore the settings of a session's sweep, and return those that could not be restored."""
+    """Restore the settings of a session's sweep; return sentences about those that could not be restored."""
     left: tuple[str, ...] = await require_action("sweep.give_up")(other)
     return left
 
@@ -254,7 +254,10 @@ async def _recover_session(
     restore: Callable[[Workbench], Awaitable[Sequence[str]]],
     answer: str | None,
 ) -> int:
-    """Restore or keep, in its own session, the settings that a sweep or the A/Bs of a session left."""
+    """Restore or keep the settings that a sweep or the A/Bs of a session left changed.
+
+    This is recorded in that session.
+    """
     say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
@@ -282,7 +285,7 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
             result = await bench.changes.recover(intent)
             if result == "conflict":
                 say(f"{name} has neither the old nor the new value: another program changed it. Nothing was restored.")
-                say("Check it with `raidbench show`, then run `raidbench recover --keep`.")
+                say("Check the setting with `raidbench show`, then run `raidbench recover --keep`.")
                 return FAILED
             lines([f"{with_sign(outcome_cell('restored'))}  {name}: {view.old_text(intent.change)}"])
         case "k" | "keep":
@@ -294,7 +297,7 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
 
 
 async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
-    """Record a complete or missing array; remove or keep a partial one."""
+    """Record whether an array is complete or missing. Remove or keep an incomplete one."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
     if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE):
@@ -315,7 +318,7 @@ async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str
             lines([f"kept  {name}"])
         case "r":
             say(f"Skipped {name}: raidbench cannot verify that it created this array.")
-            say("Check it with the controller's tool, then run `raidbench recover --keep`.")
+            say("Check the array with the controller's tool, then run `raidbench recover --keep`.")
             return FAILED
         case _:
             say("Skipped for now.")

@@ -1,4 +1,4 @@
-"""Items that a crash left, as rows and as JSON."""
+"""Items that a crash left behind, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from widgets.text_utils import units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoverableItems:
-    """Everything that can be restored or removed."""
+    """Everything that `recover` can restore or remove."""
 
     intents: tuple[UnresolvedChange, ...]
     arrays: tuple[ArrayJournalEntry, ...]
@@ -79,12 +79,12 @@ async def recoverable_json(bench: Workbench, left: RecoverableItems) -> json_sch
 
 
 def sweep_rows(folder: Path) -> list[str]:
-    """Return the row of an interrupted sweep."""
+    """Return a line about an interrupted sweep."""
     return [f"sweep of session {folder.name}: interrupted, its settings may still be in force"]
 
 
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
-    """Return an interrupted change, what has to be done first, and the commands that restore it."""
+    """Return lines about an interrupted change: what must be done first, and the commands that restore it."""
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
@@ -99,14 +99,14 @@ def _error_lines(error: RaidbenchError) -> list[str]:
 
 
 async def array_rows(bench: Workbench, entry: ArrayJournalEntry) -> list[str]:
-    """Return an array that was being created or deleted, its present parts, and the commands that remove them."""
+    """Return lines about an array whose creation or deletion was interrupted: its parts and how to remove them."""
     array = entry.array
     stage = "created" if entry.stage is ArrayStage.MAKING else "deleted"
     drives = ", ".join(drive.serial or drive.place for drive in array.members)
     head = f"array {array.name}, {units.moment(entry.at)}: interrupted while being {stage}"
     lines = [f"{head}, {array.level.value} of {clean(drives, 600)}"]
     if (program := entry.left_running) is not None:
-        return [*lines, f"{clean(program, 100)} is still running on it."]
+        return [*lines, f"{clean(program, 100)} is still running on this array."]
     match = await result_or_error(bench.arrays.find(entry))
     if isinstance(match, RaidbenchError):
         return [*lines, *_error_lines(match)]
@@ -131,7 +131,7 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
 
 
 async def file_rows(left: StaleScratchFile) -> list[str]:
-    """Return the rows of a scratch file that no run needs, and its user if it is in use."""
+    """Return lines about a scratch file that no run needs, and the program that uses it, if any."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
     return [row, *_error_lines(refusal)] if refusal else [row]

@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
-    """Show the unit, ask, write and enable it. Raises RefusedError, StorageError, ToolFailedError."""
+    """Show the unit, ask, then write and enable it.
+
+    Raises RefusedError, StorageError, ToolFailedError.
+    """
     host = _this_machine(bench)
     side = host.root_side
     if side is None:
@@ -44,7 +47,7 @@ async def install(bench: Workbench, *, dry: bool, yes: bool) -> int:
 
 
 async def remove(bench: Workbench, *, dry: bool, yes: bool) -> int:
-    """Ask, disable and remove the unit. Raises RefusedError, StorageError, ToolFailedError."""
+    """Ask, then disable and remove the unit. Raises RefusedError, StorageError, ToolFailedError."""
     host = _this_machine(bench)
     say(f"{systemd_units.PATH} will be disabled and removed.")
     if dry:

@@ -1,4 +1,4 @@
-"""`glossary` and `keys`: the terms of raidbench, and the keys from the table of footer and help."""
+"""`glossary` and `keys`: explain the terms of raidbench, and list the keys of the workbench."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from backends.text import clean
 def glossary_command(word: str | None, as_json: bool) -> int:
     """Explain the terms that raidbench uses.
 
-    With WORD, only the terms that contain it.
+    With WORD, show only the terms that contain it.
     """
     found_terms = [term for term in terms() if word is None or word.casefold() in term.word.casefold()]
     if not found_terms:

@@ -1,4 +1,4 @@
-"""Renders tables and facts as lines of text, with columns as wide as their content."""
+"""Renders tables and facts as lines of text. Columns are as wide as their content."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from backends.values import dataclass
 from widgets.text_utils.text import shorten, width_of
 
 DIM_MARK = "*"
-"""Mark of a row that is for information only. Colours cannot show that everywhere."""
+"""Mark of a row that is only for information. Colours alone would not show that on every terminal."""
 
 _MAX_TEXT = 1000
-"""Maximum number of characters of one text."""
+"""Maximum number of characters in a cell or fact."""
 
 _GAP = "  "
 _MIN_WIDTH = 8
@@ -27,7 +27,10 @@ _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.
 
 
 def table_lines(shown: Table, width: int | None = None) -> list[str]:
-    """Return a table with its headings; no lines if it has no rows. `width` None is unlimited."""
+    """Return a table with its headings; no lines if it has no rows.
+
+    `width`: columns of the terminal; None for no limit.
+    """
     if not shown.rows:
         return []
     layout = LineLayout.of(shown, width)
@@ -35,7 +38,7 @@ def table_lines(shown: Table, width: int | None = None) -> list[str]:
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
-    """Return the table in `width` columns of a terminal. Columns of low priority are left out if there is no room."""
+    """Return a table as lines of at most `width` columns. Columns of low priority are left out if necessary."""
     return table_lines(_fit_columns(shown, width), width)
 
 
@@ -50,7 +53,7 @@ def _fit_columns(shown: Table, width: int | None, *, growing: bool = False) -> T
 
 
 def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return rows of texts below their headings."""
+    """Return lines of a table with these column titles and rows."""
     headed = tuple(Column(title=column) if isinstance(column, str) else column for column in columns)
     return table_lines(Table(columns=headed, rows=tuple(Row(cells=tuple(row)) for row in rows)))
 
@@ -61,7 +64,7 @@ def _cells(row: Row) -> list[str | Cell]:
 
 
 def _banner(row: Row, width: int | None) -> str:
-    """Return a row across the columns: a name, then the other parts separated by dots."""
+    """Return a row that spans all columns: a name, then the other parts separated by dots."""
     name, *pieces = map(_cell, row.banner)
     cells = (
         name,
@@ -77,20 +80,20 @@ def _banner(row: Row, width: int | None) -> str:
 
 @lru_cache(maxsize=2048)
 def _cell(cell: str | Cell) -> Cell:
-    """Return the cell with its sign. Cached, because most texts of a long table occur several times."""
+    """Return a cell with its sign. The result is cached, because most texts of a long table occur several times."""
     return Cell(clean(cell, _MAX_TEXT)) if isinstance(cell, str) else Cell(with_sign(cell), cell.tone)
 
 
 def with_sign(cell: Cell) -> str:
-    """Return a cell's text after its sign: `● optimal`, `▲ degraded`."""
+    """Return the text of a cell with its sign before it, such as `● optimal` or `▲ degraded`."""
     text = clean(cell.text, _MAX_TEXT)
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 
 
 def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
-    """Return lines of at most `width` columns. The first begins with `first`, later ones with as many spaces.
+    """Return lines of at most `width` columns. The first line begins with `first`, the others with as many spaces.
 
-    A word is never broken, so that an address, a path or a command can be copied. A longer word gets its own line.
+    Words are never broken, so that an address, a path or a command can be copied. A longer word gets its own line.
     """
     return textwrap.wrap(
         text,
@@ -103,7 +106,7 @@ def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
 
 
 def fact_lines(shown: Facts) -> list[str]:
-    """Return labels and values, one fact a line."""
+    """Return one line for each fact, with label and value."""
     wide = max((len(fact.label) + 2 for fact in shown.facts if fact.label), default=0)
     rows = [
         f"  {clean(fact.label):<{wide}}{paint(clean(fact.value, _MAX_TEXT), _COLOURS.get(fact.tone, ''))}".rstrip()
@@ -114,18 +117,18 @@ def fact_lines(shown: Facts) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLayout:
-    """Columns and widths of a table. Later rows use the same layout; a longer cell makes its row longer."""
+    """Columns and widths of a table. Rows that are added later use the same layout; a longer cell extends its row."""
 
     indexes: tuple[int, ...]
-    """Indexes of the shown columns: those with content, or all columns of a growing table."""
+    """Indexes of the shown columns: those with content; for a table that grows, all columns."""
     columns: tuple[Column, ...]
     """The shown columns."""
     widths: tuple[int, ...]
-    """Width of each column in characters."""
+    """Widths of the columns in characters."""
     longest_cells: tuple[int, ...]
-    """Characters of the longest cell of each column."""
+    """Length in characters of the longest cell in each column."""
     width: int | None
-    """Characters of a line; None is unlimited."""
+    """Maximum length of a line in characters; None for no limit."""
 
     @classmethod
     def of(cls, shown: Table, width: int | None, *, growing: bool = False) -> LineLayout:
@@ -140,7 +143,7 @@ class LineLayout:
 
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
-        """Return the layout of a table that gets more rows: every column, with room for typical content."""
+        """Return the layout of a table to which rows are added: every column, with space for typical content."""
         layout = cls.of(_fit_columns(shown, width, growing=True), width, growing=True)
         return replace(layout, indexes=tuple(shown.columns.index(column) for column in layout.columns))
 
@@ -149,7 +152,7 @@ class LineLayout:
         return paint(self._line([column.title for column in self.columns], [""] * len(self.columns)), "bold")
 
     def rows(self, rows: Iterable[Row]) -> list[str]:
-        """Return the lines of rows, also of rows that came after the layout was made."""
+        """Return rows as lines. The rows may be newer than the layout."""
         return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
 
     def _row(self, cells: Sequence[str | Cell]) -> str:
@@ -166,7 +169,7 @@ class LineLayout:
         return _GAP.join(placed).rstrip()
 
     def _sizes(self, cell_widths: Sequence[int]) -> Sequence[int]:
-        """Return the column widths for one line. A long cell uses free room of the columns after it, or is cut."""
+        """Return the column widths for one line. A long cell uses free space of the columns after it, or is cut."""
         cut = [
             min(size, base) if column.shrinks and base < longest else size
             for size, base, longest, column in zip(
@@ -186,12 +189,12 @@ def _colour(cell: str | Cell) -> str:
 
 
 def _span(widths: Sequence[int]) -> int:
-    """Return the characters of a full line."""
+    """Return the length of a full line in characters."""
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
 def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
-    """Return the widths after shrinking columns that may shrink, until the table fits or no column can shrink."""
+    """Return the widths after shrinking columns, until the table fits or no column can be shrunk further."""
     if width is None:
         return widths
     fitted = list(widths)

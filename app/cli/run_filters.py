@@ -1,4 +1,4 @@
-"""Selects runs of the history by target, workload and time. A target keeps its identity if its name changes."""
+"""Selects runs of the history by target, workload and time. A renamed target is still recognised."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
-    """Return every known run, and the session of the options if one is given. Problems are reported."""
+    """Return all known runs, and the session of the options if one is given. Report sessions that cannot be read."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     also = () if current().session is None else (loaded_session(),)
@@ -33,7 +33,7 @@ def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
 def select_runs(
     runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
 ) -> tuple[PastRun, ...]:
-    """Return the runs on a target, of a workload, since a time. Raises NotFoundError for an unknown target."""
+    """Return the runs on a target, with a workload, since a time. Raises NotFoundError for an unknown target."""
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
@@ -52,10 +52,10 @@ def select_runs(
 
 
 def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
-    """Return the stable device identities that a target name means.
+    """Return the stable device identities to which a target name refers.
 
-    The present device of that name comes first, then the newest device of that name in the history. Raises
-    NotFoundError if there is none.
+    A present device with that name takes precedence over the newest one in the history. Raises NotFoundError if there
+    is neither.
     """
     exact = {run.thing for run in runs if _has_word(run.thing, target)}
     if exact:
@@ -78,7 +78,7 @@ def _has_word(name: str, word: str) -> bool:
 
 
 def _current_identity(target: str) -> str | None:
-    """Return the identity of the present device of that name; None without one, or if only its name identifies it."""
+    """Return the stable identity of the present device with that name; None if there is no device or identity."""
 
     async def find(bench: Workbench, _: Interruption) -> str | None:
         try:

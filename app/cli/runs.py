@@ -35,7 +35,7 @@ PSEUDONYMS = (
     "One of the runs is redacted. Its serial numbers, host names and similar data are pseudonyms, so they differ."
 )
 _MAX_SESSIONS = 50
-"""Maximum number of sessions that are read to compare runs of two sessions."""
+"""Maximum number of earlier sessions that are read for a comparison of runs of two sessions."""
 
 
 @command("runs", "raidbench runs", "raidbench runs --all --json")
@@ -74,7 +74,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 
 
 def _session() -> list[LoadedSession]:
-    """Return the session of the options or the last one; an empty list if nothing was measured yet."""
+    """Return the selected session, or the last one; an empty list if there is none yet."""
     try:
         return [loaded_session()]
     except NotFoundError:
@@ -93,7 +93,7 @@ def _sessions() -> Iterator[LoadedSession]:
 
 
 def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
-    """Yield the runs of recent sessions that contain the same job, one tuple per session, without `excluded`."""
+    """Yield the runs of each recent session that contains the same job, without the `excluded` sessions."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 
@@ -140,8 +140,8 @@ def _baseline_cell(loaded: LoadedSession, run: RunRecord, repeats: Replicates) -
 def compare_command(a: str, b: str | None, threshold: float | None, judge_again: bool, as_json: bool) -> int:
     """Compare two runs or show an experiment.
 
-    A and B are runs such as r3, or SESSION/r3 for a run of another session or archive. Their repeats count, too. The
-    difference is in percent of A. An experiment of `raidbench ab` is called e1 and needs no B.
+    A and B are runs such as r3, or SESSION/r3 for a run of another session or archive. Repeats of both runs are
+    included. The difference is in percent of A. For an experiment of `raidbench ab`, give only its name, such as e1.
     """
     if b is None:
         if threshold is not None:
@@ -191,7 +191,7 @@ def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[json_schema.Json]
 
 
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
-    """Show the experiment with the name that `raidbench ab` gave it."""
+    """Show an experiment of `raidbench ab`. `name`: its name, or SESSION and name."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = find_experiment(session if slash else None, experiment_id)
     comparison = stored_comparison(
@@ -213,7 +213,10 @@ def _experiment_json(
 
 
 def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
-    """Return an experiment of a session, by default the last one. Raises NotFoundError, naming those it has."""
+    """Return an experiment of a session, by default of the last one.
+
+    Raises NotFoundError, which names the existing experiments.
+    """
     loaded = loaded_session(session)
     record = loaded.session.experiment(experiment_id)
     if record is None:
@@ -226,7 +229,7 @@ def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSess
 
 
 def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
-    """Return a run by its name, `r3` or `SESSION/r3`. Raises NotFoundError, which names the existing runs."""
+    """Return the run `r3` or `SESSION/r3`. Raises NotFoundError, which names the existing runs."""
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     run = loaded.session.run(run_id)

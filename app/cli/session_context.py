@@ -1,4 +1,4 @@
-"""The machine and the session that a command works on."""
+"""The machine and the session on which a command works."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Ts = TypeVarTuple("Ts")
 def host_of(
     options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
 ) -> Host:
-    """Return the machine that the options select. `dry`: plan as root would, but write nothing.
+    """Return the machine that the options select. `dry`: plan as if as root, but write nothing.
 
-    `child_nice`: nice value of programs started on this machine; None keeps ours. `hurry`: speed of a simulated host
-    unless the options set it. `rights`: whether root is needed, for which sudo may ask.
+    `child_nice`: nice value of programs started on this machine; None for that of this process. `hurry`: speed of a
+    simulated host if the options do not set it. `rights`: whether root is needed, so that sudo may ask for a password.
 
-    Raises InvalidValueError if the options name two machines, NotFoundError if a recording is missing.
+    Raises InvalidValueError if the options select two machines, NotFoundError if a recording is missing.
     """
     host = _bare_host(options, child_nice, hurry, rights=rights and not dry, read_only=dry or options.read_only)
     if dry:
@@ -81,7 +81,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 
 
 def _simulated_host(options: Options, speed: float) -> Host:
-    """Return the simulated host; its state is next to its sessions. Raises StorageError if that is unwritable."""
+    """Return the simulated host. Its state is stored next to its sessions. Raises StorageError if that fails."""
     from backends.simulator.host import SimulatedHost
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
@@ -106,7 +106,7 @@ def _simulated_host(options: Options, speed: float) -> Host:
 
 
 def workbench_on(host: Host) -> Workbench:
-    """Return a workbench on a host, without a session. The advice rules are imported when they are needed."""
+    """Return a workbench on a host, without a session. The advice rules are imported when they are first needed."""
     from app.core.workbench import Workbench
 
     def advise(facts: RunFacts) -> tuple[Advice, ...]:
@@ -120,9 +120,10 @@ def workbench_on(host: Host) -> Workbench:
 def workbench(
     *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
 ) -> Iterator[Workbench]:
-    """Provide a workbench on the selected machine, without a session, and close it at the end.
+    """Yield a workbench on the selected machine, without a session, and close it at the end.
 
-    `quiet`: no note about items that a crash left, for `recover` itself. `dry`, `hurry`, `rights`: as for `host_of`.
+    `quiet`: print no note about items that a crash left behind; `recover` itself uses this. `dry`, `hurry`, `rights`:
+    see `host_of`.
     """
     options = current()
     if options.session is not None:
@@ -140,7 +141,7 @@ def workbench(
         bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
         raise
     bench.close()
-    if bench.session.inventory != Inventory():  # do not look for vendors now
+    if bench.session.inventory != Inventory():  # otherwise vendor modules would be imported only for this
         remember_scan(bench.hardware.machine, bench.session.inventory)
 
 
@@ -153,9 +154,9 @@ def on_workbench(
     hurry: float = 1.0,
     rights: bool = False,
 ) -> T:
-    """Open a workbench, run a coroutine on it, and return its result.
+    """Open a workbench, run a coroutine with it, and return the result.
 
-    `changes`: whether the coroutine changes something unless `dry`. Raises RefusedError in read-only mode.
+    `changes`: whether the coroutine changes something, unless `dry`. Raises RefusedError in read-only mode if so.
     """
     if changes and not dry:
         refuse_read_only()
@@ -164,7 +165,7 @@ def on_workbench(
 
 
 def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
-    """Save the inventory for shell completion. There is no completion for a recorded machine."""
+    """Save the inventory for shell completion. A recorded machine has no completion."""
     options = current()
     if options.machine is None:
         from app.core.session.completion_cache import completion_cache_path, save_completion_cache
@@ -173,7 +174,7 @@ def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
 
 
 def warn_of_journal(journal: Journal) -> None:
-    """Report on standard error the items that a crash left on the selected machine."""
+    """Report on standard error the items that a crash left behind on the selected machine."""
     if (unknown := journal.newer_error()) is not None:
         say(f"Note: {unknown} {unknown.hint} Until then, changes are disabled.")
     running = journal.left_running()
@@ -194,7 +195,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 
 def report_trials(undecided: UndecidedTrials) -> None:
-    """Report on standard error the active trials, the time left, and the commands that decide them."""
+    """Report on standard error the undecided trials, the time left, and the commands that decide them."""
     if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
@@ -203,8 +204,8 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 
 def _warn_of_arrays(folder: Path) -> None:
-    """Report the arrays whose creation or deletion was interrupted, by the journal in this folder."""
-    # Skip the import if there is no file. A user cannot see files in root's folder.
+    """Report the arrays whose creation or deletion was interrupted, as the journal in this folder shows."""
+    # Without a file, the import is not needed. A user cannot see the file in root's folder.
     if not os.path.exists(folder / ARRAYS):
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
@@ -226,7 +227,7 @@ def interrupted_experiments() -> tuple[InterruptedExperiment, ...]:
 
 
 def interrupted_sweeps() -> tuple[Path, ...]:
-    """Return the sessions of unfinished sweeps that are not running on the selected machine, newest first."""
+    """Return the session folders of unfinished sweeps that are not running, newest first."""
     paths = current().paths
     if not any(paths.sessions.glob("*/sweep.active")):  # skip the import if there is no file
         return ()
@@ -236,16 +237,16 @@ def interrupted_sweeps() -> tuple[Path, ...]:
 
 
 async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
-    """Open the session of the options, or continue the last one, and record the inventory.
+    """Open the session that the options name, or continue the last one, and record the inventory.
 
-    `fresh`: open a new session if the options name none. Raises StorageError if it cannot be written.
+    `fresh`: open a new session if the options name none. Raises StorageError if the session cannot be written.
     """
     await bench.open(folder or current().session, fresh=fresh)
     await bench.hardware.probe_if_stale()
 
 
 async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None:
-    """Open a session like `open_session`, and record the findings of the check in it. Raises StorageError."""
+    """Open a session like `open_session`, and record the findings of `check` in it. Raises StorageError."""
     await open_session(bench, fresh=fresh)
     if (check_session := action("check.session")) is not None:
         await check_session(bench, bench.hardware.machine)
@@ -258,10 +259,10 @@ def refuse_read_only() -> None:
 
 
 def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
-    """Return a session for reading only: by folder, name or archive, or the last one.
+    """Return a session for reading: one given by folder, name or archive, or the last one.
 
-    `whole`: also unpack the files next to the log of an archive. Raises NotFoundError if it is missing, StorageError if
-    it cannot be read, RefusedError if the archive is damaged.
+    `whole`: whether to unpack the other files of an archive, too, and not only the log. Raises NotFoundError if the
+    session is missing, StorageError if it cannot be read, RefusedError if the archive is damaged.
     """
     from app.core.session import folders, store
 
@@ -289,7 +290,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
 
 def _load(folder: Path) -> LoadedSession:
-    """Return a session. Raises NotFoundError, whose hint names another machine that has it."""
+    """Return a session. Raises NotFoundError, whose hint names the machine to which the session belongs, if any."""
     from app.core.session import store
 
     try:
@@ -301,14 +302,14 @@ def _load(folder: Path) -> LoadedSession:
 
 
 def _simulated_sessions() -> str:
-    """Return a sentence about sessions of simulated machines if this machine is selected; "" without such sessions."""
+    """Return a sentence about existing sessions of simulated hosts; "" without such, or on a simulated host."""
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
     return " Sessions of simulated hosts are separate: put --demo before the command to use them."
 
 
 def _other_machine_hint(folder: Path) -> str:
-    """Return how to select the machine that has a session of that name; "" if no machine has one."""
+    """Return how to select the machine to which a session of that name belongs; "" if there is none."""
     if folder.name != str(folder):
         return ""
     current_name = current().state_name
@@ -319,7 +320,7 @@ def _other_machine_hint(folder: Path) -> str:
 
 
 def require_its_machine(folder: Path) -> None:
-    """Raises RefusedError if the session to continue does not belong to the selected machine."""
+    """Raises RefusedError if a session to be continued does not belong to the selected machine."""
     from app.core.session.store import read_start
 
     start = read_start(folder)
@@ -337,7 +338,7 @@ def require_its_machine(folder: Path) -> None:
 
 
 def _start_hint(rack: str) -> str:
-    """Return the sentence that says how to select a simulated host, or this machine for ""."""
+    """Return a sentence that says how to select the simulated host `rack`, or this machine for ""."""
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
@@ -348,9 +349,9 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
 
 
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
-    """Return the newest session with changes in effect and these changes, newest first; None if there is none.
+    """Return the newest session with changes in force, and these changes, newest first; None if there is none.
 
-    `named`: id of a change that also counts if its tool timed out, because a controller may have completed it later.
+    `named`: id of a change that counts even if its tool timed out, because the controller may have applied it later.
     """
     from app.core.session import folders, store
     from app.core.session.journal import Journal
@@ -363,7 +364,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_apply_late)
         if records := (*session.in_force, *late):
-            # The watchdog of a trial writes only to the journal, because the session may be open in another process.
+            # The session may be open in another process, so the watchdog of a trial writes only to the journal.
             back = journal.restored_ids(folder)
             if records := tuple(change for change in records if change.id not in back):
                 return folder, records

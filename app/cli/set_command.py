@@ -64,7 +64,7 @@ def set_command(options: _SetOptions) -> int:
 
 
 def parse_assignments(texts: tuple[str, ...]) -> dict[str, str]:
-    """Return the values of KEY=VALUE arguments by key, in their order. Raises InvalidValueError."""
+    """Return the values of KEY=VALUE arguments by key, in their order. Raises InvalidValueError for an invalid one."""
     values: dict[str, str] = {}
     for text in texts:
         key, equals, wanted = (part.strip() for part in text.partition("="))
@@ -119,7 +119,7 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
 async def _apply(
     bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
 ) -> int:
-    """Apply the changes in order. Whatever ends it, report which changes were made and which were not."""
+    """Apply the changes in order. In any case, report at the end which changes were made and which were not."""
     done: list[tuple[Change, ChangeEnded]] = []
     failure: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):

@@ -1,4 +1,4 @@
-"""Options that several commands have, each with one text."""
+"""Options that several commands have, each with the same help text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.cli.options import PERCENT
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-HOSTS_HELP = "Run on these hosts over SSH: node[1-40], groups as @raid; !node7 excludes a host."
+HOSTS_HELP = "Run on these hosts over SSH, such as node[1-40] or a group @raid; !node7 excludes a host."
 
 json_option: Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -24,7 +24,7 @@ confirm_option: Decorator = click.option(
     "--confirm",
     "typed",
     metavar="TOKEN",
-    help="Confirm a dangerous step. The refusal shows the token, such as the end of a serial number.",
+    help="Confirm a dangerous step. Without it, the error shows the token, such as the end of a serial number.",
 )
 
 redact_option: Decorator = click.option(
@@ -44,7 +44,7 @@ detach_option: Decorator = click.option(
 )
 
 judge_again_option: Decorator = click.option(
-    "--judge-again", is_flag=True, help="Judge experiments by the current rules, not by those of their time."
+    "--judge-again", is_flag=True, help="Judge experiments by the current rules, not by the rules with which they ran."
 )
 
 ignore_option: Decorator = click.option(
@@ -74,7 +74,7 @@ def output_option(*, required: bool = False) -> Decorator:
 
 def threshold_option() -> Decorator:
     """Return the option `--threshold` of an A/B comparison."""
-    from app.core.analysis.stats import THRESHOLD_PERCENT  # only commands that compare pay for the statistics
+    from app.core.analysis.stats import THRESHOLD_PERCENT  # only commands that compare need this import
 
     return click.option(
         "--threshold",

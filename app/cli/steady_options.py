@@ -1,4 +1,4 @@
-"""The steady-state options of every command that measures."""
+"""The steady-state options that every command has that measures."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ steady_round_option = click.option(
     help="Length of a round. Five rounds are judged together (default: 10, or as configured).",
 )
 _UNTIL = click.option(
-    "--until-steady", is_flag=True, help="Start the measurement when IOPS are steady by the SNIA rule, or at the cap."
+    "--until-steady",
+    is_flag=True,
+    help="Start measuring when IOPS are steady by the SNIA rule, at the latest after --steady-cap.",
 )
 _EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as soon as the measured values are steady.")
 
 
 def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that adds the options. The command gets `steady`, a SteadyPlan, or None without any of them.
+    """Return a decorator that adds the steady-state options.
 
-    `early`: whether to offer --end-when-steady, which makes runs differ in length.
+    The command gets them as `steady`, a SteadyPlan, or None if none was given. `early`: whether to offer
+    --end-when-steady, by which runs get different lengths.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -59,7 +62,7 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
 def steady_plan(
     config: Config, *, cap: int | None, round_s: int | None, until: bool = False, end_early: bool = False
 ) -> SteadyPlan:
-    """Return the steady-state plan of options and configuration."""
+    """Return the steady-state plan that options and configuration describe."""
     from app.core.session.event_types import SteadyPlan
 
     return SteadyPlan(

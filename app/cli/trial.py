@@ -1,4 +1,4 @@
-"""`set --trial` and `keep`: a change that is reverted automatically unless it is kept."""
+"""`set --trial` and `keep`: changes that are reverted automatically unless the user keeps them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 async def decide_trial(bench: Workbench, seconds: float) -> bool:
-    """Ask whether to keep the values on trial. Without a terminal or an answer they are reverted at the deadline.
+    """Ask whether to keep the values on trial; return whether they are as decided.
 
-    Return whether the values are as decided. Raises StorageError if the decision cannot be recorded; then they are
-    reverted.
+    Without a terminal or an answer, they are reverted at the deadline. Raises StorageError if the decision cannot be
+    recorded; they are then reverted, too.
     """
     if not can_ask():
         say(f"Trial: the old values are restored in {seconds:.0f} s. To keep the new ones, run `raidbench keep`.")

@@ -53,9 +53,9 @@ class _UndoOptions(AskingOptions):
 def undo_command(options: _UndoOptions) -> int:
     """Undo changes of the session.
 
-    Without CHANGE, undo the last change of the last session that still has some. CHANGE may be a change that failed: a
-    controller may have applied it after its tool gave up. An undo that destroys data needs its own confirmation. With
-    --all it is skipped unless there is a terminal to ask on.
+    Without CHANGE, undo the last change of the last session that has changes in force. CHANGE may be a change that
+    failed: a controller may have applied it after its tool gave up. An undo that destroys data needs its own
+    confirmation. With --all, such an undo is skipped unless raidbench can ask on a terminal.
     """
     change, as_json = options.change, options.as_json
     if change is not None and options.everything:
@@ -128,7 +128,10 @@ async def _undo_in_turn(
     options: _UndoOptions,
     outcomes: list[dict[str, Any]],
 ) -> int:
-    """Undo the changes in order and append each result to `outcomes`. Raises RaidbenchError for an only change."""
+    """Undo the changes in order and append each result to `outcomes`.
+
+    Raises RaidbenchError if a single change fails. Among several, an error is reported, and the next change follows.
+    """
     failed: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
         for at, record in enumerate(chosen):
@@ -158,12 +161,15 @@ async def _undo_in_turn(
 
 
 def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
-    """Return the change to undo and the plan for the present state; None as plan if it cannot be made yet."""
+    """Return, as JSON, the change to undo and the plan of its undo; None as plan if there is none yet."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """Return the undo plans by change id, as far as possible. Raises RaidbenchError if the only one fails."""
+    """Return the plans of the undos that can be planned now, by change id.
+
+    Raises RaidbenchError if a single undo cannot be planned.
+    """
     plans: dict[str, Change] = {}
     for record in chosen:
         try:
@@ -171,7 +177,7 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
         except UnknownSettingError:
             if len(chosen) == 1:
                 raise
-        except (NotFoundError, DeviceGoneError):  # Its device may be gone, which undoing reports.
+        except (NotFoundError, DeviceGoneError):  # The device may be gone. The undo will report that.
             continue
         except RaidbenchError:
             if len(chosen) == 1:
@@ -180,7 +186,10 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
 
 
 async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
-    """Return the confirmation token if the undo destroys data, else None. Raises RefusedError if declined."""
+    """Return the confirmation token, after asking for it, if the undo destroys data; else None.
+
+    Raises RefusedError if the user declines.
+    """
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
     await bench.hardware.probe()  # The inventory of the session may be outdated.

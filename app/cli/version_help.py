@@ -15,7 +15,7 @@ from backends.version import program_version
 
 
 def print_version(as_json: bool) -> None:
-    """Print the version; as JSON also Python, the kind of installation and the file formats."""
+    """Print the version. The JSON also contains Python, the kind of installation and the file formats."""
     if not as_json:
         data(f"raidbench {program_version()}")
         return

@@ -1,1 +1,1 @@
-"""The workbench without a terminal: sessions, settings, changes, benchmarks and their presentation."""
+"""The workbench without a user interface: sessions, settings, changes, benchmarks and their presentation."""

@@ -33,37 +33,40 @@ class Config:
     """Options that the user sets in the configuration file. Every field has a default."""
 
     fps: int = 10
-    """Redraws of the live graphs per second, 1 to 30. Fewer are enough over a slow connection."""
+    """Maximum redraws of the live graphs per second, 1 to 30. Few are sufficient over a slow connection."""
     theme: str = "auto"
     """Colour theme of the workbench, one of `THEMES`."""
     ascii: bool = False
     """Whether to draw with ASCII characters only."""
     scratch_dir: str | None = None
-    """Folder for scratch files. None: the user is asked for a target."""
+    """Folder for scratch files; None: the user must choose a target."""
     scratch_size: int | None = None
-    """Size of a new scratch file in bytes. None: the built-in size."""
+    """Size of a new scratch file in bytes; None for the built-in size."""
     profile: str = "randread-4k"
-    """Job profile that is used if none is named."""
+    """The job profile that is used if the user names none."""
     firmware_queries: bool = True
-    """Whether to query MegaRAID controllers that no tool manages. If False, their management node is never opened."""
+    """Whether to query MegaRAID controllers directly if no tool manages them.
+
+    If False, their management node is never opened.
+    """
     lend_in_use: bool = False
-    """Whether users' programs may read mounted devices, including content. Only the root helper reads this key."""
+    """Whether programs of users may read devices in use, including files. Only the root helper uses this key."""
     steady_cap: int = 1800
     """Maximum wait for the steady state in seconds."""
     steady_round: int = 10
-    """Length of a round in seconds. Short rounds reach the steady state too easily."""
+    """Length of a round in seconds. With short rounds, a run counts as steady too easily."""
     steady_rounds: int = 5
     """Number of rounds that are judged together."""
     devices_columns: tuple[str, ...] = ()
-    """Columns of the device list. Empty: the usual columns."""
+    """Columns of the device list; () for the usual columns."""
     devices_order: str = "address"
     """Sort key of the device list."""
     state_file: str | None = None
-    """Settings file against which the workbench compares the machine."""
+    """Settings file with which the workbench compares the machine."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)
     """Rated endurance in terabytes written, by drive model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
     santricity: tuple[HttpsEndpoint, ...] = ()
-    """Web services of E-Series storage systems: `[santricity.lab]`. No other network address is ever contacted."""
+    """Web services of E-Series storage systems: `[santricity.lab]`. No other network address is ever used."""
     keymap: Mapping[str, str] = field(default_factory=dict)
     """Keys by command id: `{"bench.run": "f5"}`."""
 
@@ -141,14 +144,14 @@ KEYS: Mapping[str, Parse[Any]] = {
     "santricity": parse_endpoints,
     "keymap": _keymap,
 }
-"""All keys of the configuration file, each with the parser of its value."""
+"""All keys of the configuration file, each with the function that parses its value."""
 
 
 def load_config(path: Path, *, required: bool) -> Config:
-    """Return the configuration in `path`.
+    """Return the configuration in the file `path`.
 
-    A missing file means the defaults, unless `required`. Raises NotFoundError if a required file is missing,
-    ConfigError with a sentence that names the key and the line if the file cannot be used.
+    If the file is missing, return the defaults, unless it is `required`. Raises NotFoundError if a required file is
+    missing, ConfigError with a sentence that names the key and the line if the file cannot be used.
     """
     shown = clean(str(path), 200)
     try:
@@ -168,21 +171,24 @@ def load_config(path: Path, *, required: bool) -> Config:
 
 
 def parse_config(data: bytes, shown: str) -> Config:
-    """Return the configuration in a file's bytes. `shown`: its name. Raises ConfigError if they are invalid."""
+    """Return the configuration in the bytes of a file. `shown`: name of the file.
+
+    Raises ConfigError for an invalid one.
+    """
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
     top.require_keys(*KEYS)
     return Config(**{key: top.parse(key, KEYS[key], value) for key, value in top.given.items()})
 
 
 def save_key(path: Path, key: str, value: str | tuple[str, ...]) -> None:
-    """Write one key to the configuration file and leave the rest of the file unchanged.
+    """Write one key to the configuration file, and leave the rest of the file unchanged.
 
     Raises ConfigError if the file cannot be written, or if the result would not be a valid configuration.
     """
     shown = clean(str(path), 200)
-    literal = json.dumps(value, ensure_ascii=False)  # strings and lists of strings have the same syntax in TOML
+    literal = json.dumps(value, ensure_ascii=False)  # JSON strings and lists of strings are valid TOML, too
     try:
-        real_path = os.path.realpath(path)  # a symbolic link of the user stays a link
+        real_path = os.path.realpath(path)  # if the file is a symbolic link, its target is replaced
         content = read_whole(real_path)
         before = (content or b"").decode("utf-8")
         lines = re.findall(r"[^\n]*\n|[^\n]+", before)

@@ -1,4 +1,4 @@
-"""Package names of the system's programs by distribution, from the list that the installer reads too."""
+"""Names of the packages that contain programs, by distribution. The installer uses the same list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.values import dataclass
 
 _APP = Path(__file__).resolve().parents[1]
 PLACES = (_APP / "packages", _APP.parent / "tools" / "packages")
-"""Paths of the package list: installed, and in the source tree."""
+"""Possible paths of the package list: in an installation, and in the source tree."""
 
 MANAGERS: Mapping[str, tuple[str, str]] = {
     "apt-get": ("apt-get install", "Debian, Ubuntu"),
@@ -20,12 +20,12 @@ MANAGERS: Mapping[str, tuple[str, str]] = {
     "apk": ("apk add", "Alpine"),
     "pacman": ("pacman -S", "Arch"),
 }
-"""Install command and distributions of each package manager, in the order of the list's columns."""
+"""Install command and distributions of each package manager. The order is that of the list's columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """One line of the package list."""
+    """A line of the package list."""
 
     step: str
     """Installation step that needs the program: run, test, browser, lab."""
@@ -44,14 +44,17 @@ def packages() -> tuple[Package, ...]:
 
 
 def package_names(manager: str, *programs: str) -> tuple[str, ...]:
-    """Return a package manager's names for programs; a program that is not listed keeps its own name."""
+    """Return the names of packages with these programs. A program that is not listed is used as its package's name."""
     column = list(MANAGERS).index(manager)
     names = {package.program: package.names[column] for package in packages()}
     return tuple(name for name in dict.fromkeys(names.get(program, program) for program in programs) if name != "-")
 
 
 def install_hint(host: Host, *programs: str) -> str:
-    """Return the command that installs programs on a host; without a known package manager, those of all."""
+    """Return a hint with the command that installs programs on a host.
+
+    If the package manager is not known, the hint has the commands of all package managers.
+    """
     commands = {name: " ".join((typed, *package_names(name, *programs))) for name, (typed, _) in MANAGERS.items()}
     for name, command in commands.items():
         if host.which((name,)) is not None:

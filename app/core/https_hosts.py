@@ -1,4 +1,4 @@
-"""Hosts extended by the storage systems of the configuration that are queried over HTTPS."""
+"""Adds the storage systems in the configuration, which are queried over HTTPS, to a host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def with_configured_systems(host: Host, config: Path) -> Host:
-    """Return the host with the configured storage systems; unchanged if none can be read (reported elsewhere)."""
+    """Return the host together with the configured storage systems.
+
+    If the configuration cannot be read, the host is returned unchanged; the error is reported elsewhere.
+    """
     try:
         given = read_toml(read_input(config, MEBIBYTE), "", "", InvalidValueError).given.get("santricity", {})
         doors: Sequence[HttpsEndpoint] = parse_endpoints(given) if given else ()
@@ -31,7 +34,7 @@ def with_configured_systems(host: Host, config: Path) -> Host:
 
 
 def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
-    """Return the endpoints of the table `santricity`. Raises ValueError with words that follow the key."""
+    """Return the endpoints in the table `santricity`. Raises ValueError with words that follow the key's name."""
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):

@@ -1,7 +1,7 @@
-"""Experiments whose process was killed: found by a flag file, and reverted under the rules of every undo.
+"""Experiments whose process was killed. They are found by a flag file, and reverted like any undo.
 
-A kill leaves value B in force although its change is complete, so neither journal nor session report a failure. The
-flag file exists in the session folder from the start of an experiment until its value is restored.
+After a kill, value B stays in force. Its change is complete, so neither the journal nor the session reports a failure.
+The flag file is in the session folder from the start of an experiment until its old value is restored.
 """
 
 from __future__ import annotations
@@ -26,29 +26,29 @@ _REASON = "Its process was interrupted; the old value was restored afterwards."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptedExperiment:
-    """An experiment without a process, whose value B may still be in force."""
+    """An experiment whose process is gone, and whose value B may still be in force."""
 
     folder: Path
-    """Folder of its session."""
+    """Folder of the experiment's session."""
     record: ExperimentRecord
     """Record of the experiment."""
 
     @property
     def name(self) -> str:
-        """Return the name of the experiment, `experiment e1 of session 20260301-101500`."""
+        """Return the name of the experiment, such as `experiment e1 of session 20260301-101500`."""
         return f"experiment {self.record.id} of session {self.folder.name}"
 
     @property
     def sentence(self) -> str:
-        """Return a sentence about the value that was left in force, without a full stop."""
+        """Return a sentence, without its full stop, about the value that may still be in force."""
         start = self.record.start
         return f"{self.name}: interrupted. {start.key} of {start.target} may still be {start.b} instead of {start.a}"
 
 
 def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:
-    """Return experiments without a process whose value may be in force, newest session first. Never raises.
+    """Return experiments whose process is gone and whose value B may be in force, newest session first. Never raises.
 
-    `own_folder`: folder of a session that this process has open and in which it runs no experiment now.
+    `own_folder`: folder of a session that this process has open. The process must not be running an experiment in it.
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
@@ -62,7 +62,7 @@ def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[I
 
 
 def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
-    """Return experiments that did not restore their value and have a change in force, newest first."""
+    """Return experiments that did not restore the old value and whose value B may be in force, newest first."""
     return tuple(
         record
         for record in reversed(session.experiments)
@@ -71,9 +71,9 @@ def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
 
 
 async def restore_settings(bench: Workbench) -> tuple[str, ...]:
-    """Restore the values that experiments of the open session left; return sentences about failures.
+    """Restore the old values of interrupted experiments in the open session; return sentences about failures.
 
-    A value that is neither A nor B was set by another program and stays. Raises StorageError if nothing can be
+    A value that is neither A nor B was set by another program and is left alone. Raises StorageError if nothing can be
     recorded.
     """
     folder = bench.require_recording()
@@ -110,7 +110,7 @@ async def _undo_failure(bench: Workbench, record: ChangeRecord) -> str:
 
 
 def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[ChangeRecord, ...]:
-    """Return the changes to B that may be in force, without those that the user made later."""
+    """Return the changes to value B that may be in force. Changes that the user made later are left out."""
     start, change_ids = record.start, _changes_of_its_process(session, record)
     return tuple(
         change
@@ -122,7 +122,10 @@ def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[Chang
 
 
 def _changes_of_its_process(session: Session, record: ExperimentRecord) -> frozenset[str]:
-    """Return the ids of changes by the experiment's process. Times prove no order: clocks can be set."""
+    """Return the ids of the changes that the experiment's process made.
+
+    They are found by their order in the log: times prove no order, as clocks can be set.
+    """
     names: set[str] = set()
     is_its_process = False
     for event in session.events:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 THEMES: Mapping[str, str] = {
-    "auto": "Light or dark, as the terminal reports. With 16 colours only: the terminal's own colours.",
+    "auto": "Light or dark, as the terminal reports. A terminal with only 16 colours keeps its own colours.",
     "dark": "Light text on a dark background.",
     "light": "Dark text on a light background.",
     "terminal": "The terminal's own 16 colours on its own background.",
 }
-"""Theme names, each with a sentence that describes it."""
+"""Names of the themes, each with a sentence about it."""

@@ -18,9 +18,10 @@ _KEY = re.compile(r"""\s*(?:["']([^"']+)["']\s*=|["']?([A-Za-z0-9_-]+)["']?\s*[=
 
 
 class TomlLines:
-    """Line numbers of tables and their keys.
+    """Line numbers of the tables and keys of a file.
 
-    A table is `axis.2`, the third of its kind, `axis.2.job` within it, or `job`; "" is the top.
+    A table is named `axis.2` (the third table of the array `axis`), `axis.2.job` (a table in it), or `job`. The top
+    table is "".
     """
 
     def __init__(self, text: str) -> None:
@@ -35,14 +36,17 @@ class TomlLines:
                     counts[name] = counts.get(name, -1) + 1
                     name = f"{name}.{counts[name]}"
                 elif (first := name.partition("."))[0] in counts and first[1]:
-                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # belongs to the last table of that array
+                    name = f"{first[0]}.{counts[first[0]]}.{first[2]}"  # this table is in the last table of that array
                 table = name
                 self._numbers.setdefault((table, ""), number)
             elif (key := _KEY.match(line)) is not None:
                 self._numbers.setdefault((table, key[1] or key[2]), number)
 
     def of(self, table: str, key: str = "") -> int:
-        """Return the line of a key; else that of its table, or of the enclosing table; 1 if none is found."""
+        """Return the line of a key.
+
+        If it is not found, return the line of its table or of the enclosing table, or 1.
+        """
         number = self._numbers.get((table, key))
         if number is None and key:
             number = self._numbers.get((f"{table}.{key}" if table else key, ""))
@@ -58,12 +62,14 @@ class TomlLines:
 
 T = TypeVar("T")
 Parse = Callable[[Any], T]
-"""Parser of a value. Raises ValueError with words that follow the key ("must be ..."), or an error with a complete
-sentence."""
+"""Function that parses a value.
+
+It raises ValueError with words that follow the key's name ("must be ..."), or an error with a complete sentence.
+"""
 
 
 class TomlFile:
-    """Context that the tables of one file share: display name, text, error class and default hint."""
+    """Properties that all tables of a file have in common: displayed name, text, error class and default hint."""
 
     def __init__(self, shown: str, text: str, failure: type[InvalidValueError], hint: str) -> None:
         self.shown = shown
@@ -74,7 +80,10 @@ class TomlFile:
 
 
 class TomlTable:
-    """A table of a file by its name (`job`, `axis.2`, "" at the top). Every method raises the file's error class."""
+    """A table of a file, with its name (`job`, `axis.2`, or "" for the top table).
+
+    Every method raises the error class of the file.
+    """
 
     def __init__(self, file: TomlFile, name: str, given: Mapping[str, Any]) -> None:
         self.file = file
@@ -88,7 +97,7 @@ class TomlTable:
         )
 
     def line_of(self, key: str) -> int:
-        """Return the line of a key, or of the table if the key is not given."""
+        """Return the line of a key; the line of the table if the table does not have the key."""
         return self.file.lines.of(self._name, key)
 
     def require_keys(self, *legal: str) -> None:
@@ -100,7 +109,7 @@ class TomlTable:
                 raise self.error(key, sentence, suggestion_hint(key, legal, f"Known keys: {', '.join(legal)}."))
 
     def parse(self, key: str, parse: Parse[T], value: Any, called: str = "") -> T:
-        """Return the parsed value of a key; `called` is its name in error messages if that is not the key."""
+        """Return the parsed value of a key. `called`: its name in error messages, if that differs from the key."""
         name = called or clean(key, 40)
         try:
             return parse(value)
@@ -114,14 +123,14 @@ class TomlTable:
         return self.parse(key, parse, self.given[key]) if key in self.given else default
 
     def table(self, key: str) -> TomlTable:
-        """Return a table inside this one; an empty table if it is not given."""
+        """Return a table in this one; an empty table if there is none with that key."""
         table = self.given.get(key, {})
         if not isinstance(table, dict):
             raise self.error(key, f"{key} must be a table: [{key}].")
         return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, table)
 
     def tables(self, key: str) -> list[TomlTable]:
-        """Return an array of tables; an empty list if it is not given."""
+        """Return an array of tables; an empty list if there is none with that key."""
         tables = self.given.get(key, [])
         if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
             raise self.error(key, f"{key} must be an array of tables: [[{key}]].")
@@ -148,11 +157,14 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
 
 
 class _UnfitError(ValueError):
-    """Valid TOML beyond the limits that parsers guarantee."""
+    """Valid TOML that exceeds a limit of this module."""
 
 
 _MOST_PARTS = 100
-"""Maximum number of dots in a line outside of strings: tomllib's time grows with the square of a key's parts."""
+"""Maximum number of dots in a line, without those in strings.
+
+The time that tomllib needs grows with the square of the number of parts of a key.
+"""
 
 _TEXTS = re.compile(r"""\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*""")
 
@@ -164,7 +176,7 @@ def _require_shallow(text: str) -> None:
 
 
 def _require_small(data: Mapping[str, Any]) -> None:
-    """Raise _UnfitError if an integer exceeds 64 bits, which TOML does not guarantee. No I/O."""
+    """Raise _UnfitError if an integer needs more than 64 bits. TOML does not guarantee such integers. No I/O."""
     left: list[Any] = [data]
     while left:
         value = left.pop()
@@ -177,14 +189,14 @@ def _require_small(data: Mapping[str, Any]) -> None:
 
 
 def text_or_empty(value: Any) -> str:
-    """Return a quoted string. Raises ValueError for any other value."""
+    """Return a string, which may be empty. Raises ValueError for any other type of value."""
     if not isinstance(value, str):
         raise ValueError("must be a text in quotes")
     return value.strip()
 
 
 def text(value: Any) -> str:
-    """Return a quoted string that is not blank. Raises ValueError for any other value."""
+    """Return a string that is not blank. Raises ValueError for any other value."""
     stripped = text_or_empty(value)
     if not stripped:
         raise ValueError("must be a text in quotes")

@@ -1,4 +1,4 @@
-"""The workbench without a terminal: one session on one host, and all operations in it."""
+"""The workbench without a user interface: one session on one host, and everything that can be done in it."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
 
 
 class Workbench(Recorder):
-    """A session being recorded, with its operations. Events fold into `session`; listeners receive each event."""
+    """A session that is being recorded, with its operations. Each event updates `session` and goes to all listeners."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
-        """`advisor`: gives advice on runs."""
+        """`advisor`: returns advice on runs."""
         super().__init__(host, paths=paths)
         self.hardware = SessionInventory(self)
         """Inventory of the host."""
         self.changes = SessionChanges(self, self.hardware, host)
-        """Applies, tries, undoes and recovers changes."""
+        """Applies changes, makes trials, undoes changes and recovers after a crash."""
         self.keeping = SettingPersister(self, self.hardware)
-        """Persists settings over reboots."""
+        """Makes settings survive a reboot."""
         self.jobs = SessionBenchmarks(self, self.hardware, advisor)
         """Runs benchmarks."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
-        """The host if it may be restarted (simulated hosts only), else None."""
+        """The host, if raidbench may restart it (simulated hosts only); else None."""
 
     def for_another_session(self) -> Workbench:
-        """Return a workbench on the same host without a session."""
+        """Return another workbench on the same host. It has no session yet."""
         return Workbench(self.host, paths=self.paths, advisor=self.jobs.advisor)
 
     @cached_property
@@ -57,14 +57,14 @@ class Workbench(Recorder):
         self.emit(NoteAdded(at=time.time(), text=text))
 
     def mark_baseline(self, run_id: str | None) -> None:
-        """Compare other runs with this one, or with none. Raises NotFoundError (no such run), StorageError."""
+        """Mark a run with which other runs are compared; None removes the mark. Raises NotFoundError, StorageError."""
         self.require_recording()
         if run_id is not None and self.session.run(run_id) is None:
             raise NotFoundError(f"This session has no run {run_id}.")
         self.emit(BaselineMarked(at=time.time(), run=run_id))
 
     def problem(self, where: str, error: RaidbenchError) -> None:
-        """Record an error in the session. Never raises."""
+        """Record an error in the session, if possible. Never raises."""
         with contextlib.suppress(StorageError):
             self.emit(
                 ProblemRecorded(at=time.time(), problem=Problem(where=where, message=error.message, hint=error.hint))

@@ -1,1 +1,1 @@
-"""The root helper: executes a closed table of verbs that need root, for a raidbench that runs as a user."""
+"""The root helper: executes a fixed set of verbs that need root, for a raidbench that runs as a user."""

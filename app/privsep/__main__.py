@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from app.core.session.paths import Paths
 
 _IGNORED_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
-"""Signals of the terminal that the helper ignores. It ends with its connection."""
+"""Signals from the terminal, which the helper ignores. It ends when its connection is closed."""
 
 
 def main() -> int:
-    """Serve requests until the connection closes.
+    """Serve requests until the connection is closed, and return the exit status.
 
-    Return 2 for an installation that root must not run, 4 without connection.
+    It is 2 for an installation that root must not run, and 4 without a connection.
     """
     connection = _connection()
     if connection is None or os.geteuid() != 0:
@@ -53,9 +53,9 @@ def _connection() -> socket.socket | None:
 
 
 def _refusal_reason() -> str | None:
-    """Return why root must not run this installation, or None."""
+    """Return why root must not run this installation, or None if it may."""
     if not sys.flags.isolated:
-        return "Python reads variables and folders of the user. Start it with -I."
+        return "Python reads variables and folders of the user. Start Python with -I."
     from app.privsep.installation import ownership_problem
 
     return ownership_problem()
@@ -72,17 +72,17 @@ def _serve(connection: socket.socket) -> None:
         connection.shutdown(socket.SHUT_RD)
 
     if not _is_owned_by_root(os.environ.get("RAIDBENCH_STATE_DIR", "/")):
-        del os.environ["RAIDBENCH_STATE_DIR"]  # Root stores nothing in a folder that other users can write to.
+        del os.environ["RAIDBENCH_STATE_DIR"]  # Root must not store anything in a folder that other users can write to.
     signal.signal(signal.SIGTERM, leave)
     if COMPANION not in sys.argv:
         die_with_parent()
     os.chdir("/")
     restrict_umask()
     uid, gid = peer_credentials(connection)
-    if uid == 0:  # Root started the helper itself: only sudo's variables name the user.
+    if uid == 0:  # The other end is root, too: only the variables of sudo name the user.
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):  # Errors are sent over the connection from here on.
+    for number in (0, 1, 2):  # From here on, errors are sent over the connection.
         os.dup2(silent, number)
 
     async def serve_requests() -> None:
@@ -94,7 +94,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _paths() -> Paths:
-    """Return root's paths. The configuration does not depend on HOME, which sudo may leave as the user's."""
+    """Return root's paths. Root's configuration is used even if sudo leaves HOME as that of the user."""
     from app.core.session.paths import ROOTS_CONFIG, Paths
 
     paths = Paths.of("")
@@ -102,7 +102,7 @@ def _paths() -> Paths:
 
 
 def _is_owned_by_root(folder: str) -> bool:
-    """Return whether only root can write to the folder, or to its nearest existing parent."""
+    """Return whether only root can write to the folder. If it does not exist, its nearest parent is checked."""
     from backends.system.local.programs import is_owned_by_root
 
     existing = os.path.abspath(folder)

@@ -1,4 +1,7 @@
-"""Verbs that measure a device whose descriptor is not passed on: the helper's own fio reads it and returns results."""
+"""Verbs that measure a device whose descriptor must not be passed on to the user.
+
+The helper's own fio reads the device, and only the results are passed on.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +26,17 @@ from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_
 from backends.text import clean
 
 MAX_RUNS = 4
-"""Maximum number of fio processes at a time: one run, and those that are ending."""
+"""Maximum number of fio processes at a time: one that measures, and others that are still ending."""
 
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
 """Signals that can end a run."""
 
 _INPUT = "-"
-"""fio's name for standard input. The job is not written to a file."""
+"""fio's name for standard input, from which it reads the job. So no job file is written."""
 
 
 class GuardedRuns:
-    """Runs of one conversation. Each is a job of known fields on devices that the helper has locked."""
+    """Runs of one conversation. Each run is a job with known fields, on devices that the helper has locked."""
 
     def __init__(self, host: LocalHost, claims: DeviceClaims) -> None:
         self._host = host
@@ -50,11 +53,11 @@ class GuardedRuns:
         interval: int,
         fio: str,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Start a job that reads locked devices. Its output and error output are passed on as descriptors.
+        """Start a job that reads locked devices. Descriptors of its output and error output are passed on.
 
-        `job`: job fields as text, of the first section. `more`: the other sections. `cap`: seconds to wait for the
-        steady state, None to not wait. `interval`: milliseconds between two documents. `fio`: the caller's fio, by
-        which it knows the supported options.
+        `job`: fields of the first section, as text. `more`: the other sections. `cap`: maximum seconds to wait for the
+        steady state; None: do not wait. `interval`: milliseconds between two outputs of fio. `fio`: path of the
+        caller's fio, whose options the caller knows.
         """
         if len(self._runs) >= MAX_RUNS:
             raise RequestDeniedError("measure: too many programs are reading.")
@@ -81,12 +84,12 @@ class GuardedRuns:
         return {"run": self._count, "pid": run.pid}, ends
 
     def _require_same_fio(self, fio: str) -> str:
-        """Return root's own fio. It must be the caller's, because the record of a run names one version.
+        """Return the path of root's fio. It must be the caller's fio, because a run records a single version of fio.
 
         Raises RefusedError if they differ.
         """
         root_fio = find_fio(self._host)
-        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # None if another user can replace it.
+        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # this is None if another user can replace the file
             raise RefusedError(
                 f"The root helper reads this device with {root_fio}, but your fio is {clean(fio, 200)}.",
                 hint=f"Put {os.path.dirname(root_fio)} first in PATH.",
@@ -118,7 +121,7 @@ class GuardedRuns:
 
 
 def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
-    """Return the job of all sections."""
+    """Return the job that consists of all these sections."""
     names = section_names(1 + len(more))
     further = [
         JobSection(name=name, job=Job.from_fields(record["job"]), waits=record["waits"])
@@ -128,7 +131,7 @@ def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Jo
 
 
 def _target(claim: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
-    """Return a device as fio inherits it: opened for its group, for reading."""
+    """Return a device as a target for fio, which inherits a descriptor that was opened for reading."""
     descriptor = claim.pass_descriptor(number)
     stack.callback(os.close, descriptor)
     return JobTarget(

@@ -1,4 +1,7 @@
-"""Verbs that change settings: locks, the journal, and changes that the helper plans itself before applying them."""
+"""Verbs that change settings: locks, the journal, and changes.
+
+The helper plans each change itself before it applies it.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ MAX_LOCKS = 256
 """Maximum number of locks at a time."""
 
 MAX_WATCHDOGS = 16
-"""Maximum number of sets of trials of one conversation; each set has its own watchdog."""
+"""Maximum number of sets of trials in one conversation. Each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session and id of a change."""
@@ -54,14 +57,14 @@ _COMPARED_FIELDS = (
     "effect",
     "companions",
 )
-"""Fields of a change that must match the helper's own plan, in addition to its steps."""
+"""Fields of a change that must be equal in the helper's plan. Its steps are compared, too."""
 
 
 class HelperChanges:
-    """Changes of one conversation, in the order lock, plan, intend, apply, outcome."""
+    """The changes of one conversation. Each follows the order lock, plan, intend, apply, outcome."""
 
     def __init__(self, host: LocalHost, machine: MachineBackends, paths: Paths, uid: int) -> None:
-        """`uid`: the user of the conversation, who owns its changes and trials."""
+        """`uid`: the user of the conversation, to whom its changes and trials belong."""
         self._host = host
         self._machine = machine
         self._paths = paths
@@ -75,12 +78,12 @@ class HelperChanges:
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Acquire a lock. Raises RefusedError if the watchdog of another user's trial will need it."""
+        """Acquire a lock. Raises RefusedError if an undecided trial of another user needs it for the revert."""
         if name in self._locks or len(self._locks) >= MAX_LOCKS:
             raise RequestDeniedError("lock: already locked, or too many locks.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            # Check under the lock, so that no trial starts meanwhile.
+            # Check while the lock is held, so that no trial can start meanwhile.
             for trial in self._journal.trials_within(LONGEST_WAIT):
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
@@ -88,7 +91,7 @@ class HelperChanges:
         return {}
 
     def unlock(self, name: str) -> Mapping[str, Any]:
-        """Release a lock. Raises RequestDeniedError while a change is applied under it."""
+        """Release a lock. Raises RequestDeniedError while a change is being applied under it."""
         if name not in self._locks:
             raise RequestDeniedError("unlock: this lock is not locked.")
         if any(self._locks[name][1] in locks for locks in self._applying):
@@ -97,7 +100,7 @@ class HelperChanges:
         return {}
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Plan the following settings of a target as one set, until another set is declared."""
+        """Declare settings of a target that are planned as one set from now on, until another set is declared."""
         address = _target(target, scope)
         backend = self._machine.backend(address)
         self._sets.pop(target, None)
@@ -106,20 +109,20 @@ class HelperChanges:
         return {}
 
     async def plan(self, change: dict[str, Any], back: dict[str, str] | None) -> Mapping[str, Any]:
-        """Plan a change again and compare it with the one that was shown.
+        """Plan a change again and compare the plan with the one that the user saw.
 
-        `back`: companion settings to restore with it, if it reverts a change; None to plan it like any other change.
-        Raises RefusedError if the plans differ or a trial of another session shares a lock.
+        `back`: companion settings to restore if the change is an undo; None for any other change. Raises RefusedError
+        if the plans differ, or if a trial in another journal has a lock in common.
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        # The caller sees the trials of this journal itself.
+        # The caller checks the trials of this journal itself.
         for trial in trials_elsewhere(self._paths.locks, self._journal):
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._possible_plans(shown, back):
-            # Read the previous values of the settings that it may move here; `shown` only names the disk.
+            # Values that the change may move are read here and not taken from `shown`, which only names the disk.
             before = await read_beside(self._machine.backends, planned, disk_beside(shown))
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
@@ -135,11 +138,11 @@ class HelperChanges:
         )
 
     async def _possible_plans(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
-        """Yield the plans that can produce the value: as a revert, alone, or with the rest of its set."""
+        """Yield plans that set the requested value: as an undo, as a single change, or as a part of its set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
             planned = await backend.back(shown.target, shown.key, shown.requested, back)
-            # `apply` compares the identity: the revert must act on the device that was changed.
+            # `apply` compares the identity, so that only the device that was changed is reverted.
             yield replace(planned, identity=shown.identity)
             return
         alone = await backend.plan(shown.target, shown.key, shown.requested)
@@ -159,7 +162,10 @@ class HelperChanges:
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
-        """Record a planned change in the journal under a new id. Raises RequestDeniedError if it was not planned."""
+        """Record a planned change in the journal under a new id.
+
+        Raises RequestDeniedError if it was not planned.
+        """
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
             raise RequestDeniedError("intend: this change was not planned.")
@@ -176,11 +182,14 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """Return the ids of all changes in a session, by all users."""
+        """Return the ids of the changes of all users in a session."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
-        """Apply a change that is in the journal, once. Raises RequestDeniedError if it was not recorded by `intend`."""
+        """Apply a change that `intend` has recorded. Each can be applied once.
+
+        Raises RequestDeniedError if it was not recorded.
+        """
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
             raise RequestDeniedError("apply: this change was not announced.")
@@ -192,7 +201,7 @@ class HelperChanges:
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
-        # Valid in this task and in the tasks that it starts.
+        # This is valid in this task and in tasks that it starts.
         custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))
         self._applying.append(locks)
         try:
@@ -202,7 +211,7 @@ class HelperChanges:
         return {}
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
-        """Record the outcome of a change of this user in the journal, unless it is there already."""
+        """Record the outcome of a change of this user in the journal, unless the journal has it already."""
         self._require_own_change(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
@@ -210,7 +219,10 @@ class HelperChanges:
         return {}
 
     def _require_own_change(self, session: str, id: str, verb: str) -> UnresolvedChange:
-        """Return a change of this user from the journal; root may act for all. Raises RequestDeniedError."""
+        """Return a change of the journal that belongs to this user. Root may act for all users.
+
+        Raises RequestDeniedError if there is none.
+        """
         made = self._journal.intent_of(id, Path(session))
         if made is None:
             raise RequestDeniedError(f"{verb}: the journal has no such change.")
@@ -219,15 +231,18 @@ class HelperChanges:
         return made
 
     def _may_decide(self, made: UnresolvedChange) -> bool:
-        """Return whether a change of the journal belongs to this user. Root may act for all users."""
+        """Return whether this user may decide about a change. Root may decide about the changes of all users."""
         return self._uid in (0, made.uid)
 
     def _trials_of_set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
-        """Return the trials that one watchdog reverts."""
+        """Return the undecided trials of one set, which have one watchdog."""
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
-        """Start the watchdog of this user's recorded trials. Raises RequestDeniedError without any, or if armed."""
+        """Start the watchdog of a set of recorded trials of this user.
+
+        Raises RequestDeniedError if there are no such trials, or if they already have a watchdog.
+        """
         if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: no announced trial ends at that time.")
         self._armed = {(folder, end) for folder, end in self._armed if end > boot_clock()}
@@ -242,12 +257,12 @@ class HelperChanges:
         return {}
 
     async def rehearse(self) -> Mapping[str, Any]:
-        """Start a watchdog with nothing on trial. It ends once it has reported that it can be armed."""
+        """Start a watchdog without a trial. It exits once it has reported that it could be armed."""
         await rehearse(self._paths)
         return {}
 
     def journal(self) -> Mapping[str, Any]:
-        """Return unfinished changes, undecided trials, and programs that are still setting a value."""
+        """Return unresolved changes, undecided trials, and changes that a program is still making."""
         return {
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
@@ -256,9 +271,9 @@ class HelperChanges:
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
-        """Write the file that keeps values after a reboot, if the helper plans the same file, and activate it.
+        """Write the file that sets values after a reboot, and activate it, if the helper plans the same file.
 
-        Raises BlockedError if the target cannot persist settings, RefusedError if the plans differ.
+        Raises BlockedError if settings of the target cannot be persisted, RefusedError if the plans differ.
         """
         address = _target(target, scope)
         backend = self._machine.backend(address)
@@ -301,7 +316,11 @@ class HelperChanges:
         return {}
 
     def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
-        """Return the locks of a change. Raises RequestDeniedError without them, HeldError if a program still runs."""
+        """Return the locks of a change.
+
+        Raises RequestDeniedError if they are not held, HeldError if a program that was left running still makes a
+        change.
+        """
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
             raise RequestDeniedError("The device is not locked.")
@@ -311,7 +330,7 @@ class HelperChanges:
         return tuple(self._locks[name][1] for name in names)
 
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
-        """Raises RequestDeniedError if a lock under which the change was planned was released since."""
+        """Raises RequestDeniedError if a lock of a planned change was released after it was planned."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
             raise RequestDeniedError("The lock on the device was lost in between. Plan the change again.")
 
@@ -327,7 +346,7 @@ _TARGET = FIELDS["intend"]["target"]
 def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
-    except Exception as error:  # Data of any wrong shape is not a change.
+    except Exception as error:  # whatever is wrong with the data, it is not a change
         raise RequestDeniedError("plan: this is not a change.") from error
     if not _TARGET(str(change.target)):
         raise RequestDeniedError("plan: this is not a change.")
@@ -335,7 +354,10 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
 
 
 def _difference(shown: Change, planned: Change) -> str:
-    """Return the first field that differs from the shown change, "" for none. The spelling of a step is ignored."""
+    """Return the name of the first field in which a plan differs from the shown change; "" for none.
+
+    The spelling of steps is ignored.
+    """
     if [step.meaning for step in shown.writes] != [step.meaning for step in planned.writes]:
         return "steps"
     return next((name for name in _COMPARED_FIELDS if getattr(shown, name) != getattr(planned, name)), "")

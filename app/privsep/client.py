@@ -1,4 +1,4 @@
-"""The user's side of the root helper: starts it and provides the host that uses it."""
+"""The user's side of the root helper: starts the helper, and returns a host that uses it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 PROGRAM = "app.privsep"
 
 SILENT_SECONDS = 30.0
-"""Seconds that a helper may take to start without a password prompt."""
+"""Seconds that a helper may take to start if it asks for no password."""
 
 WITHOUT_ROOT = "Without root privileges you can view and plan settings, but neither change them nor read raw devices."
-"""The consequences of having no root privileges."""
+"""A sentence about what is impossible without root privileges."""
 
 
 def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
-    """Declare the scope of the conversation and return its connection. Raises RefusedError if the helper rejects it."""
+    """Declare the scope of the conversation; return its connection. Raises RefusedError if the helper rejects it."""
     side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
     return side
 
 
 def helper(*, ask: bool) -> Connection:
-    """Start a helper and return its connection. `ask`: a password can be typed. Raises RefusedError, saying why not."""
+    """Start a helper and return its connection. `ask`: whether the user can type a password.
+
+    Raises RefusedError, which says why no helper could be started.
+    """
     tools = privilege_tools(ask=ask)
     if not tools:
         raise RefusedError(
@@ -53,7 +56,7 @@ def helper(*, ask: bool) -> Connection:
 
 
 def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
-    """Start the helper with one tool. Return its connection, or None and the reason as a sentence."""
+    """Start the helper with one tool. Return its connection and "", or None and the reason as a sentence."""
     sock, process = start(tool, self_exec_argv(PROGRAM))
     connection = Connection(sock)
     try:
@@ -75,19 +78,22 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
 
 
 _REFUSED, _UNCONNECTED = 2, 4
-"""Exit statuses of a helper that does not start: it reported why, or it had no connection to report on."""
+"""Exit statuses of a helper that does not start.
+
+Either it has reported the reason, or it has no connection over which to report it.
+"""
 
 
 def inherited_helper() -> Connection | None:
-    """Return the helper that root left to this process when it dropped its privileges; None without one."""
+    """Return the helper that this process inherited when it dropped root privileges; None without one."""
     sock = inherited_socket()
     return None if sock is None else Connection(sock)
 
 
 def split(arguments: list[str]) -> str:
-    """If sudo started this process for a user: leave a helper as root, and continue as that user.
+    """If sudo started this process for a user, start a root helper and continue as that user.
 
-    Return only if that fails: a sentence with the reason, or "" if sudo was not used.
+    This does not return on success. On failure, it returns the reason as a sentence; without sudo, it returns "".
     """
     user = invoker()
     if user is None:
@@ -103,8 +109,8 @@ def split(arguments: list[str]) -> str:
 
 
 def split_host(inner: LocalHost, side: HelperClient) -> Host:
-    """Return this machine with the root helper."""
-    from app.privsep import read_policy  # Imports the tables of every vendor, which only a helper needs.
+    """Return this machine as a host that uses the root helper."""
+    from app.privsep import read_policy  # Only a helper needs this import, which reads the tables of all vendors.
     from backends.system.privsep.host import SplitHost
 
     return SplitHost(inner, side, runs=read_policy.may_be_permitted, reads=read_policy.may_read)

@@ -1,4 +1,4 @@
-"""Verbs that open raw devices: the guard's verdict, the exclusive open, and the descriptor that is passed on."""
+"""Verbs that open raw devices: the check of the guard, the exclusive open, and the descriptor for the user."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ MAX_CLAIMS = 64
 
 
 class DeviceClaims:
-    """Devices opened for the user. They are judged here, whatever the user's side has decided."""
+    """Devices that are opened for the user. The helper checks them itself, whatever the user's process has decided."""
 
     def __init__(self, host: LocalHost, gid: int, config: Path) -> None:
-        """`gid`: the group that gets access to the descriptors. `config`: root's configuration."""
+        """`gid`: the group that may use the descriptors. `config`: root's configuration."""
         self._host = host
         self._gid = gid
         self._config = config
@@ -35,13 +35,16 @@ class DeviceClaims:
         self._count = 0
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
-        """Return all facts about a device."""
+        """Return all facts that the guard needs about a device."""
         device = _device(device)
         facts, _ = await judge_device(self._host, device, Intent.WRITE if writing else Intent.READ)
         return {"facts": asdict(facts)}
 
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
-        """Return the signatures on an unused device. Raises RefusedError with the guard's reasons if it is in use."""
+        """Return the signatures on a device that is not in use.
+
+        Raises RefusedError with the guard's reasons if it is.
+        """
         device = _device(device)
         confirmed = (
             None
@@ -58,10 +61,10 @@ class DeviceClaims:
         meant: dict[str, Any] | None,
         shown: list[str] | None,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Judge and open a device, and return a descriptor with which the user's programs can open it again.
+        """Check and open a device; return a descriptor by which the user's programs can open the device again.
 
-        A device that may not be written to gets no descriptor for reading, because the descriptor gives access to the
-        files of other users.
+        A device that may not be written to gets no such descriptor, because it would give access to files of other
+        users.
         """
         device = _device(device)
         if len(self._claims) >= MAX_CLAIMS:
@@ -77,13 +80,13 @@ class DeviceClaims:
         return {"hold": self._count, "lent": lends}, descriptors
 
     async def _may_lend(self, hold: DeviceClaim) -> bool:
-        """Return whether a descriptor for reading may be passed on: the device is unused, or root permits it."""
+        """Return whether a descriptor for reading may be passed on: the device is not in use, or root permits it."""
         facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or may_lend_in_use(self._config)
 
     def for_reading(self, hold: int) -> DeviceClaim:
-        """Return a device that is open for reading. Raises RequestDeniedError if there is none with that number."""
+        """Return a device that is open for reading. Raises RequestDeniedError if this number has no such device."""
         _, held, writing = self._claims.get(hold, (None, None, False))
         if held is None or writing:
             raise RequestDeniedError("measure: this device is not open for reading.")
@@ -103,7 +106,7 @@ class DeviceClaims:
 
 
 def may_lend_in_use(config: Path) -> bool:
-    """Return whether root's configuration permits passing on descriptors of devices in use.
+    """Return whether root's configuration permits passing on descriptors of devices that are in use.
 
     False if there is no configuration, if it is invalid, or if users other than root may have written it.
     """
@@ -116,7 +119,10 @@ def may_lend_in_use(config: Path) -> bool:
 
 
 def _device(path: str) -> str:
-    """Return the device node, which is used from here on. Raises RequestDeniedError if the path leads to none."""
+    """Return the device node to which a path leads. It is used instead of the path from then on.
+
+    Raises RequestDeniedError if the path does not lead to a device.
+    """
     node = node_of(path)
     if node is None:
         raise RequestDeniedError(
@@ -126,12 +132,12 @@ def _device(path: str) -> str:
 
 
 def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the data if it has only known fields, with texts and sizes. Raises RequestDeniedError if not."""
+    """Return the data if all fields are known and are texts or sizes. Raises RequestDeniedError if not."""
     allowed = {field.name for field in fields(kind)}
     sound = all(
         item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)
         for key, item in data.items()
     )
     if not set(data) <= allowed or not sound or not (data.get("name") or data.get("kind")):
-        raise RequestDeniedError(f"The path is not a {called}.")
+        raise RequestDeniedError(f"The data does not describe a device {called}.")
     return data

@@ -1,4 +1,4 @@
-"""Checks, executes and counts requests. No request can raise an error out of it."""
+"""Checks, executes and counts requests. Every error becomes a reply."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from backends.system.privsep.connection import MalformedError, unpack
 from backends.values import dataclass
 
 CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
-"""Verbs that a read-only conversation does not have. It has `hold`, but only for reading."""
+"""Verbs that are not available in a read-only conversation. `hold` is available, but only for reading."""
 
 FINISHED = frozenset({"apply", "persist", "remake", "unit"})
-"""Verbs that complete even if the connection is gone."""
+"""Verbs that are completed even after the connection was closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyFrame:
-    """A reply."""
+    """A reply to a request."""
 
     message: Mapping[str, Any]
-    """The reply as it is sent."""
+    """The content of the reply."""
     descriptors: tuple[int, ...] = ()
-    """Descriptors that are sent with it and closed afterwards."""
+    """Descriptors that are sent with the reply and closed afterwards."""
 
     @property
     def accepted(self) -> bool:
@@ -46,7 +46,7 @@ class ReplyFrame:
 
 
 class RequestDispatcher:
-    """One conversation."""
+    """Executes the requests of one conversation."""
 
     def __init__(self, *, paths: Paths, uid: int, gid: int) -> None:
         """`paths`: root's own paths. `uid` and `gid`: the user of the conversation."""
@@ -58,12 +58,12 @@ class RequestDispatcher:
         self._runs: GuardedRuns | None = None
         self._changes: HelperChanges | None = None
         self.refused = 0
-        """Requests that were malformed, unknown, out of order, or refused by a guard."""
+        """Number of requests that were malformed, unknown, out of order, or refused by a guard."""
         self.failed = 0
-        """Requests that met a defect of the helper."""
+        """Number of requests that failed because of a defect in the helper."""
 
     async def answer(self, body: bytes) -> ReplyFrame:
-        """Return the reply to a request. Never raises."""
+        """Execute a request and return the reply. Never raises."""
         number = None
         try:
             message = unpack(body)
@@ -76,7 +76,7 @@ class RequestDispatcher:
             return self._refuse(number, RefusedError(f"Request denied by the root helper: {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
-        except Exception as error:  # A defect must neither end the conversation nor count as success.
+        except Exception as error:  # A defect of the helper must neither end the conversation nor count as success.
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
         return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)
@@ -94,7 +94,7 @@ class RequestDispatcher:
         return await (shield_to_completion(asyncio.ensure_future(result)) if verb in FINISHED else result)
 
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
-        """Execute the first request, which declares the scope of the conversation."""
+        """Execute the first request, by which the user's process declares the scope of the conversation."""
         if self._verbs:
             raise RequestDeniedError("hello: already received.")
         host = LocalHost(firmware_queries=firmware)
@@ -135,12 +135,15 @@ class RequestDispatcher:
         return {"version": version}
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Start a second helper for the same user, for a process that outlives this one. It ends with that process."""
+        """Start a second helper for the same user, for a process that outlives this one.
+
+        The second helper ends with that process.
+        """
         with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
-        """Return the reply to bytes that are no message."""
+        """Return the reply to bytes that are not a message."""
         return self._refuse(None, RefusedError(f"Request denied by the root helper: {error}"))
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:

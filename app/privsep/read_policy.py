@@ -1,7 +1,7 @@
-"""Files that the helper may read, and programs that it may run with their permitted arguments, as closed tables.
+"""Files that the helper may read, and programs that it may run, with their permitted arguments.
 
-Each vendor of this installation declares its programs (`ROOT_READS`). Nothing here changes a machine: the helper plans
-each requested change itself (`change_verbs`).
+Each vendor of this installation declares its programs (`ROOT_READS`). None of them changes the machine. Changes are not
+requested as commands: the helper plans each one itself (`change_verbs`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 
 def _load_shapes() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the permitted arguments of each program, by name or path, as this installation's vendors declare them.
+    """Return the permitted arguments of each program, by its name or path, as the vendors declare them.
 
-    Vendors of other packages are ignored: root starts only what files owned by root declare
-    (`installation.ownership_problem`). Raises ValueError if two vendors declare one program.
+    Vendors of other packages are ignored. Root starts only programs that are declared in files owned by root
+    (`installation.ownership_problem`). Raises ValueError if two vendors declare the same program.
     """
     shapes_by_program: dict[str, tuple[tuple[str, ...], ...]] = {}
     for vendor in own_vendors():
@@ -41,24 +41,25 @@ _SHAPES = _load_shapes()
 
 
 def may_read(path: str) -> bool:
-    """Return whether root reads this file for the user: only the mounts of process 1, which hidepid hides (proc(5)).
+    """Return whether root may read this file for the user.
 
-    Nothing below /sys is read. Files that raidbench needs there are readable by everyone; the others contain keys and
-    passwords (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and kernel addresses.
+    Only the mounts of process 1 are permitted, which the mount option hidepid hides from users (proc(5)). Nothing below
+    /sys is permitted. Every user can read the files there that raidbench needs. The others contain keys and passwords
+    (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and kernel addresses.
     """
     return path == _MOUNTS
 
 
 def may_follow(path: str) -> bool:
-    """Return whether root reports the target of this link."""
+    """Return whether root may report the target of this link to the user."""
     return path == _SPACE
 
 
 def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the command to run for these arguments: root's own program, devices by their nodes.
+    """Return the command that the helper runs for these arguments: root's own program, with devices as nodes.
 
-    Return None if no table entry matches. Only the name of the requested program counts, unless its path is one that a
-    vendor declares.
+    Return None if these arguments are not permitted. The path of the requested program is ignored, unless a vendor
+    declares that path.
     """
     program_path = argv[0]
     name = program_path if program_path in _SHAPES else os.path.basename(program_path)
@@ -69,14 +70,14 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def may_be_permitted(argv: Sequence[str]) -> bool:
-    """Return whether a table entry may match. A command without one is not sent to the helper."""
+    """Return whether the helper may permit a command. If not, the command is not sent to the helper."""
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
 
 def node_of(path: str) -> str | None:
-    """Return the device node that a path leads to, or None if its name or type is not that of a device.
+    """Return the device node to which a path leads; None if it does not have the name or type of a device.
 
-    The path is resolved once, and only if no other user can redirect it. The result is used from then on.
+    The path is resolved once, and only if no other user can redirect it. The resolved path is used from then on.
     """
     if not _NODE.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
         return None
@@ -92,7 +93,7 @@ def node_of(path: str) -> str | None:
 
 
 def _fit_arguments(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the arguments as they are passed to the program, or None if they do not match the shape."""
+    """Return the arguments for the program; None if they do not match the permitted ones (`shape`)."""
     if len(shape) != len(parts):
         return None
     fitted = [

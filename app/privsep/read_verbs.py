@@ -1,4 +1,4 @@
-"""Verbs that read: files, links, programs that report, and controllers."""
+"""Verbs that read: files, links, programs that only report, and controllers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ from backends.system.local import LocalHost
 
 
 class ReadVerbs:
-    """Data that root can read and its user cannot."""
+    """Verbs that return data which only root can read."""
 
     def __init__(self, host: LocalHost) -> None:
         self._host = host
 
     async def read(self, paths: list[str]) -> Mapping[str, Any]:
-        """Return the texts of small files by path. Raises RequestDeniedError if one of them is not in the table."""
+        """Return the texts of small files by path. Raises RequestDeniedError if a file is not permitted."""
         if not all(map(may_read, paths)):
             raise RequestDeniedError("read: a file is not on the list of permitted files.")
         return {"texts": await self._host.read_many(paths)}
 
     async def follow(self, path: str) -> Mapping[str, Any]:
-        """Return the target of a link. Raises RequestDeniedError if it is not in the table."""
+        """Return the target of a link. Raises RequestDeniedError if the link is not permitted."""
         if not may_follow(path):
             raise RequestDeniedError("follow: the link is not on the list of permitted links.")
         return {"leads": await self._host.link(path)}
 
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
-        """Return the output of a read-only program; see `Command` for its times. Raises RequestDeniedError."""
+        """Run a read-only program and return its output. Raises RequestDeniedError if it is not permitted.
+
+        `seconds`, `stall`: time limits, see `Command`.
+        """
         command = command_of(argv)
         if command is None:
             raise RequestDeniedError(
@@ -48,13 +51,13 @@ class ReadVerbs:
         }
 
     async def reachable(self) -> Mapping[str, Any]:
-        """Return why controllers cannot be queried, or None."""
+        """Return why controllers cannot be queried; None if they can."""
         return {"why_not": await self._host.firmware_reachable()}
 
     async def ask(self, host: int, question: str, subject: int, size: int | None) -> Mapping[str, Any]:
-        """Return a controller's answer to a read-only query.
+        """Return the answer of a controller to a read-only query.
 
-        Raises RequestDeniedError if the arguments do not fit it.
+        Raises RequestDeniedError if the arguments are not valid for the query.
         """
         query = FirmwareQuery[question]
         if size is not None and size > query.value.size:

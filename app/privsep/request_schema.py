@@ -1,4 +1,4 @@
-"""The closed table of requests: every field of every verb has one check. No I/O."""
+"""All requests: each field of each verb has one check, and nothing else is accepted. No I/O."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ MAX_PATHS = 4096
 """Maximum number of files in one request."""
 
 MAX_READ_S = 600.0
-"""Maximum seconds that a program may be given to answer."""
+"""Maximum time limit in seconds for a program."""
 
 
 class RequestDeniedError(Exception):
-    """A request is not in the tables, or out of order."""
+    """A request that is not permitted, malformed or out of order."""
 
 
 def text(pattern: str) -> Check:
-    """Return a check for a printable string that a pattern matches completely."""
+    """Return a check for a printable string that matches a pattern completely."""
     compiled = re.compile(pattern, re.ASCII)
     return lambda value: isinstance(value, str) and value.isprintable() and compiled.fullmatch(value) is not None
 
@@ -55,7 +55,7 @@ def flag(value: Any) -> bool:
 
 
 def record(value: Any) -> bool:
-    """Accept an object. Its receiver checks the fields."""
+    """Accept an object. The function that receives it checks its fields."""
     return isinstance(value, dict)
 
 
@@ -65,7 +65,7 @@ def records(most: int) -> Check:
 
 
 def lines(value: Any) -> bool:
-    """Accept lines that were shown to the user."""
+    """Accept a list of lines that the user saw."""
     return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
@@ -77,12 +77,12 @@ def mapping(keys: Check, values: Check) -> Check:
 
 
 def section(value: Any) -> bool:
-    """Accept a further section of a job: its fields, and whether it waits for the sections before it."""
+    """Accept another section of a job: its fields, and whether it waits for the sections before it."""
     return isinstance(value, dict) and value.keys() == {"job", "waits"} and _JOB(value["job"]) and flag(value["waits"])
 
 
 def _session(value: Any) -> bool:
-    """Accept the normalised path of a session folder, because it is part of a change's identity."""
+    """Accept the normalised path of a session folder. It must be normalised, because it identifies changes."""
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
 
 
@@ -90,9 +90,9 @@ _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # setting of 
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # setting of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
 _SETTINGS = mapping(_KEY, _WORD)
-"""Settings by key; empty to keep none of them after a reboot."""
+"""Settings by key. An empty mapping means that none are kept after a reboot."""
 _COMPANIONS = mapping(_BESIDE, _WORD)
-"""Companion settings that are restored with a setting, by key."""
+"""Companion settings by key, which are restored together with a setting."""
 _JOB = mapping(_KEY, text(r".{0,2048}"))
 """Fields of a job as text."""
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
@@ -101,7 +101,7 @@ _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
-"""Name of a lock, which is a file name and never that of a folder."""
+"""Name of a lock. It is used as a file name, and must not refer to a folder."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = integer(1, 2**31)
 
@@ -167,11 +167,11 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "unit": {"do": text("plan|install|remove")},
     "companion": {},
 }
-"""Every verb and its fields, all of which are required."""
+"""Every verb with its fields, all of which are required."""
 
 
 def parse_request(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
-    """Return number, verb and arguments of a request. Raises RequestDeniedError if it does not match the tables."""
+    """Return number, verb and arguments of a request. Raises RequestDeniedError if it is not valid."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:
         raise RequestDeniedError("The message is not a request.")

@@ -1,4 +1,4 @@
-"""The helper's end of the connection: reads requests and sends replies until the connection closes."""
+"""The helper's end of the connection: receives requests and sends replies until the connection is closed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.system.privsep.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
 MAX_REQUESTS = 64
-"""Requests in progress; the next one is read when one of them is answered."""
+"""Maximum number of requests in progress. The next one is read when one of them is finished."""
 
 _CREDENTIALS = struct.Struct("3i")
 
@@ -25,7 +25,7 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int]:
 
 
 class Conversation:
-    """All requests over one socket."""
+    """Receives the requests of one connection and sends the replies."""
 
     def __init__(self, sock: socket.socket, dispatcher: RequestDispatcher) -> None:
         self._socket = sock
@@ -36,7 +36,7 @@ class Conversation:
         self._over = asyncio.Event()
 
     async def serve(self) -> None:
-        """Serve requests until the connection closes; then cancel reads, finish changes, and release everything."""
+        """Serve requests until the connection is closed. Then cancel reads, complete changes, and release all."""
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()
         await self._over.wait()
@@ -47,18 +47,18 @@ class Conversation:
         await self._dispatcher.close()
 
     def greet(self) -> None:
-        """Report that requests are served from now on."""
+        """Report to the user's process that requests are accepted from now on."""
         self._send(ReplyFrame(message={"id": 0, "ok": {"pid": os.getpid()}}))
 
     def _listen(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Read requests in a thread and turn them into tasks of the event loop, in their order."""
+        """Receive requests in a thread, and start a task of the event loop for each, in order."""
         try:
             while True:
                 length = length_of(self._read_exactly(HEAD), REQUEST_LIMIT)
                 body = self._read_exactly(length)
                 self._room.acquire()
                 loop.call_soon_threadsafe(self._begin, body)
-        except MalformedError as error:  # The start of the next message is unknown.
+        except MalformedError as error:  # It is not known where the next message starts.
             self._send(self._dispatcher.refuse_bytes(error))
         except (OSError, EOFError):
             pass

@@ -1,1 +1,1 @@
-"""Changes of settings: plan, journal, apply, verify, try and undo."""
+"""Changes of settings: planned, journalled, applied, verified, tried and undone."""

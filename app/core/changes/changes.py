@@ -1,4 +1,4 @@
-"""The changes of a session: apply, try, undo and recover."""
+"""Applies, tries, undoes and recovers the changes of a session."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SessionChanges:
     """Applies changes of settings in a session, and undoes them."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, host: Host) -> None:
-        """`host`: the host below the one that records commands, for a journal that the root helper keeps."""
+        """`host`: the host without the layer that records commands; it may have the journal of a root helper."""
         self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self.journal_folder)
         self.undecided = UndecidedTrials(self.journal, record.locks)
@@ -53,7 +53,7 @@ class SessionChanges:
         self._known_trials: tuple[UnresolvedChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
-        """Whether this process lives until a trial of a simulated machine ends, and reverts it itself."""
+        """Whether this process reverts trials of a simulated machine itself, because it lives until they end."""
 
     @property
     def journal_folder(self) -> Path:
@@ -61,7 +61,7 @@ class SessionChanges:
         return self._record.paths.journal
 
     def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
-        """Return an executor of changes; `journal`: that of the change to restore, None for the own one."""
+        """Return an executor of changes. `journal`: the journal of the change to restore; None for this session's."""
         folder = self._record.require_recording()
         return ChangeExecutor(
             backends=self._hardware.machine.backends,
@@ -78,13 +78,13 @@ class SessionChanges:
         )
 
     def _next_id(self) -> str:
-        """Return an id that no change of this session has, nor of an earlier session in the same folder."""
+        """Return an unused change id. Ids of earlier sessions in the same folder are used, too."""
         given = self.journal.given_ids(self._record.require_recording())
         numbers = count(len(self._record.session.changes) + 1)
         return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
     async def _arm(self, until: float) -> None:
-        """Arm one watchdog for a set of trials."""
+        """Arm a watchdog for a set of trials, unless this set already has one."""
         if until != self._armed and self.watches_itself:
             self._watching = asyncio.create_task(self._end_in_time(until))
             self._armed = until
@@ -102,25 +102,26 @@ class SessionChanges:
             self._armed = until
 
     async def _end_in_time(self, until: float) -> str:
-        """Do in this process what the watchdog of a real machine does in a separate process."""
+        """Watch a set of trials in this process, as the watchdog of a real machine does in a separate process."""
         from app.core.changes.watchdog import watch
 
         return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
 
     async def end_watching(self) -> None:
-        """Revert the trials that only this process watches, before it ends. Raises RaidbenchError if that fails."""
+        """Revert the trials that only this process watches, before it exits. Raises RaidbenchError if that fails."""
         if self.watches_itself and self._record.recording:
             for trial in self.trials():
                 await self.undo(trial.id)
 
     async def apply(self, change: Change, *, undoes: str | None = None) -> ChangeEnded:
-        """Make one change, which may undo another one of the session, as `ChangeExecutor.apply` does."""
+        """Make one change, which may undo another change of the session; see `ChangeExecutor.apply`."""
         return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
-        """Return the plan that re-creates the array that a change of the journal deleted, and the label of its members.
+        """Return the plan that re-creates a deleted array, and the label of its members.
 
-        Raises BlockedError if nothing can re-create it, RefusedError, DeviceGoneError.
+        `left`: the change of the journal that deleted the array. Raises BlockedError if no backend can re-create it,
+        RefusedError, DeviceGoneError.
         """
         change = await self._changer().plan_remake(left)
         return change, device_label_of_parts(change.target, left.change.members)
@@ -133,9 +134,9 @@ class SessionChanges:
     def apply_all(
         self, changes: Sequence[Change], *, trial: float | None = None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Make several changes in order, as `ChangeExecutor.apply_all` does; close the generator with `aclosing`.
+        """Make several changes in order; see `ChangeExecutor.apply_all`. Close the generator with `aclosing`.
 
-        `trial`: seconds after which all of them are reverted unless `keep_trials` is called before.
+        `trial`: seconds after which all of them are reverted, unless `keep_trials` is called before; None for no trial.
         """
         until = None if trial is None else boot_clock() + check_seconds(trial)
         return self._changer().apply_all(changes, until=until)
@@ -147,7 +148,7 @@ class SessionChanges:
         if self._record.host.root_side is None and (
             is_absent(self.journal.file) or self.journal.read_error() is not None
         ):
-            # The watchdog still has them in memory: a missing or unreadable journal decides nothing.
+            # The watchdog has the trials in memory, so they stay undecided while the journal is missing or unreadable.
             now = boot_clock()
             return tuple(
                 trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE
@@ -156,7 +157,7 @@ class SessionChanges:
         return changes
 
     def trials_of_other_sessions(self) -> tuple[Undecided, ...]:
-        """Return the undecided trials of other sessions by the last refresh, newest first."""
+        """Return the undecided trials of other sessions as of the last refresh, newest first."""
         return tuple(
             undecided for undecided in self.undecided.current() if undecided.trial.session != str(self._record.folder)
         )
@@ -166,13 +167,13 @@ class SessionChanges:
     ) -> tuple[tuple[UnresolvedChange, ChangeEnded], ...]:
         """Confirm the trials of this session, or the `chosen` ones; return each with its present value.
 
-        Raises StorageError: the remaining trials are then reverted. Raises RefusedError for a trial that this user may
-        not decide.
+        Raises StorageError if a confirmation cannot be recorded: the remaining trials are then reverted. Raises
+        RefusedError for a trial that this user may not decide.
         """
         decided = [(self.journal, trial) for trial in self.trials()]
         if chosen is not None:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
-        for journal, trial in decided:  # before reading: a controller is slow, and the deadline may pass
+        for journal, trial in decided:  # before reading values: a slow read may outlast the deadline
             journal.write_outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
@@ -183,8 +184,8 @@ class SessionChanges:
     async def restore_trials(self, chosen: Sequence[Undecided]) -> tuple[UnresolvedChange, ...]:
         """Revert trials of other sessions now; return those whose value another program has changed.
 
-        Their session is not written: its own raidbench, or the next one, reads the outcome in the journal. Raises
-        RaidbenchError: the watchdog then reverts the remaining ones.
+        The logs of these sessions are not written: raidbench reads the outcome in the journal when it next uses such a
+        session. Raises RaidbenchError if a trial cannot be reverted: the watchdog then reverts the remaining ones.
         """
         changed = []
         for undecided in chosen:
@@ -193,7 +194,7 @@ class SessionChanges:
         return tuple(changed)
 
     async def _kept_change(self, trial: UnresolvedChange) -> ChangeEnded:
-        """Return the end of a confirmed trial. Its verified value may have reverted since, so it is read again."""
+        """Return the end of a confirmed trial. Its value is read again, because it may not have lasted."""
         change = trial.change
         try:
             reading = (await self._hardware.read(change.target)).get(change.key)
@@ -204,7 +205,7 @@ class SessionChanges:
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
 
     def trial_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
-        """Return this session's sets on trial, the next to end first: deadline, seconds left, changes."""
+        """Return the sets of trials of this session, earliest deadline first: deadline, seconds left, changes."""
         by_deadline: dict[float, list[Change]] = {}
         for record in self._record.session.changes:
             until = record.intent.trial_until
@@ -214,11 +215,11 @@ class SessionChanges:
         return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
 
     def trials_of_set(self, until: float) -> tuple[Undecided, ...]:
-        """Return one set of this session's trials, as in the journal."""
+        """Return the undecided trials of this session with this deadline, as in the journal."""
         return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
     def controller_of(self, target: Target) -> Target | None:
-        """Return the controller of a target under any of its names, or None if it has none."""
+        """Return the controller of a target or of another view of its block device; None if there is none."""
         devices = (self._record.session.inventory.find(str(view)) for view in self._hardware.views_of(target))
         controllers = (
             device.target if isinstance(device, Controller) else device.controller for device in devices if device
@@ -226,7 +227,7 @@ class SessionChanges:
         return next((controller for controller in controllers if controller is not None), None)
 
     async def record_ended_trials(self) -> bool:
-        """Record in the session what the watchdog reverted; return whether all of it has its old value."""
+        """Record in the session the trials that the watchdog ended; return whether all have their old values."""
         undecided = {trial.id for trial in self.trials()}
         all_back = True
         for record in self.undoable():
@@ -247,7 +248,7 @@ class SessionChanges:
         return all_back
 
     async def undo(self, change_id: str, *, confirm: str | None = None, shown: Change | None = None) -> ChangeEnded:
-        """Undo a change of this session, as `ChangeExecutor.undo` does; `shown`: the plan that the user has seen.
+        """Undo a change of this session; see `ChangeExecutor.undo`. `shown`: the plan that the user has seen.
 
         Raises NotFoundError for an id that is not in the session, RefusedError, BlockedError, StorageError.
         """
@@ -259,7 +260,7 @@ class SessionChanges:
         led_to = self._values_led_to(record)
         record = self._without_earlier(record)
         interrupted = self._interrupted_undos(change_id)
-        if interrupted and record.end is not None:  # the interrupted undo may have moved the same settings
+        if interrupted and record.end is not None:  # the interrupted undo may have moved the same settings again
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
         for undo in interrupted if ended.is_reverted else ():
@@ -276,35 +277,38 @@ class SessionChanges:
         return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return the undos of a change that a crash interrupted."""
+        """Return the attempts to undo a change that a crash interrupted."""
         changes = self._record.session.changes
         return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
 
     def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
-        """Record the end of an interrupted undo, so that nothing of it has to be undone."""
+        """Record the end of an interrupted undo, so that it is not undone itself."""
         message = "interrupted; another undo restored the value"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
-        """Return the record with the old values from before earlier changes that are undone by now."""
+        """Return the record with the old values as if changes that are now undone had never been made."""
         changes = self._record.session.changes
         change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
-        """Return the values to which side effects of later changes of this session moved a change's setting."""
+        """Return the values to which later changes of this session moved a change's setting as a side effect."""
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
         moved = moved_values(ends, record.change.target, record.change.key)
         return frozenset(value for value in moved if value is not None)
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Restore the old value of a change and its side effects, as `ChangeExecutor.restore_value` does."""
+        """Restore the old value of a change and its side effects; see `ChangeExecutor.restore_value`."""
         return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
-        """Return the plan of an undo from the readings since the last scan. Raises the errors of `plan_revert`."""
+        """Return the plan of an undo, from readings since the last scan if possible.
+
+        Raises the errors of `plan_revert`.
+        """
         record = self._change(change_id)
         with contextlib.suppress(RaidbenchError), self._hardware.machine.using_last_scan(STALE):
             back = await self.plan_revert(self._without_earlier(record).change)
@@ -313,7 +317,7 @@ class SessionChanges:
         return await self.plan_revert(self._without_earlier(record).change)
 
     async def plan_revert(self, change: Change) -> Change:
-        """Return the plan that undoes a change now. Raises RaidbenchError if that is not possible."""
+        """Return the plan that undoes a change now. Raises RaidbenchError if there is no such plan."""
         return self._hardware.with_dependents(await plan_revert(self._hardware.machine.setter(change.target), change))
 
     def undoable(self) -> tuple[ChangeRecord, ...]:
@@ -321,24 +325,24 @@ class SessionChanges:
         return tuple(record for record in self._record.session.in_force if not reverted_by_reboot(record.intent))
 
     def hold_change_lock(self, change: Change) -> AbstractAsyncContextManager[None]:
-        """Hold the lock of a change of the session, as `ChangeExecutor.hold_change_lock` does."""
+        """Hold the lock of a change of the session; see `ChangeExecutor.hold_change_lock`."""
         return self._changer().hold_change_lock(change)
 
     async def recovery_hint(self, change: Change) -> str | None:
-        """Return the first step for an array that an interrupted change took apart, or None if none is known."""
+        """Return the first step to recover an array that an interrupted change deleted, or None if none is known."""
         backend = self._hardware.machine.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return None
         return await backend.remains(change)
 
     async def recover(self, intent: UnresolvedChange) -> str:
-        """Restore a change that a crash left unresolved; see `ChangeExecutor.recover`."""
+        """Undo a change that a crash left unresolved; see `ChangeExecutor.recover`."""
         return await self._changer().recover(intent)
 
     def keep(self, intent: UnresolvedChange) -> None:
-        """Leave an unresolved change of a crash as it is, and do not ask again.
+        """Leave the value of an interrupted change as it is, and do not ask about it again.
 
-        Raises HeldError while a program still makes the change, so that its state is not known; StorageError.
+        Raises HeldError while a program is still making the change, because its state is not known, and StorageError.
         """
         for left in self.journal.left_running():
             if (left.session, left.id) == (intent.session, intent.id):

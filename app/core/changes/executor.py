@@ -1,4 +1,4 @@
-"""Execution of a change: lock, read again, intent on disk, set, verify, record the end."""
+"""Executes a change: takes the lock, reads again, records the intent, sets and verifies the value, records the end."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ from backends.values import dataclass
 Emit = Callable[[AnyEvent], None]
 
 Arm = Callable[[float], Awaitable[None]]
-"""Arms a watchdog for this deadline. Raises RefusedError if that is not possible."""
+"""Arms a watchdog that reverts trials at this deadline. Raises RefusedError if that is not possible."""
 
 
 PATIENCE = 5.0
@@ -75,7 +75,7 @@ _LOCK_TRIES = 3
 
 @dataclass(kw_only=True)
 class ChangeExecutor:
-    """Applies changes one at a time. Every intent is on disk before the first command."""
+    """Applies changes one at a time. The intent of each change is on disk before its first command runs."""
 
     backends: Mapping[str, InventoryBackend | SettingsBackend]
     """Backends of the host, by name."""
@@ -90,47 +90,48 @@ class ChangeExecutor:
     next_id: Callable[[], str]
     """Returns an unused change id."""
     arm: Arm | None = None
-    """Arms the watchdog of a trial; None where no trials are possible."""
+    """Arms the watchdog of a trial; None if no trials are possible."""
     controller_of: Callable[[Target], Target | None] = lambda _target: None
     """Returns the controller of a target."""
     disk_of: Callable[[Target], Target | None] = lambda _target: None
     """Returns the kernel disk of another target."""
     side: HelperClient | None = None
-    """The root helper that makes the changes; None where this process makes them."""
+    """The root helper that makes the changes; None if this process makes them."""
     forget: Callable[[], None] = lambda: None
     """Drops cached readings after the root helper has made a change."""
 
     async def apply(
         self, change: Change, *, undoes: str | None = None, until: float | None = None, in_set: bool = False
     ) -> ChangeEnded:
-        """Make the change and verify it. It is never cancelled half-way: the cancelling task waits for its end.
+        """Make a change and verify it. If the task is cancelled, the change is completed first.
 
-        With `until` (CLOCK_BOOTTIME) it is a trial: a watchdog is armed first, and reverts it at that time. `undoes`:
-        the change of this session that it undoes. `in_set`: whether an already correct value is sufficient.
+        With `until` (seconds of CLOCK_BOOTTIME) the change is a trial: a watchdog, armed first, reverts the change at
+        that time. `undoes`: the change of this session that this one undoes. `in_set`: whether nothing is set if the
+        value is already correct.
 
         Raises RefusedError if another process has the device locked, another trial is undecided, the watchdog cannot be
-        armed, or the value is not the planned old one. Raises StorageError: nothing was done unless its message says
-        so.
+        armed, or the value is no longer the one from which the change was planned. Raises StorageError if the change
+        cannot be recorded; nothing was done unless the message says so.
         """
         async with self._locked_and_cached(change, wait=0.0) as lock:
             if in_set and await is_as_wanted(self._backend(change.target), change):
-                self._require_no_other_trial(change, until)  # whose end would change the value again
+                self._require_no_other_trial(change, until)  # its end would change the value again
                 return ChangeEnded(at=time.time(), id="", result="verified", now=change.after)
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
     @contextlib.asynccontextmanager
     async def locked(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """Hold the lock of a change inside the block, so that nothing else is set under it.
+        """Hold the lock of a change inside the block, so that no other process changes the device.
 
         `wait`: seconds to wait for a program that a killed raidbench left running; PATIENCE if None. Raises HeldError,
-        which names the holder, and StorageError.
+        which names the holder of the lock, and StorageError.
         """
         with contextlib.ExitStack() as held:
             yield await self._take_locks(held, change, time.monotonic() + (PATIENCE if wait is None else wait))
 
     @contextlib.asynccontextmanager
     async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """As `locked`; readings under the lock are cached until something is set."""
+        """Hold the lock of a change like `locked`, and cache readings until something is set."""
         async with self.locked(change, wait=wait) as lock:
             with cached_since(time.monotonic()):
                 yield lock
@@ -152,12 +153,12 @@ class ChangeExecutor:
         with contextlib.ExitStack() as held:
             purpose = f"changing {change.key} of {change.target}"
             lock, *_ = [held.enter_context(hold_lock(self.locks, name, purpose)) for name in change.locks]
-            if left := self._left_running(change):  # it may have closed the inherited lock
+            if left := self._left_running(change):  # the program may have closed the inherited lock
                 raise still_running_error(left)
             yield lock
 
     def _left_running(self, change: Change) -> UnresolvedChange | None:
-        """Return the change that a program of a killed raidbench still makes under the lock of `change`, or None."""
+        """Return a change under the same lock that a program of a killed raidbench is still making, or None."""
         return next((left for left in self.journal.left_running() if left.change.shares_lock(change)), None)
 
     async def apply_all(
@@ -165,13 +166,14 @@ class ChangeExecutor:
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
         """Make several changes in order; stop after the first that is not verified.
 
-        A change may move another's old value (a new scheduler resets nr_requests). So later changes of the same target
-        are planned again, and refused if their steps differ from those shown. Steps that also contain the
-        value of a setting changed earlier in the set (two fields of one register) may differ by that value. A change
-        whose value is already correct is done: nothing is set or recorded (`ChangeEnded.was_set`).
+        A change may move the old value of another one (a new scheduler resets nr_requests). So later changes of the
+        same target are planned again, and refused if their steps differ from those that the user saw. One difference is
+        allowed: two settings may be fields of one register. The later step then contains the new value of the earlier
+        setting. If a value is already correct, nothing is set or recorded (`ChangeEnded.was_set`).
 
-        At the end all settings are read again. A value that a later change of the set has moved is set once more, and
-        its change is yielded a second time. A value that another program has set meanwhile is yielded as `differs`.
+        At the end all settings are read again. If a later change of the set has moved a value, that value is set once
+        more, and its change is yielded a second time. If another program has changed a value meanwhile, its change is
+        yielded with the result `differs`.
         """
         await self._announce_set(changes)
         made: dict[tuple[Target, str], tuple[Change, ChangeEnded]] = {}
@@ -209,7 +211,7 @@ class ChangeExecutor:
     async def _verify_set(
         self, made: Mapping[tuple[Target, str], tuple[Change, ChangeEnded]], until: float | None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Read all settings of a set again; yield those that were set once more, and those with another value."""
+        """Read all settings of a set again; yield each change that was made once more or whose value differs."""
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
         now = await self._read_values([change for change, _ in made.values()])
@@ -238,7 +240,7 @@ class ChangeExecutor:
         return {setting: None if reading is None else reading.now for setting, reading in readings.items()}
 
     def _record_lost_value(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
-        """Record that a value of a set was lost. It is not known who set the present one, so it is not ours."""
+        """Record that a value of a set did not last. The present value is left out: it is unknown who set it."""
         message = f"{change.label} is {now or 'nothing'} at the end of the set: it changed after it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
         if ended.was_set:
@@ -246,7 +248,7 @@ class ChangeExecutor:
         return lost
 
     async def _announce_set(self, changes: Sequence[Change]) -> None:
-        """Send the helper the changes that belong together. Raises RaidbenchError if it cannot plan them."""
+        """Send the root helper the changes of a set, to be planned together. Raises RaidbenchError if it cannot."""
         if self.side is None:
             return
         sets: dict[Target, dict[str, str]] = {}
@@ -268,11 +270,11 @@ class ChangeExecutor:
         as_read: bool = True,
         debts: Debts = NO_DEBTS,
     ) -> ChangeEnded:
-        """Make a change under its lock, as `apply` describes.
+        """Make a change while its lock is held; see `apply`.
 
-        `old`: the change that it undoes. `left`: the open change of the journal, whose own intent covers the undo as
-        well. `as_read`: whether it was planned from readings under this lock. `debts`: what an undo must restore in
-        other settings.
+        `old`: the change that this one undoes. `left`: the unresolved change of the journal that this one undoes, whose
+        intent also covers the undo. `as_read`: whether the change was planned from readings under this lock. `debts`:
+        values of other settings that an undo must restore.
         """
         backend = self._backend(change.target)
         if until is not None:
@@ -324,16 +326,16 @@ class ChangeExecutor:
         return ended
 
     async def _try_read_beside(self, change: Change) -> Values:
-        """As `_read_beside`; empty if the target is gone, which the change itself reports."""
+        """Return the values of `_read_beside`; an empty mapping if the target is gone, which the change reports."""
         try:
             return await self._read_beside(change)
         except (DeviceGoneError, NotFoundError):
             return {}
 
     async def _read_beside(self, change: Change) -> Values:
-        """Return all settings of the target, and of its kernel disk.
+        """Return the values of all settings of a change's target and of its kernel disk.
 
-        Raises DeviceGoneError, NotFoundError if the target is gone.
+        Raises DeviceGoneError or NotFoundError if the target is gone.
         """
         disk = self.disk_of(change.target) or side_effects.disk_beside(change)
         return await side_effects.read_beside(self.backends, change, disk if disk != change.target else None)
@@ -341,9 +343,9 @@ class ChangeExecutor:
     async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
     ) -> str:
-        """Restore the other settings of an undo that moved along and were not restored by its own steps.
+        """Restore other settings that the undone change had moved and that the steps of the undo did not restore.
 
-        Returns a sentence about the settings that could not be restored, "" if all were.
+        Return a sentence about each setting that could not be restored, or "" if all were.
         """
         if not debts.all:
             return ""
@@ -365,9 +367,9 @@ class ChangeExecutor:
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
-        """Put the intent of a change on disk. An undo that an open intent covers continues even if the disk is full.
+        """Write the intent of a change to disk. If an open intent covers an undo, a full disk does not stop it.
 
-        Raises StorageError, RefusedError: then nothing may be done.
+        Raises StorageError or RefusedError: then nothing may be changed.
         """
         if covered:
             with contextlib.suppress(StorageError):
@@ -410,9 +412,10 @@ class ChangeExecutor:
             self.forget()
 
     def _tracking(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
-        """Return the tracking of a change's programs: they inherit its lock, and are in the journal before they start.
+        """Return the tracking of a change's programs: each inherits the lock, and is in the journal before it starts.
 
-        For an undo that an open intent covers they are recorded with that intent, if the disk allows it.
+        If an open intent covers an undo, its programs are recorded with that intent, and a full disk does not stop
+        them.
         """
         id, folder = (change_id, self.folder) if covering is None else (covering.id, Path(covering.session))
 
@@ -427,10 +430,10 @@ class ChangeExecutor:
         return ProcessTracking(lock=lock.descriptor, begins=begins)
 
     def _require_no_other_trial(self, change: Change, until: float | None) -> None:
-        """Check that no undecided trial is in the way. Raises RefusedError if one is.
+        """Check that no undecided trial conflicts with a change. Raises RefusedError if one does.
 
-        A trial of the same set is not. Any other one on the same disk or lock is, and for a trial also one anywhere on
-        the same controller, because a controller has one trial at a time.
+        Trials of the same set do not conflict. Any other trial of the same target or lock does. A new trial also
+        conflicts with every trial on the same controller, because a controller has one trial at a time.
         """
         controller = self.controller_of(change.target)
         elsewhere = trials_elsewhere(self.locks, self.journal) if isinstance(self.locks, Path) else ()
@@ -443,10 +446,10 @@ class ChangeExecutor:
                 raise undecided_trial_error(trial)
 
     def _record_end(self, change: Change, ended: ChangeEnded, *, covered: bool) -> None:
-        """Record the end in the session and in the journal; if one is unwritable, still in the other.
+        """Record the end of a change in the session and in the journal. If one fails, the other is still written.
 
-        If an open intent covers the change, the caller closes that intent, and a failure to record is ignored. Raises
-        StorageError, which says what was done: the change has been made.
+        If an open intent covers the change, only the session is written and errors are ignored; the caller closes that
+        intent. Raises StorageError, which says that the change was made.
         """
         trouble: StorageError | None = None
         try:
@@ -478,11 +481,12 @@ class ChangeExecutor:
         shown: Change | None = None,
         led_to: Collection[str] = (),
     ) -> ChangeEnded:
-        """Undo a change as its backend plans it now; a value that is neither new nor old is left alone.
+        """Undo a change by a new plan of its backend. A value that is neither the new nor the old one is left alone.
 
-        The same holds for its side effects if they were set since. `led_to`: values to which side effects of later
-        changes moved it. `confirm`: the confirmation token that the user typed, for an undo that destroys data.
-        `shown`: the plan that this user has seen. Raises RefusedError, BlockedError, NotFoundError, StorageError.
+        Side effects that another program has set since are left alone, too. `led_to`: values to which side effects of
+        later changes moved the setting. `confirm`: the confirmation token that the user typed, for an undo that
+        destroys data. `shown`: the plan that the user has seen. Raises RefusedError, BlockedError, NotFoundError,
+        StorageError.
         """
         change = record.change
         require_reversible(change)
@@ -496,7 +500,7 @@ class ChangeExecutor:
             hinted = await self.with_recovery_hint(change, error)
             if change.persistence is not Persistence.LOST_AT_REBOOT:
                 raise hinted from error
-            # A setting of the kernel disappeared with its device; any other one still has to be reverted.
+            # A kernel setting is gone with its device. Any other setting still has to be reverted.
             message = f"the device no longer exists, so the setting is gone: {hinted.message}"
             return self._record_nothing_left(record, "gone", None, message)
 
@@ -514,8 +518,8 @@ class ChangeExecutor:
         state = PendingValueState.OURS if now in led_to else pending_state_of(record, now)
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
-                require_its_device(change, back)  # any other device may have been re-created since, by us
-            return self._record_nothing_left(record, "restored", now, "it already had its old value")
+                require_its_device(change, back)  # after a re-creation it is another device
+            return self._record_nothing_left(record, "restored", now, "the setting already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(
                 (
@@ -538,14 +542,14 @@ class ChangeExecutor:
             _for_changed_device(back, change), way.lock, undoes=record.id, old=way.change, debts=way.debts
         )
         if ended.result == "verified":
-            self.journal.write_outcome(record.id, self.folder, "restored")  # ends a trial; without one it adds nothing
+            self.journal.write_outcome(record.id, self.folder, "restored")  # ends a trial; no effect on other changes
         return ended
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Restore the old value of a change and its side effects, whatever was set since then.
+        """Restore the old value of a change and of its side effects, even if other values were set since then.
 
         `undoes`: the change of this session that is recorded as undone. `moved`: the side effects of the last change.
-        Raises RaidbenchError if that is not possible.
+        Raises RaidbenchError if the values cannot be restored.
         """
         async with self._locked_revert(change, None, moved) as way:
             if not isinstance(way.back, Change):
@@ -555,10 +559,10 @@ class ChangeExecutor:
             )
 
     async def remake(self, left: UnresolvedChange, *, confirm: str, plate: DeviceLabel) -> ChangeEnded:
-        """Re-create what an interrupted change of the journal deleted and did not re-create.
+        """Re-create an array that an interrupted change deleted and did not re-create.
 
-        `confirm`: the confirmation token that the user typed. Raises RefusedError, BlockedError if it cannot be
-        re-created, DeviceGoneError for a missing drive, StorageError.
+        `confirm`: the confirmation token that the user typed. Raises RefusedError for another token, BlockedError if
+        the array cannot be re-created, DeviceGoneError for a missing drive, StorageError.
         """
         if confirm != plate.token:
             raise RefusedError(
@@ -577,7 +581,7 @@ class ChangeExecutor:
         return ended
 
     async def plan_remake(self, left: UnresolvedChange) -> Change:
-        """Return the plan that re-creates it. Raises the errors of `remake`."""
+        """Return the plan that re-creates the deleted array. Raises the errors of `remake`."""
         change = left.change
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
@@ -588,12 +592,12 @@ class ChangeExecutor:
     async def _locked_revert(
         self, change: Change, shown: Change | None = None, moved: Sequence[MovedSetting] | None = None
     ) -> AsyncIterator[_LockedRevert]:
-        """Hold the lock of a change, and yield its undo, planned from readings under that lock.
+        """Hold the lock of a change and yield its undo, planned from readings under that lock.
 
-        If the undo cannot be planned, the reason is yielded, under the lock that is known. A log does not name the
-        lock; a plan that the user was `shown` does. If the planned undo needs another lock, that one is acquired
-        instead, and everything is read again. `moved`: the side effects of the change, None if they are not known.
-        Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
+        If the undo cannot be planned, the reason is yielded in its place. A change from a log does not name its lock,
+        but a plan that the user was `shown` does. If the planned undo needs another lock, that lock is acquired
+        instead, and everything is read again. `moved`: the recorded side effects of the change; None if they are not
+        known. Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
         """
         backend = self._backend(change.target)
         locked_change = change if shown is None else shown
@@ -604,7 +608,7 @@ class ChangeExecutor:
                 owed = side_effects.with_companions(change, debts.all)
                 back: Change | RaidbenchError
                 try:
-                    back = await plan_revert(backend, change)  # checks the logged change, whatever companions it has
+                    back = await plan_revert(backend, change)  # checks the change as logged, with its old companions
                     if owed != change:
                         back = await plan_revert(backend, owed)
                 except (NotFoundError, DeviceGoneError):
@@ -620,13 +624,13 @@ class ChangeExecutor:
         raise HeldError(f"The locks of {change.target} keep changing.", hint=LOOK_AGAIN)
 
     async def _read_value(self, change: Change) -> str | None:
-        """Return the present value; the new value for a setting that is not visible now, so that it gets reverted."""
+        """Return the present value. If the setting is not visible now, return the new value, so that it is reverted."""
         reading = await read_for(self._backend(change.target), change)
         return change.after if reading is None else reading.now
 
     @contextlib.asynccontextmanager
     async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
-        """As `locked`, for a change of a log, which does not name its lock."""
+        """Hold the lock of a change from a log. The log does not name the lock, but the planned undo does."""
         try:
             locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
@@ -635,7 +639,7 @@ class ChangeExecutor:
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
-        """Return the error about a missing device, with the first step if its parts still exist."""
+        """Return an error about a missing device, with the first recovery step if parts of the device still exist."""
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return error
@@ -643,18 +647,18 @@ class ChangeExecutor:
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
 
     def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
-        """Record in session and journal that there is nothing to undo."""
+        """Record in the session and the journal that a change needs no undo."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
         self.emit(ended)
         self.journal.write_outcome(record.id, self.folder, result)
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
-        """Restore a change that a crash left unresolved; return `restored`, or `conflict` if nothing was touched.
+        """Undo a change that a crash left unresolved; return `restored`, or `conflict` if nothing was changed.
 
-        Raises RaidbenchError if the device is gone or refuses, HeldError while it is locked, and RefusedError if the
-        undo destroys data, because the user has not confirmed that. Raises StorageError if it is restored, but that
-        cannot be recorded.
+        Raises RaidbenchError if the device is gone or refuses the value, and HeldError while it is locked. Raises
+        RefusedError if the undo destroys data, because the user has not confirmed that. Raises StorageError if the
+        value was restored, but that cannot be recorded.
         """
         result = await self.restore_settings(left)
         if result == "restored":
@@ -662,7 +666,7 @@ class ChangeExecutor:
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
-        """Restore an unresolved change like `recover`, without recording it in the journal."""
+        """Undo an unresolved change like `recover`, but do not record that in the journal."""
         change = left.change
         if change.before is None:
             return "conflict"
@@ -723,11 +727,11 @@ class _LockedRevert:
 
 
 def moved_values(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
-    """Return the values to which side effects of changes moved a setting."""
+    """Return the values to which side effects of these changes moved a setting."""
     moved = (setting for ended in ends for setting in ended.moved or () if setting.explained)
     return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 
 
 def _for_changed_device(back: Change, change: Change) -> Change:
-    """Return the undo for the device that was changed; its identity is compared with that of the present device."""
+    """Return the undo with the identity of the changed device, to be compared with that of the present device."""
     return replace(back, identity=change.identity)

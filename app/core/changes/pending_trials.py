@@ -1,4 +1,4 @@
-"""Undecided trials of this machine, of all sessions and users."""
+"""Undecided trials of this machine, in all sessions and of all users."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """A trial, and the journal in which it is decided."""
+    """An undecided trial, and the journal that records the decision."""
 
     trial: UnresolvedChange
     """The change on trial."""
     journal: Journal
-    """The journal in which it is confirmed or reverted."""
+    """The journal in which the trial is confirmed or reverted."""
     uid: int
     """The user who owns the trial."""
 
     @property
     def seconds_left(self) -> float:
-        """Return the seconds until it is reverted; below 0 while its watchdog is late."""
+        """Return the seconds until the trial is reverted; below 0 if its watchdog is late."""
         return (self.trial.until or 0.0) - boot_clock()
 
     @property
     def trial_set(self) -> tuple[str, float]:
-        """Return what the changes of one set share: they are confirmed or reverted together."""
+        """Return the key of the trial's set. The trials of a set are confirmed or reverted together."""
         return self.trial.session, self.trial.until or 0.0
 
     @property
     def is_decidable(self) -> bool:
-        """Return whether the user of this process may decide it: its owner, or root."""
+        """Return whether the user of this process may decide the trial: its owner or root may."""
         return os.geteuid() in (0, self.uid)
 
     @property
@@ -51,8 +51,8 @@ class Undecided:
 class UndecidedTrials:
     """Every undecided trial that this process can read, newest first.
 
-    Root's journals register in the folder of the locks, so root reads all of them. Another user reads the own journal,
-    or that of the machine through the root helper. A journal is read again only if it has changed.
+    The journals of root are registered in the folder of the locks, so root reads all of them. Any other user reads the
+    own journal, or through the root helper that of the machine. A journal is read again only if it has changed.
     """
 
     def __init__(self, journal: Journal, locks: LockPlace) -> None:
@@ -62,7 +62,7 @@ class UndecidedTrials:
         self._helper_trials: tuple[UnresolvedChange, ...] = ()
 
     def current(self) -> tuple[Undecided, ...]:
-        """Return the trials by the present journals; those of the root helper are from the last `refresh`."""
+        """Return the undecided trials in the journals. Those of the root helper are from the last `refresh`."""
         trials: list[Undecided] = []
         if isinstance(self._journal, HelperJournal):
             trials += (self._of(self._journal, trial, 0) for trial in self._helper_trials)
@@ -73,12 +73,12 @@ class UndecidedTrials:
         return tuple(trials)
 
     async def refresh(self) -> None:
-        """Ask the root helper, if it keeps the journal. Never raises."""
+        """Ask the root helper for its trials, if it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._helper_trials = await self._journal.fetch_trials()
 
     def refresh_now(self) -> tuple[Undecided, ...]:
-        """Return the present trials; waits for the root helper if it keeps the journal. Never raises."""
+        """Return the present trials. Blocks until the root helper responds, if it keeps the journal. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._helper_trials = self._journal.trials()
         return self.current()
@@ -100,7 +100,7 @@ class UndecidedTrials:
 
 
 def trials_by_set(undecideds: Iterable[Undecided]) -> tuple[Sequence[Undecided], ...]:
-    """Return the trials by their sets, which are confirmed or reverted together, in the order of their deadlines."""
+    """Return the trials of each set, earliest deadline first. The trials of a set are decided together."""
     by_set: dict[tuple[str, float], list[Undecided]] = {}
     for undecided in undecideds:
         by_set.setdefault(undecided.trial_set, []).append(undecided)

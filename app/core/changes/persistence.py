@@ -1,4 +1,4 @@
-"""Values that survive a reboot: the file that sets them at boot, planned and installed."""
+"""Values that survive a reboot: plans and installs the file that sets them at boot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlannedRule:
-    """A file that persists settings of one view of a target."""
+    """A file that sets values of one view of a target at boot."""
 
     target: Target
     rule: PersistRule
@@ -33,7 +33,7 @@ class SettingPersister:
         self._record, self._hardware = record, hardware
 
     async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the file that would persist `values`, which one view of the target has.
+        """Return the file that would persist `values`. One view of the target must have all of these settings.
 
         Raises BlockedError if the target's settings cannot be persisted this way.
         """
@@ -41,15 +41,15 @@ class SettingPersister:
         if len(homes) > 1:
             raise BlockedError(
                 f"Settings of {' and '.join(map(str, homes))} are stored in different places.",
-                hint="Make the settings of each one persistent separately.",
+                hint="Persist the settings of each of them separately.",
             )
         return await self._plan(next(iter(homes), target), values)
 
     async def plan_rules(self, target: Target, values: Mapping[str, str]) -> list[PlannedRule]:
-        """Return the files that would persist `values`, one for each view of the target that has some of them.
+        """Return the files that would persist `values`: one for each view of the target that has some of the settings.
 
-        An empty mapping removes the lines of all views: one rule for each file that has some, or an unchanged file if
-        none has. Raises BlockedError if the target's settings cannot be persisted this way.
+        An empty mapping removes the lines of all views. The result is then one rule for each file that has such lines,
+        or an unchanged file if none has. Raises BlockedError if the target's settings cannot be persisted this way.
         """
         if values:
             homes = self._by_home(target, values).items()
@@ -69,7 +69,7 @@ class SettingPersister:
         return await backend.persist(view, values)
 
     def _by_home(self, target: Target, values: Mapping[str, str]) -> dict[Target, dict[str, str]]:
-        """Return the values by the view of the target that has them."""
+        """Return the values, grouped by the view of the target that has their settings."""
         homes: dict[Target, dict[str, str]] = {}
         for key, value in values.items():
             homes.setdefault(self._hardware.owner_of_setting(target, key), {})[key] = value
@@ -94,7 +94,7 @@ class SettingPersister:
             await self._reload(argv)
 
     async def _reload(self, argv: Sequence[str]) -> None:
-        """Activate a rule; without the tool it takes effect at the next boot, which is sufficient."""
+        """Activate a rule. If the tool is missing, the rule takes effect at the next boot, which is sufficient."""
         program = self._record.host.which((argv[0],))
         if program is not None:
             await self._record.host.run(Command(argv=(program, *argv[1:]), mutates=True))

@@ -1,4 +1,4 @@
-"""How a change is undone: whether the present value may be reverted, and the backend's plan for it.
+"""How a change is undone: whether the present value may be reverted, and the backend's plan for that.
 
 An undo is always planned again from the changed setting and its old value, never from recorded commands.
 """
@@ -22,21 +22,22 @@ _UNKNOWN = (None, "unknown", NOT_THERE)
 
 
 class PendingValueState(StrEnum):
-    """Relation of the present value to a change."""
+    """How the present value of a setting relates to a change."""
 
     BEFORE = "before"
     """The old value: there is nothing to undo."""
     OURS = "ours"
-    """The value that the change set: it may be reverted."""
+    """The value that the change set, which may be reverted."""
     FOREIGN = "foreign"
-    """Neither old nor new: another program set it since, so it is not touched."""
+    """Neither old nor new: another program has set it since, so it is left alone."""
 
 
 def pending_state(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
-    """Return the relation of the value `now` to a change; `read_back`: values read when it ended, None for none.
+    """Return how the value `now` relates to a change.
 
-    An unknown value does not prove that another program has set it, so the old one may be restored. A value to which an
-    earlier change of the same set moved the setting counts as ours: a crash may have come before its own step.
+    `read_back`: values that were read when the change ended; none if it did not end. An unknown value does not prove
+    that another program has set it, so the old value may be restored. A value to which an earlier change of the same
+    set moved the setting counts as ours: a crash may have come before the setting was set again.
     """
     if now == change.before:
         return PendingValueState.BEFORE
@@ -45,7 +46,7 @@ def pending_state(change: Change, now: str | None, *read_back: str | None) -> Pe
 
 
 def pending_state_of(record: ChangeRecord, now: str | None) -> PendingValueState:
-    """Return the relation of the value `now` to a change of a session, by its planned and its read value."""
+    """Return how the value `now` relates to a change of a session, by its planned value and the value read after it."""
     return pending_state(record.change, now, None if record.end is None else record.end.now)
 
 
@@ -61,12 +62,12 @@ def still_running_text(left: UnresolvedChange) -> str:
 
 
 def still_running_error(left: UnresolvedChange) -> HeldError:
-    """Return the error for an operation on a device that such a program may still change."""
-    return HeldError(still_running_text(left), hint="Wait until it has ended, then try again.")
+    """Return the error for an operation on a device that a program of a killed raidbench may still change."""
+    return HeldError(still_running_text(left), hint="Wait until the program has ended, then try again.")
 
 
 def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
-    """Return the error for a change of a value that a trial may still revert."""
+    """Return the error for an attempt to change a value that a trial may still revert."""
     return RefusedError(
         f"The trial of {trial.change.key} of {clean(str(trial.change.target), 200)} is not decided yet.",
         hint="Confirm the trial with `raidbench keep`, or wait until it is reverted.",
@@ -74,13 +75,13 @@ def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
 
 
 def reverted_by_reboot(intent: ChangeIntended) -> bool:
-    """Return whether a reboot since then has reverted the change."""
+    """Return whether a reboot since a change has reverted it."""
     lost = intent.change.persistence is Persistence.LOST_AT_REBOOT
     return lost and bool(intent.boot) and intent.boot != boot_id()
 
 
 def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
-    """Return the error of an unwritable session, with a sentence for each value that was not restored."""
+    """Return the error of a session that cannot be written, extended by sentences about unrestored values."""
     if not left:
         return error
     return StorageError(
@@ -91,7 +92,7 @@ def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
 
 
 def require_reversible(change: Change) -> str:
-    """Return the value to which a change is reverted. Raises BlockedError if it is not known."""
+    """Return the value to which a change is reverted. Raises BlockedError if the old value is not known."""
     if change.before is None or change.before in _UNKNOWN:
         raise BlockedError(
             f"{change.label} of {change.target} cannot be undone: its old value is not known.",
@@ -103,9 +104,9 @@ def require_reversible(change: Change) -> str:
 async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
     """Return the change that restores the old value of a recorded change, planned by `SettingsBackend.back`.
 
-    Recorded commands are not used. If the old value is not legal while another change of the same set is in force, the
-    value to which that change moved the setting is used. Raises BlockedError if the old value is not known, and the
-    errors of the backend.
+    Recorded commands are not used. Another change of the same set may make the old value illegal while it is in force.
+    The value to which that change moved the setting is then used instead. Raises BlockedError if the old value is not
+    known, and the errors of the backend.
     """
     value = require_reversible(change)
     try:
@@ -117,7 +118,10 @@ async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
 
 
 async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> Change:
-    """Return the undo as the backend plans it. Raises UnknownSettingError for a key that this version does not know."""
+    """Return the undo as its backend plans it.
+
+    Raises UnknownSettingError for a key that this version does not know.
+    """
     try:
         return await backend.back(change.target, change.key, value, change.companions)
     except UnknownSettingError as error:
@@ -126,5 +130,8 @@ async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> C
                 f"{clean(change.label or change.key)} of {clean(str(change.target))} cannot be undone: this "
                 f"version of raidbench does not know its setting {clean(change.key)}."
             ),
-            hint="Undo it with the version that set it, or set the old value with the device's own tool.",
+            hint=(
+                "Undo the change with the version of raidbench that made it, "
+                "or set the old value with the device's own tool."
+            ),
         ) from error

@@ -1,8 +1,8 @@
-"""Side effects of a change: settings that moved along, what caused that, and what an undo restores.
+"""Side effects of a change: settings that it moved, the cause, and the values that an undo restores.
 
-A difference is attributed to a change only under two conditions. Its backend declares that side effect (`Change.moves`,
-`Change.moves_disk`), and the value is one that the effect leads to (`Change.resets_to`). Every other difference was
-made by another program: it is reported, and left alone.
+A difference counts as a side effect of a change under two conditions. The backend declares that the change may move
+this setting (`Change.moves`, `Change.moves_disk`), and the value is one to which the change resets it
+(`Change.resets_to`). Any other difference was made by another program: it is reported, and left alone.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ Wanted = Mapping[tuple[Target, str], str]
 async def read_beside(
     backends: Mapping[str, InventoryBackend | SettingsBackend], change: Change, disk: Target | None
 ) -> Values:
-    """Return all settings of a change's target, and of its kernel disk (`disk`).
+    """Return the values of all settings of a change's target, and of its kernel disk (`disk`).
 
-    Unreadable settings are omitted: the change itself reports the error. A vendor whose tool takes seconds is asked
-    only for what the setting depends on. Raises DeviceGoneError, NotFoundError if the target is gone.
+    Unreadable settings are omitted: the change itself reports the error. A vendor whose tool takes seconds reads only
+    the settings on which the changed one depends. Raises DeviceGoneError or NotFoundError if the target is gone.
     """
     values: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
@@ -46,7 +46,7 @@ async def read_beside(
         except (DeviceGoneError, NotFoundError):
             if target == change.target:
                 raise
-        except Exception:  # a reading that is only reported must not stop the change
+        except Exception:  # an error of a reading that is only reported must not stop the change
             continue
         else:
             values |= {(target, key): reading.now for key, reading in readings.items()}
@@ -54,7 +54,7 @@ async def read_beside(
 
 
 def disk_beside(change: Change) -> Target | None:
-    """Return the kernel disk for which a change has old values, or was planned; None if there is none."""
+    """Return the kernel disk whose settings a change has recorded or may move; None if there is none."""
     for before in change.beside:
         if before.target.backend == KERNEL != change.target.backend:
             return before.target
@@ -66,8 +66,8 @@ def disk_beside(change: Change) -> Target | None:
 def with_values_before(change: Change, before: Values) -> Change:
     """Return the change with the old values of all settings that it may move, as read just before it is made.
 
-    They are in the journal before anything is set, so an undo is possible after a crash at any moment. A change that
-    re-creates an array has its own companions.
+    These values are in the journal before anything is set, so that the change can be undone after a crash at any
+    moment. A change that re-creates an array already has its companion settings.
     """
     if change.effect is Effect.RECREATED:
         return change
@@ -77,7 +77,7 @@ def with_values_before(change: Change, before: Values) -> Change:
 
 
 def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
-    """Yield the settings that a change may move by its backend's declaration, with their values."""
+    """Yield the settings that a change may move, as its backend declares, with their values."""
     for (target, key), value in values.items():
         declared = change.moves if target == change.target else change.moves_disk
         if value is not None and key in declared and (target, key) != (change.target, change.key):
@@ -85,7 +85,7 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
 
 
 def side_effects_of(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
-    """Return the other settings that read differently after a change than before it.
+    """Return the other settings whose values before and after a change differ.
 
     `restored`: the values that an undo was meant to restore.
     """
@@ -105,7 +105,7 @@ def side_effects_of(change: Change, before: Values, after: Values, restored: Wan
 
 
 def _is_led_to(change: Change, key: str, value: str | None) -> bool:
-    """Return whether the side effect of a change can lead a setting to this value."""
+    """Return whether the side effect of a change can give a setting this value."""
     return key not in change.resets_to or value in change.resets_to[key]
 
 
@@ -114,17 +114,17 @@ class Debts:
     """Values of other settings that an undo must restore: the change moved them, or the undo may move them."""
 
     restored: Wanted
-    """Old values of settings that still are as the change left them."""
+    """Old values of settings that the change moved and no other program has set since."""
     kept: Wanted
     """Present values of settings that another program has set since."""
 
     @property
     def all(self) -> Wanted:
-        """Return the values of both kinds."""
+        """Return all values to restore."""
         return {**self.restored, **self.kept}
 
     def kept_text(self, change: Change, after: Values) -> str:
-        """Return a sentence without its full stop about the settings of other programs; "" if there are none."""
+        """Return a sentence without its full stop about settings of other programs; "" if there are none."""
         lines = []
         for (target, key), value in self.kept.items():
             now = after.get((target, key))
@@ -139,15 +139,15 @@ class Debts:
 
 
 NO_DEBTS = Debts(restored={}, kept={})
-"""Debts of a change that is no undo."""
+"""For a change that is not an undo."""
 
 
 def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
-    """Return what undoing a change must restore, by the present readings.
+    """Return the values of other settings that undoing a change must restore, from the present readings.
 
-    `moved`: the side effects recorded when it ended; None if they are not known (after a crash). A setting that still
-    has the value to which the change moved it gets its old value. Any other value was set by another program since; if
-    the undo may reset it, it gets its present value again.
+    `moved`: the side effects recorded when the change ended; None if they are not known (after a crash). If a setting
+    still has the value to which the change moved it, its old value is restored. Any other value was set by another
+    program since. If the undo may reset that value, it is set again.
     """
     recorded = {(moved_setting.target, moved_setting.key): moved_setting for moved_setting in moved or ()}
     restored: dict[tuple[Target, str], str] = {}
@@ -163,7 +163,7 @@ def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: V
             ours = setting is not None and setting.explained and setting.now == present
         if ours or present == before:
             restored[target, key] = before
-        elif target != change.target or key in change.companions:  # its own steps reset no other settings
+        elif target != change.target or key in change.companions:  # the steps of the undo reset no other settings
             kept[target, key] = present
     return Debts(restored=restored, kept=kept)
 
@@ -175,19 +175,19 @@ def _value_before(change: Change, target: Target, key: str) -> str | None:
 
 
 def with_companions(change: Change, values: Wanted) -> Change:
-    """Return the change with these values as companions of its undo, for the companions that it has."""
+    """Return the change with its companion settings updated from these values. No companion is added."""
     present = {key: value for (target, key), value in values.items() if target == change.target}
     companions = {key: present.get(key, value) for key, value in change.companions.items()}
     return replace(change, companions=companions)
 
 
 def unrestored_settings(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
-    """Return the settings that do not have their intended value."""
+    """Return the settings whose value is not the intended one."""
     return tuple(setting for setting, value in wanted.items() if now.get(setting) != value)
 
 
 def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
-    """Return all moved settings of the changes: the value before the first move, and all values they were led to."""
+    """Return each moved setting with the value before its first move, and all values to which it was moved."""
     moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
         for setting in () if record.end is None else record.end.moved or ():
@@ -200,11 +200,12 @@ def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
     """Return the change of a record as if earlier changes that are undone by now had never been made.
 
-    `made`: all changes of the session. An old value that such a change had set, or moved to, was not there originally.
+    `made`: all changes of the session. If an undone change had set or moved an old value, the value before that change
+    is used.
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
-    # A change that restored itself counts if it did so after this one had begun.
+    # A reverted trial has no undoing change: it counts if it was reverted after this change had begun.
     undone_values = [
         place_and_values
         for other in made[:at]
@@ -229,7 +230,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
 
 
 def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
-    """Yield the settings that a change has set or moved, each with its values before and after."""
+    """Yield each setting that a change has set or moved, with its values before and after."""
     change, end = record.change, record.end
     if end is None:
         return

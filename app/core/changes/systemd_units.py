@@ -1,4 +1,4 @@
-"""systemd units: the one that reverts trials at boot, and units that run a raidbench command by a timer."""
+"""systemd units: the unit that reverts trials at boot, and units that run a raidbench command by a timer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ WantedBy=multi-user.target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootUnit:
-    """The planned unit."""
+    """The planned unit that reverts trials at boot."""
 
     text: str
     """Content of the file."""
@@ -51,7 +51,7 @@ class BootUnit:
 
 
 async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUnit:
-    """Return the unit that runs `command`, which is this program, with `recover --trials` at boot.
+    """Return the unit that runs raidbench with `recover --trials` at boot. `command`: the command line of this program.
 
     Raises RefusedError without systemd or root, or if other users could replace the program.
     """
@@ -78,9 +78,9 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUn
 def unit_text(
     command: Sequence[str], journal: Path, environment: Mapping[str, str], *, first_line: str, description: str
 ) -> str:
-    """Return a unit that runs `command` once at boot, after the disks are present, if there is a journal.
+    """Return a unit that runs `command` once at boot. It waits for the disks, and runs only if `journal` exists.
 
-    `first_line`: a comment. Raises RefusedError for text that a unit cannot contain.
+    `first_line`: the comment in its first line. Raises RefusedError for text that a unit cannot contain.
     """
     return _TEXT.format(
         first_line=first_line,
@@ -92,7 +92,10 @@ def unit_text(
 
 
 async def install_unit(host: Host, unit: BootUnit) -> None:
-    """Write the unit and enable it; a second call changes nothing. Raises StorageError, ToolFailedError."""
+    """Write the unit and enable it. A second call changes nothing.
+
+    Raises StorageError, ToolFailedError.
+    """
     await host.install(PATH, unit.text.encode(), before=await _installed_unit(host))
     await _systemctl(host, "daemon-reload")
     await _systemctl(host, "enable", NAME)
@@ -111,7 +114,7 @@ async def remove_unit(host: Host) -> bool:
 
 
 async def _installed_unit(host: Host) -> bytes | None:
-    """Return the unit that an earlier installation wrote; None if there is none.
+    """Return the content of the unit that `install_unit` wrote earlier; None if there is none.
 
     Raises RefusedError for a link (such as a masked unit) and for a unit that raidbench did not write.
     """
@@ -143,20 +146,23 @@ async def _systemctl(host: Host, *arguments: str) -> None:
 
 
 def _state_variables() -> dict[str, str]:
-    """Return the variables that decide where the journal is."""
+    """Return the environment variables that determine the path of the journal."""
     return {name: os.environ[name] for name in ("RAIDBENCH_STATE_DIR",) if name in os.environ}
 
 
 def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields of a template for the started program. Raises RefusedError as `unit_word` does."""
+    """Return the values of the template fields that start the program.
+
+    Raises RefusedError for text that a unit cannot contain.
+    """
     variables = (f"Environment={unit_word(f'{name}={value}')}\n" for name, value in environment.items())
     return {"environment": "".join(variables), "command": " ".join(map(unit_word, command))}
 
 
 def unit_word(text: str) -> str:
-    """Return a word in the quoting of systemd (systemd.service(5), COMMAND LINES).
+    """Return a word quoted for a unit file (systemd.service(5), COMMAND LINES).
 
-    Raises RefusedError for text that a line cannot contain.
+    Raises RefusedError for text that a unit file cannot contain.
     """
     if not text.isprintable():
         raise RefusedError(f"A unit file cannot contain {text!r}.")
@@ -202,10 +208,10 @@ def units_text(
     spread: str,
     well: Sequence[int] = (),
 ) -> str:
-    """Return a `service`, a `timer` or `both`, each after a comment with its path.
+    """Return the text of a `service`, a `timer` or `both` (`which`), each after a comment with its path.
 
-    `calendar` and `spread`: as in systemd.timer(5). `well`: exit statuses that count as success in addition to 0.
-    Raises RefusedError for text that a unit cannot contain.
+    `calendar` and `spread`: OnCalendar and RandomizedDelaySec of systemd.timer(5). `well`: exit statuses that count as
+    success in addition to 0. Raises RefusedError for text that a unit cannot contain.
     """
     service = _SERVICE.format(
         name=name,

@@ -1,4 +1,4 @@
-"""Trials: changes that are reverted automatically unless the user confirms them, whatever happens to the terminal."""
+"""Trials: changes that are reverted automatically unless the user confirms them, even if the terminal is lost."""
 
 from __future__ import annotations
 
@@ -16,21 +16,27 @@ from backends.system.local import start_detached
 from backends.text import clean
 
 SHORTEST, LONGEST = 10.0, 600.0
-"""Legal lengths of a trial in seconds."""
+"""Minimum and maximum length of a trial in seconds."""
 
 LONGEST_WAIT = 3600.0
-"""Seconds after the deadline of further tries: a program may still set the value, or a disk be missing or full."""
+"""Seconds after the deadline during which a failed restore is tried again.
+
+A program may still be setting the value, or a disk may be missing or full.
+"""
 
 ARM_SECONDS = 60.0
-"""Time limit for arming the watchdog: it reads the values on trial once, and controllers are slow."""
+"""Time limit in seconds for arming the watchdog, which first reads the values on trial. Controllers are slow."""
 
 
 _WATCHDOG, _SIMULATED_WATCHDOG = "app.core.changes.watchdog", "app.cli.simulated_watchdog"
-"""Modules started to revert a trial: on this machine, and on a simulated one that the core does not import."""
+"""Modules that run as the watchdog: on this machine, and on a simulated machine.
+
+The core does not import the second one.
+"""
 
 
 def check_seconds(seconds: float) -> float:
-    """Return the length of a trial. Raises RefusedError outside of 10 to 600 s."""
+    """Return the length of a trial unchanged. Raises RefusedError if it is not between 10 and 600 s."""
     if not SHORTEST <= seconds <= LONGEST:
         raise RefusedError(f"A trial must last {SHORTEST:g} to {LONGEST:g} seconds, not {seconds:g}.")
     return seconds
@@ -44,7 +50,7 @@ _LATER = {
 
 
 def unattended_reason(change: Change) -> str:
-    """Return why it must not be set without an attending user: `takes a reshape of hours`; "" if it may."""
+    """Return why a change needs an attending user, such as `takes a reshape of hours`; "" if it does not."""
     if change.effect in _LATER:
         return _LATER[change.effect]
     if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
@@ -53,12 +59,12 @@ def unattended_reason(change: Change) -> str:
 
 
 def trial_refusal_reason(change: Change) -> str:
-    """Return why it cannot be reverted automatically, in the same form; "" if it can."""
+    """Return why a change cannot be reverted automatically, such as `cannot be undone`; "" if it can."""
     return unattended_reason(change) or ("" if change.undo else "cannot be undone")
 
 
 def require_triable(change: Change) -> None:
-    """Check that a change can be tried. Raises RefusedError if it cannot be reverted automatically."""
+    """Check that a change can be made as a trial. Raises RefusedError if it cannot be reverted automatically."""
     if reason := trial_refusal_reason(change):
         raise RefusedError(
             f"{change.label} of {change.target} does not support trials: it {reason}.",
@@ -67,9 +73,9 @@ def require_triable(change: Change) -> None:
 
 
 async def arm(paths: Paths, session: Path, until: float) -> None:
-    """Start the watchdog of a set of trials, and wait until it reports that only its deadline can stop it.
+    """Start the watchdog of a set of trials, and wait until it reports that it is armed.
 
-    Raises RefusedError if it does not report that: then nothing may be set.
+    From then on, only its deadline stops it. Raises RefusedError if it does not report that: then nothing may be set.
     """
     try:
         await _start(paths, str(session), until)
@@ -79,7 +85,7 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
 
 
 async def rehearse(paths: Paths) -> None:
-    """Start the watchdog without a trial: it does everything up to arming, changes nothing, and ends.
+    """Start the watchdog without a trial: it prepares like an armed one, changes nothing, and exits.
 
     Raises RaidbenchError if it could not be armed.
     """
@@ -90,7 +96,7 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
     """Start a watchdog, and wait until it reports that it is armed. Raises RaidbenchError if it does not."""
     places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
     order = json.dumps({**places, "apart": paths.apart, "session": session, "until": until})
-    # Without a deadline the present time makes the unit names of two rehearsals differ.
+    # A rehearsal has no deadline. The present time makes the names of its units unique.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
         line = await start_detached(
@@ -103,7 +109,7 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
 
 
 def _refusal_in(line: str) -> RaidbenchError | None:
-    """Return the error in the answer of a watchdog; None if it is armed."""
+    """Return the error that a watchdog reported in this line; None if it is armed."""
     try:
         answer = json.loads(line)
         return None if answer == {"armed": True} else decode_error(answer["error"])

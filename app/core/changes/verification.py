@@ -1,4 +1,4 @@
-"""Readings of a device before and after a change: whether it is still as planned, and how the change ended."""
+"""Readings of a device before and after a change: whether it still has the planned state, and how the change ended."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from backends.settings import Effect, Reading
 
 
 async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
-    """Return the present reading of a change's setting, or None. Raises the errors of `SettingsBackend.read`."""
+    """Return the present reading of a change's setting; None if there is no such setting.
+
+    Raises the errors of `SettingsBackend.read`.
+    """
     return (await read_around(backend, change.target, change)).get(change.key)
 
 
 async def read_around(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
-    """Return the readings of a target; for the change's own target only those its setting depends on, if possible."""
+    """Return the readings of a target.
+
+    For the change's own target, only the settings on which its setting depends are read, if the backend can do that.
+    """
     if isinstance(backend, SingleSettingReader) and target == change.target:
         return await backend.read_for(target, change.key)
     return await backend.read(target)
@@ -38,7 +44,7 @@ async def is_as_wanted(backend: SettingsBackend, change: Change) -> bool:
 async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
     """Check that the setting still has the value from which the change was planned.
 
-    Raises DeviceGoneError without the setting, RefusedError for another value, BlockedError if it cannot be set now.
+    Raises DeviceGoneError if the setting is gone, RefusedError for another value, BlockedError if it cannot be set now.
     """
     reading = await read_for(backend, change)
     if reading is None:
@@ -56,14 +62,17 @@ async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
 
 
 async def verdict(backend: SettingsBackend, change_id: str, change: Change, message: str) -> ChangeEnded:
-    """Return how a change ended, by a new reading: the tool's success is no proof. `message`: the error so far."""
+    """Return how a change ended, by reading its setting again: the tool's success is no proof.
+
+    `message`: the error so far; "" for none.
+    """
     try:
         reading = await read_for(backend, change)
         now = None if reading is None else reading.now
     except RaidbenchError as error:
         now = None
         message = message or error.message
-    except Exception as error:  # an unknown value is a failure, and the change needs an end
+    except Exception as error:  # any error: the value is unknown, so the change ends as failed
         now = None
         message = message or f"raidbench failed while it read the value again: {type(error).__name__}: {error}"
     if message:
@@ -77,7 +86,7 @@ async def verdict(backend: SettingsBackend, change_id: str, change: Change, mess
 
 
 def require_its_device(change: Change, back: Change) -> None:
-    """Check that the device is the one that was changed: an equal value on another device proves nothing.
+    """Check that the device is the one that was changed. An equal value on another device proves nothing.
 
     `back`: the plan that would undo the change on the present device. A re-created device always has another identity.
     Raises DeviceGoneError if it is another device.

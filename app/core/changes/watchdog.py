@@ -1,4 +1,4 @@
-"""The process that reverts a trial at its deadline: independent of the terminal, and working from the journal."""
+"""The process that reverts a trial at its deadline. It is independent of the terminal and reads the journal."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ from backends.system.local import LocalHost
 from backends.system.local.detached import STAY, stop_talking
 
 LOOK_EVERY = 0.05
-"""Seconds between two reads of the journal: another change of the set may follow at once."""
+"""Seconds between two reads of the journal.
+
+The interval is short because the next change of the set may follow at once.
+"""
 
 TRY_EVERY = 1.0
-"""Seconds between two tries of a refused restore."""
+"""Seconds between two attempts to restore a value."""
 
 _PACKAGES = ("app.core.session", "app.core.changes", "backends")
-"""Packages with modules that a deadline may need."""
+"""Packages whose modules may be needed at a deadline."""
 
 _NOT_LOADED = (
     "app.core.changes.watchdog",  # runs as __main__
@@ -46,18 +49,18 @@ _NOT_LOADED = (
         "backends.system.streams",
     ),  # only for simulated and recorded hosts
 )
-"""Modules, and packages with their content, that no deadline needs."""
+"""Modules and packages that are never needed at a deadline."""
 
 _LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib")
-"""Modules that our code imports on first use, or needs to open a file."""
+"""Modules that our code imports only on first use, or that opening a file needs."""
 
 
 async def watch(
     paths: Paths, session: str, until: float, backends: Mapping[str, InventoryBackend | SettingsBackend]
 ) -> str:
-    """Wait for the end of a set of trials; return how it ended: `kept`, `restored`, `conflict`, `failed`.
+    """Wait until a set of trials has ended; return how it ended: `kept`, `restored`, `conflict`, `failed`.
 
-    The trials stay in memory from the first read on. So they are reverted even if the journal disappears or becomes
+    The trials stay in memory once they were read. So they are reverted even if the journal disappears or becomes
     unreadable or unwritable.
     """
     trials = _Trials(Journal(paths.journal), Path(session), until)
@@ -76,7 +79,7 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided_trials():
-        # The newest of each target: later changes must be reverted before the earlier ones.
+        # Only the newest trial of each target: later changes must be reverted before earlier ones.
         newest = {change.change.target: change for change in reversed(pending)}
         results = [await _restore(changer, change, trials) for change in newest.values()]
         if "failed" not in results:
@@ -89,14 +92,14 @@ async def watch(
 
 
 class _Trials:
-    """One set of trials, as the journal last showed it."""
+    """One set of trials, as it was when the journal was last read."""
 
     def __init__(self, journal: Journal, session: Path, until: float) -> None:
         self.journal = journal
         self._of = session, until
         self._held: dict[str, UnresolvedChange] = {}
         self.results: dict[str, str] = {}
-        """How trials ended here, by id, even if that could not be written to the journal yet."""
+        """How this process ended trials, by id, even if the journal does not record it yet."""
         self._seen: tuple[int, int, int] | None = None
         self._decided: set[str] = set()
 
@@ -109,7 +112,7 @@ class _Trials:
         return tuple(change for change in reversed(self._held.values()) if change.id not in self._decided)
 
     def record_end(self, trial: UnresolvedChange, result: str) -> bool:
-        """Write to the journal how a trial ended; return whether that worked."""
+        """Write the end of a trial to the journal; return whether that succeeded."""
         self.results[trial.id] = result
         try:
             self.journal.write_outcome(trial.id, self._of[0], result)
@@ -119,7 +122,7 @@ class _Trials:
         return True
 
     def _state(self) -> tuple[int, int, int] | None:
-        """Return values that change with each record, so that an unchanged journal is not read again."""
+        """Return values of the file that change with each record, so that an unchanged journal is not read again."""
         try:
             info = self.journal.file.stat()
         except OSError:
@@ -128,7 +131,7 @@ class _Trials:
 
 
 async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
-    """Restore a value, then record that; return `failed` if either must be tried again."""
+    """Restore a value and record that; return `failed` if either has to be tried again."""
     result = trials.results.get(trial.id)
     if result is None:
         try:
@@ -136,15 +139,16 @@ async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Tr
                 trial
             )  # a value set by another program is never changed: `conflict`
         except RaidbenchError:
-            return "failed"  # locked, refused or missing: this may be temporary
+            return "failed"  # locked, refused or missing: possibly only for a while
     return result if trials.record_end(trial, result) else "failed"
 
 
 def load_all(packages: Sequence[str] = ()) -> None:
-    """Import what the deadline may need, and all of `packages`: the program may be upgraded, moved or removed by then.
+    """Import the modules that may be needed at the deadline, and all of `packages`.
 
-    Raises RefusedError for a module that cannot be imported, a vendor's too: a set of trials is armed with its first
-    change, when the vendors of the other changes are not known.
+    By then, the program may have been upgraded, moved or removed. Modules of all vendors are imported: a set of trials
+    is armed with its first change, when the vendors of the other changes are not known. Raises RefusedError for a
+    module that cannot be imported.
     """
     for name in chain(*map(_needed_modules, _PACKAGES), _LATE, packages, *map(_needed_modules, packages)):
         try:
@@ -156,7 +160,7 @@ def load_all(packages: Sequence[str] = ()) -> None:
 
 
 def _needed_modules(package: str) -> Iterator[str]:
-    """Yield the names of the modules below a package that may be needed; a package is imported before its content."""
+    """Yield the names of modules below a package that may be needed. Each package is imported before its modules."""
     for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", []), f"{package}."):
         if module.name not in _NOT_LOADED:
             yield module.name
@@ -164,17 +168,17 @@ def _needed_modules(package: str) -> Iterator[str]:
 
 
 def this_machine(paths: Paths) -> Host:
-    """Return the host of a trial that is not simulated."""
+    """Return this machine as the host of a trial."""
     return with_configured_systems(LocalHost(), paths.config)
 
 
 async def rehearse(
     paths: Paths, session: str, until: float | None, host_of: Callable[[Paths], Host] = this_machine
 ) -> Mapping[str, InventoryBackend]:
-    """Do once everything that the deadline needs, without setting anything; return the backends used.
+    """Do everything once that is needed at the deadline, except setting a value; return the backends.
 
-    `until`: None for a rehearsal without a trial. `host_of`: opens the host of the trial. Raises RaidbenchError if the
-    journal, a trial or its backend is unusable.
+    `until`: the deadline; None for a rehearsal without a trial. `host_of`: opens the host of the trial. Raises
+    RaidbenchError if the journal, a trial or its backend is unusable.
     """
     journal = Journal(paths.journal)
     if (error := journal.write_error()) is not None:
@@ -187,7 +191,7 @@ async def rehearse(
         raise RefusedError(f"The watchdog found no trial in {journal.file}.")
     for trial in trials:
         await plan_revert(machine.setter(trial.change.target), trial.change)
-    with contextlib.suppress(RaidbenchError):  # imports the modules for starting a program and writing a file
+    with contextlib.suppress(RaidbenchError):  # imports the modules that start a program and write a file
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")
     return backends
@@ -206,7 +210,7 @@ async def _serve(
     except RaidbenchError as error:
         _answer({"error": encode_error(error)})
         return
-    except Exception as error:  # reported to the starting process, which then sets nothing
+    except Exception as error:  # the starting process gets the error, and sets nothing
         _answer({"error": encode_error(RefusedError(f"{type(error).__name__}: {error}"))})
         return
     _answer({"armed": True})
@@ -215,14 +219,14 @@ async def _serve(
 
 
 def _answer(answer: Mapping[str, object]) -> None:
-    """Send the only answer to the starting process, which does not listen afterwards."""
+    """Send the only reply to the process that started this one. That process does not listen afterwards."""
     with contextlib.suppress(OSError):
         print(json.dumps(answer), flush=True)
         stop_talking()
 
 
 def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str] = ()) -> int:
-    """Read the order from standard input, answer it, and watch; an order without a deadline is a rehearsal.
+    """Read the order from standard input, reply to it, and watch the trials. Without a deadline it is a rehearsal.
 
     `packages`: additional packages that the host needs.
     """
@@ -232,7 +236,7 @@ def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
     paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
-    if STAY not in sys.argv and os.fork():  # the starting process waits for this one, and reads the rest in the journal
+    if STAY not in sys.argv and os.fork():  # the starter waits for the parent; the child goes on
         return 0
     asyncio.run(_serve(paths, order["session"], order["until"], host_of, packages))
     return 0

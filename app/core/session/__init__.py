@@ -1,1 +1,1 @@
-"""A session: its events, their fold, and the files they are kept in."""
+"""Sessions: their events, the state that follows from the events, and the files in which they are stored."""

@@ -1,4 +1,4 @@
-"""Session archives: a zip of all files with a manifest, and a checksum of each file and of the whole archive."""
+"""Session archives: a zip of all files with a manifest. Each file and the whole archive have a checksum."""
 
 from __future__ import annotations
 
@@ -28,36 +28,36 @@ from backends.values import dataclass
 from backends.version import program_version
 
 FORMAT = FORMATS[FileFormat.ARCHIVE]
-"""Version of the archive format; raised when the meaning of its content changes."""
+"""Version of the archive format. It is increased when the meaning of the content changes."""
 
 MANIFEST = "manifest.json"
-"""The part that lists all others."""
+"""The part that lists all other parts."""
 
 SEAL = re.compile(rb"raidbench-archive (\d{1,6}) by ([0-9A-Za-z.+]{1,40}) sha256=([0-9a-f]{64})")
-"""The end of the file: format, the program that wrote it, and the checksum of all bytes before the checksum."""
+"""The end of the archive: format, the program that wrote it, and the checksum of all bytes before the checksum."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){0,5}")
-"""Legal names of parts: always below the session's folder."""
+"""Legal names of parts. They cannot leave the session's folder."""
 
 DIGEST = 64
-"""Characters of a checksum."""
+"""Length of a checksum in characters."""
 
 MOST_PARTS = 60_000
-"""Most files in a zip without extensions."""
+"""Maximum number of files. A zip without extensions can hold a few more."""
 
 BLOCK = 1 << 20
 _READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a FIFO must not block
 _FOLDERS = ("output", "runs")
 _THEN = (1980, 1, 1, 0, 0, 0)
-"""The time of every part: it reveals nothing, and the same session makes the same archive."""
+"""Time stamp of every part. It reveals nothing, and the same session always results in the same archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedFile:
-    """A file of the session."""
+    """A file of the session in an archive."""
 
     name: str
-    """Relative to the session's folder, with slashes."""
+    """Path relative to the session's folder, with slashes."""
     size: int
     """Bytes."""
     sha256: str
@@ -71,7 +71,7 @@ class WrittenArchive:
     file: Path
     """Its path."""
     parts: int
-    """Number of files of the session in it."""
+    """Number of files of the session in the archive."""
     size: int
     """Bytes of the archive."""
     sha256: str
@@ -79,10 +79,10 @@ class WrittenArchive:
 
 
 def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> WrittenArchive:
-    """Write the session in `folder` into one file; an existing file is replaced only with `force`.
+    """Write the session in `folder` to one file. An existing file is replaced only with `force`.
 
-    `redact`: replace identifiers of the machine with pseudonyms. A session that is being written is archived as it is
-    now. Raises NotFoundError for a folder without a session, RefusedError for an existing file or too many parts,
+    `redact`: replace identifiers of the machine with pseudonyms. If the session is being written, its present state is
+    archived. Raises NotFoundError for a folder without a session, RefusedError for an existing file or too many parts,
     StorageError.
     """
     session = load(folder).session
@@ -93,13 +93,13 @@ def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool
 
 
 def session_redactor(session: Session, folder: Path) -> Redactor:
-    """Return a redactor for all identifiers in the session's files. Raises OSError if one cannot be read."""
+    """Return a redactor for all identifiers in the session's files. Raises OSError if a file cannot be read."""
     texts = (line for name in _part_names(folder) if name != LOG for line in _read_lines(folder / name))
     return redactor_of_sessions(session, others=joint_hosts(folder), texts=texts)
 
 
 def digest_of(parts: list[ArchivedFile]) -> str:
-    """Return the checksum of all parts together: of their names, sizes and checksums, in order."""
+    """Return one checksum for all parts: that of their names, sizes and checksums, in order."""
     return hashlib.sha256("".join(f"{part.sha256} {part.size} {part.name}\n" for part in parts).encode()).hexdigest()
 
 
@@ -114,7 +114,7 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
                 events = redact_session(session, redactor).events
                 pieces = (event_codec.encode(event).encode() + b"\n" for event in events)
             elif LINES.fullmatch(name):
-                continue  # output of other hosts, whose serial numbers cannot be recognised here
+                continue  # output of other hosts: their serial numbers are not known here
             else:
                 pieces = (redactor.text(line).encode() for line in _read_lines(folder / name))
             parts.append(_write_part(archive, name if redactor is None else redactor.text(name), pieces))
@@ -137,12 +137,12 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
 
 
 def _manifest_name(name: str) -> str:
-    """Return a session's name with characters that are legal in the name of a part."""
+    """Return a session's name, with only characters that are legal in the name of a part."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:100] or "session"
 
 
 def _part_names(folder: Path) -> Iterator[str]:
-    """Yield the log, then output files; files that raidbench did not write are skipped."""
+    """Yield the names of the log and of output files. Files that raidbench did not write are skipped."""
     yield LOG
     for top in _FOLDERS:
         for parent, below, files in os.walk(folder / top):
@@ -167,7 +167,7 @@ def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> Archive
 
 
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file up to its present size, whatever is appended meanwhile."""
+    """Yield the content of a file up to its present size, even if more is appended meanwhile."""
     with open(os.open(path, _READING), "rb") as file:
         remaining = os.fstat(file.fileno()).st_size
         while remaining and (piece := file.read(min(BLOCK, remaining))):
@@ -176,18 +176,18 @@ def _read_blocks(path: Path) -> Iterator[bytes]:
 
 
 _LONGEST_LINE = 64 << 20
-"""Characters of a line: an identifier that is split in two would not be recognised."""
+"""Maximum length of a line in characters. It is large, because an identifier that is split would not be redacted."""
 
 
 def _read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file; only an extremely long line is split."""
+    """Yield the lines of a text file. Only an extremely long line is split."""
     with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             yield line
 
 
 def _write_seal(handle: BinaryIO) -> tuple[int, str]:
-    """Write the checksum of everything before it at the end; return size and checksum of the file."""
+    """Write the checksum of all bytes before it to the end of the file; return size and checksum of the file."""
     size = handle.seek(0, os.SEEK_END)
     checksum = checksum_of(handle, size - DIGEST)
     handle.seek(size - DIGEST)

@@ -42,21 +42,21 @@ from backends.text import clean
 _LONGEST_SEAL = 200
 _LARGEST_MANIFEST = 16 << 20
 _LARGEST_LOG = 256 << 20
-"""Most bytes of a log, which is read into memory."""
+"""Maximum size of a log in bytes. A log is read into memory."""
 
 _MOST_TIMES = 200
-"""Limit for the unpacked size, as a multiple of the archive's size: fio's output shrinks to a fourteenth."""
+"""Maximum unpacked size, as a multiple of the archive's size. Output of fio is compressed to a fourteenth."""
 
 _SPARE = 256 << 20
-"""Bytes that stay free in the destination."""
+"""Bytes that must stay free in the destination folder."""
 
 _END = struct.Struct("<4s4H2LH")
 _END_64 = b"PK\x06\x07"
-"""The last record of a zip, and the record before it in a zip with extensions (APPNOTE.TXT 4.3.15, 4.3.16)."""
+"""Mark of a record that only a zip with extensions has, before its last record (APPNOTE.TXT 4.3.15, 4.3.16)."""
 
 _DAMAGED = (BadZipFile, LargeZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, EOFError)
 _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError, FileExistsError, NotADirectoryError)
-"""Exceptions of zipfile and json for manipulated input."""
+"""Exceptions that zipfile and json raise for damaged or manipulated input."""
 
 
 @contextlib.contextmanager
@@ -94,7 +94,7 @@ def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedS
 
 
 class _UnusableArchiveError(Exception):
-    """Why an archive is refused: `why` completes "FILE ..."."""
+    """Error for an archive that is refused. `why` completes a sentence that begins with the file's name."""
 
     def __init__(self, why: str, hint: str = "") -> None:
         super().__init__(why)
@@ -103,7 +103,7 @@ class _UnusableArchiveError(Exception):
 
 
 def _unpack(handle: BinaryIO, shown: str, into: Path, *, with_output: bool) -> tuple[str, bool]:
-    """Return the name of the folder in `into`, and whether the session has pseudonyms."""
+    """Unpack an archive; return the name of the folder in `into`, and whether the session is redacted."""
     size = _verify_seal(handle, shown)
     with ZipFile(handle) as archive:
         manifest, parts = _read_manifest(archive, shown)
@@ -121,7 +121,7 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, with_output: bool) -> t
 
 
 def _verify_seal(handle: BinaryIO, shown: str) -> int:
-    """Return the bytes of the file, after verifying its checksum, its format and the size of its directory."""
+    """Return the size of the file in bytes. First verify its checksum, its format and the size of its directory."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(max(0, size - _LONGEST_SEAL))
     tail = handle.read()
@@ -189,7 +189,7 @@ def _require_plain_file(info: ZipInfo) -> ZipInfo:
 
 
 def _extract_part(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
-    """Write a part to its path, which must not exist, and verify its size and checksum."""
+    """Write a part to its path, where no file may exist, and verify its size and checksum."""
     path = folder / part.name
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     checksum, remaining = hashlib.sha256(), part.size

@@ -1,6 +1,6 @@
 """Cache of the last scan of this boot for shell completion: addresses, keys and legal values only.
 
-Completion may not run any tool and must be fast, so this module imports next to nothing.
+Completion must be fast and must not run any tool, so this module imports almost nothing.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ def completion_cache_path(state: Path) -> Path:
 
 
 def load_completion_cache(file: Path) -> Mapping[str, Any]:
-    """Return the addresses and settings that `save_completion_cache` wrote; empty without a cache of this boot.
-
-    Never raises.
-    """
+    """Return the saved addresses and settings; an empty mapping if this boot has no cache. Never raises."""
     try:
         match = json.loads(read_own(file))
         if match["boot"] != _boot_id() or not match["boot"]:
@@ -41,9 +38,9 @@ def load_completion_cache(file: Path) -> Mapping[str, Any]:
 
 
 def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
-    """Save the devices found and their readings; earlier readings of this boot are kept. Never raises.
+    """Save the devices of an inventory and their readings. Earlier readings of this boot are kept. Never raises.
 
-    A scan writes nothing else, and nothing depends on this file, so a failure to write it is not reported.
+    If the file cannot be written, that is not reported: completion alone depends on it.
     """
     from app.core.session.paths import write_private
 
@@ -63,7 +60,7 @@ def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inven
 
 
 def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
-    """Return name and description of a device; `twin` marks the kernel's view of another device."""
+    """Return name and description of a device. `twin` marks the kernel's view of a device that a vendor lists too."""
     from backends.display_names import name_of
     from backends.text import clean
 
@@ -79,7 +76,7 @@ def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
 
 
 def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> dict[str, Any]:
-    """Return label, value and legal values of each setting that can be changed here, by key."""
+    """Return label, present value and legal values of each setting that can be changed, by key."""
     read = ((setting, readings[setting.key]) for setting in declared if setting.key in readings)
     return {
         setting.key: {

@@ -1,4 +1,4 @@
-"""Files and folders that the user named, with the permissions that the terminal's umask allows."""
+"""Files and folders that the user named. They get the permissions that the terminal's umask allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.text import clean
 
 
 def create_folder(folder: Path, *, force: bool) -> None:
-    """Create a folder; with `force` it may exist. Raises RefusedError if it exists, StorageError if that fails."""
+    """Create a folder. Raises RefusedError if it exists, unless `force`; StorageError if it cannot be created."""
     shown = clean(str(folder), 300)
     try:
         descriptor = make_folder(folder, force=force)
@@ -30,9 +30,9 @@ def create_folder(folder: Path, *, force: bool) -> None:
 
 
 def write_file(file: Path, text: str, *, force: bool) -> None:
-    """Write a new file; with `force` an existing one is replaced atomically.
+    """Write a new file. With `force`, an existing file is replaced atomically.
 
-    Raises RefusedError if it exists, StorageError if it cannot be written.
+    Raises RefusedError if the file exists, StorageError if it cannot be written.
     """
     with open_document(file, force=force) as handle:
         handle.write(text.encode("utf-8", "replace"))
@@ -40,7 +40,7 @@ def write_file(file: Path, text: str, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def open_document(file: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Yield a new file for writing, which appears once it is complete. Raises the errors of `write_file`."""
+    """Yield a new file for writing. It appears only when it is complete. Raises the errors of `write_file`."""
     shown = clean(str(file), 300)
     try:
         with new_file(file, force=force, mode=mode) as handle:

@@ -1,4 +1,4 @@
-"""Conversion of events to JSON and back; lines of other versions are tolerated."""
+"""Conversion of events to JSON and back. Lines of other versions of raidbench are tolerated."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ KINDS: Mapping[str, type[Any]] = {
     "sweep-array-refused": sweep_record.SweepArrayRefused,
     "sweep-ended": sweep_record.SweepEnded,
 }
-"""Each kind of line by its name in a log; a class may be renamed, its name here may not."""
+"""The class of each kind of event, by the name of the kind in a log. A class may be renamed, such a name may not."""
 
 _NEVER_LOGGED = ("lock", "found", "members")
-"""Fields of a change that are not logged: code that acts on a log asks the device for them."""
+"""Fields of a change that are not logged. Code that acts on a logged change reads them from the device."""
 _BEGINS = '{"event":"session-started",'
 _BY_TYPE = {event: kind for kind, event in KINDS.items()}
 
 
 def as_json(event: LoggedEvent) -> dict[str, Any]:
-    """Return the event as the object in its line of the log."""
+    """Return the event as the JSON object that is written to the log."""
     data = unstructure(event)
     change_fields = (
         data.pop("change") if isinstance(event, ChangeIntended) else {}
-    )  # its fields are on the same level as the event's
+    )  # the fields of the change are on the level of the event
     for name in _NEVER_LOGGED:
         change_fields.pop(name, None)
     return {"event": _BY_TYPE[type(event)], **data, **change_fields}
@@ -60,7 +60,7 @@ def encode(event: LoggedEvent) -> str:
 
 
 def read_origin(line: str) -> tuple[int, object] | None:
-    """Return format and program of the lines after this one, if a program begins to write with it; else None."""
+    """Return format and program of the lines that follow, if a program began to write with this line; else None."""
     if not line.startswith(_BEGINS):
         return None
     try:
@@ -83,5 +83,5 @@ def decode(line: str) -> LoggedEvent | None:
             return event
         change_fields = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
         return structure({**data, "change": change_fields}, ChangeIntended)
-    except Exception:  # any damage, or the shape of another version: the caller counts it
+    except Exception:  # damaged or written by another version; counted by the caller
         return None

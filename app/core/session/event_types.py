@@ -1,4 +1,4 @@
-"""Values in events: progress of a job, interim analyses, steady state, endurance ratings, data written to a device."""
+"""Values in events: progress of a job, interim analyses, steady state, endurance, and data written to a device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from widgets.text_utils import units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimedEvent:
-    """An event of a session."""
+    """Base class of the events of a session."""
 
     at: float
     """Seconds since the epoch."""
@@ -36,36 +36,39 @@ class TimedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedSetting:
-    """A setting that read differently after a change of another setting."""
+    """A setting whose value differed after a change of another setting."""
 
     target: Target
-    """The target that has it: the target of the change, or its kernel disk."""
+    """The target of the setting: the target of the change, or its kernel disk."""
     key: str
-    """The setting."""
+    """Key of the setting."""
     before: str | None
     """Its value before the change."""
     now: str | None
-    """Its value after it."""
+    """Its value after the change."""
     explained: bool = False
-    """Whether it is a declared side effect of the change; if not, another program changed it."""
+    """Whether it is a declared side effect of the change. If not, another program changed the setting."""
     restored: bool = False
-    """Whether the change, an undo, was meant to restore this value as well."""
+    """Whether the change was an undo that was meant to restore this value as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterimAnalysis:
-    """An interim analysis of an experiment, at which it may be decided."""
+    """An interim analysis of an experiment. The experiment may end there."""
 
     pairs: int
-    """Number of pairs at which it takes place."""
+    """Number of pairs after which it takes place."""
     level: float
-    """The share of false verdicts that this analysis may add; its interval covers 1 - level."""
+    """The share of false verdicts that this analysis may add. Its interval covers 1 - level."""
     no_difference: float | None = None
-    """The level of the interval that must be within the threshold for "no difference"; None for `level`."""
+    """The level of the interval that must lie within the threshold for the verdict "no difference".
+
+    None: the same as `level`.
+    """
 
     @property
     def inside_level(self) -> float:
-        """Return the level at which "no difference" is judged."""
+        """Return the level for the verdict "no difference"."""
         return self.level if self.no_difference is None else self.no_difference
 
 
@@ -76,41 +79,41 @@ class RecordedVerdict:
     direction: str
     """`read`, `write`, `both` or `sync`."""
     figure: str
-    """Its key in JSON."""
+    """Key of the metric in JSON."""
     verdict: str
-    """As in JSON: `slower`."""
+    """The verdict as in JSON, such as `slower`."""
     headline: bool = False
-    """Whether it is the headline metric of the job."""
+    """Whether the metric is the headline metric of the job."""
     reason: str = ""
     """Code of the reason; "" if the verdict needs none."""
     mean: float | None = None
-    """ln(B/A); None without an interval."""
+    """Mean of ln(B/A); None without an interval."""
     low: float | None = None
     """Lower end of the interval."""
     high: float | None = None
-    """Upper end."""
+    """Upper end of the interval."""
     sd: float | None = None
-    """Standard deviation of one ln(B/A)."""
+    """Standard deviation of ln(B/A) of a single pair."""
     n: int = 0
     """Number of pairs."""
     p: float | None = None
-    """Two-sided p value of no difference."""
+    """Two-sided p value for the hypothesis of no difference."""
     level: float | None = None
     """The interval covers 1 - level."""
     threshold: float | None = None
-    """A difference within it counts as none, percent."""
+    """The largest difference, in percent, that counts as no difference."""
     further_pairs: int | None = None
-    """Number of additional pairs that would decide it."""
+    """Number of additional pairs that would decide the experiment."""
     figures: int = 0
     """Number of metrics judged together; 0 for the headline metric."""
     slow_side: str = ""
-    """The letter of the side with all far slower runs; "" if there are none, or on both sides."""
+    """The letter of the side that has all of the far slower runs; "" without such runs, or if both sides have some."""
     slow_runs: int = 0
     """Number of far slower runs."""
     far_pairs: tuple[int, ...] = ()
     """Outlier pairs, counted from 1."""
     far_percents: tuple[float, ...] = ()
-    """B compared with A in each of them, percent."""
+    """B compared with A in each outlier pair, in percent."""
 
 
 # -- rated endurance of drives, which the user configures: no drive reports it ---------------------------------------
@@ -118,13 +121,14 @@ class RecordedVerdict:
 RATED = "Rated endurance"
 """Label of the rated endurance among the facts of a drive.
 
-The logs of NVMe (SMART / Health Information), ATA (device statistics, page 7) and SCSI (solid state media) have the
-used share as the drive computes it, and the bytes written. None has the bytes that the share refers to.
+The logs of NVMe (SMART / Health Information), ATA (device statistics, page 7) and SCSI (solid state media) contain the
+bytes written, and the share of the endurance that is used up, as the drive computes it. No log contains the bytes to
+which that share refers.
 """
 
 
 def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Inventory:
-    """Return the inventory with the rated endurance of its drives, given in terabytes written (TBW) by model."""
+    """Return the inventory with the rated endurance of its drives. `terabytes`: terabytes written (TBW) by model."""
     if not terabytes:
         return inventory
     terabytes_by_model = {_plain(model): amount for model, amount in terabytes.items()}
@@ -145,13 +149,13 @@ def _plain(model: str) -> str:
 # -- steady state options --------------------------------------------------------------------------------------------
 
 WINDOW = 5
-"""Rounds of the measurement window."""
+"""Number of rounds in the measurement window."""
 
 ROUND_S = 10
-"""Seconds of a round."""
+"""Length of a round in seconds."""
 
 CAP_S = 1800
-"""Longest wait for the steady state, in seconds."""
+"""Maximum wait for the steady state, in seconds."""
 
 _LONGEST_S = 7 * 86400
 _SPARE_S = 30
@@ -162,19 +166,24 @@ class SteadyPlan:
     """The steady state options of a run."""
 
     until: bool = False
-    """Whether measuring starts when the rule holds, or when the wait reaches its limit."""
+    """Whether the run waits for the steady state, at most `cap_s` seconds, before measuring starts."""
     cap_s: int = CAP_S
-    """Longest wait in seconds, by fio's clock."""
+    """Maximum wait in seconds, by fio's clock."""
     end_early: bool = False
-    """Whether the run ends as soon as the rule holds over the measured part."""
+    """Whether the run ends as soon as the measured part is steady."""
     round_s: int = ROUND_S
-    """Seconds of a round. SNIA's rounds take a minute. A garbage collection may fill a round of less than ten seconds.
+    """Length of a round in seconds.
+
+    SNIA's rounds take a minute. In a round of less than ten seconds, a garbage collection could fill the whole round.
     """
     window: int = WINDOW
     """Rounds that are judged together."""
 
     def checked(self) -> SteadyPlan:
-        """Return the plan itself. Raises InvalidValueError for illegal values, such as a wait below one window."""
+        """Return the plan unchanged.
+
+        Raises InvalidValueError for illegal values, such as a wait that is shorter than one window.
+        """
         if not 1 <= self.round_s <= 3600:
             raise InvalidValueError(f"A round of {self.round_s} s is not allowed: use 1 second to 1 hour")
         if not 3 <= self.window <= 25:
@@ -192,11 +201,11 @@ class SteadyPlan:
         return self
 
     def fio_seconds(self, runtime: int) -> int:
-        """Return the run time for fio, which is interrupted when `runtime` seconds were measured."""
+        """Return the run time to give to fio. raidbench stops fio when `runtime` seconds were measured."""
         return runtime + self.cap_s + _SPARE_S if self.until else runtime
 
     def describe(self) -> str:
-        """Return a clause for a job's line; "" without steady state options."""
+        """Return the options as a clause for a job's line; "" without steady state options."""
         parts = []
         if self.until:
             parts.append(f"once steady, or after {units.duration(self.cap_s)}")
@@ -210,24 +219,24 @@ class SteadyPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseChanged:
-    """The job entered another phase, or there is a message about its phase."""
+    """The job entered another phase, or the message about its phase changed."""
 
     phase: Phase
     """The phase."""
     seconds: float | None = None
     """Length of the phase, None if unknown."""
     message: str = ""
-    """A sentence to show, such as waiting for outstanding I/O; "" for none."""
+    """A sentence to show, such as one about waiting for outstanding I/O; "" for none."""
     total_bytes: int | None = None
-    """Bytes after which the phase ends; None if it ends by time, or that is not known."""
+    """Bytes after which the phase ends; None if it ends by time, or if that is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleTaken:
-    """A new interval."""
+    """An interval was measured."""
 
     sample: Sample
-    """The interval."""
+    """The metrics of the interval."""
     read_bins: tuple[tuple[int, int], ...] = ()
     """Histogram of its reads: (bucket value in ns, count), ascending; not stored."""
     write_bins: tuple[tuple[int, int], ...] = ()
@@ -238,10 +247,10 @@ class SampleTaken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuSampled(CpuStats):
-    """CPU shares of about the last second; that of fio is None if its process is not visible."""
+    """CPU usage in about the last second. fio's usage is None if its process is not visible."""
 
     silent_s: float | None = None
-    """Seconds since fio's last document; more than two mean that some I/O is stuck. None if not reported."""
+    """Seconds since fio's last output. More than two mean that some I/O is stuck. None if it is not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,30 +258,30 @@ class MembersSampled:
     """Metrics of the devices below the device under test in the last interval."""
 
     members: tuple[MemberStats, ...]
-    """All of them; those of a nested array follow it."""
+    """All of these devices. The members of a nested array follow the array."""
     caches: tuple[CacheStats, ...] = ()
-    """Caches among them since the start of the measured phase; empty before their first reading."""
+    """Caches among these devices, since the start of the measured phase; empty before their first reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceGiven:
-    """Conditions that make the results of the job doubtful now; the result contains them at the end."""
+    """Conditions that make the results of the job doubtful now. At the end they are part of the result."""
 
     advice: tuple[Advice, ...]
-    """All of them, the worst first; they replace earlier advice."""
+    """All present conditions, the worst first. They replace the earlier ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateUpdated:
-    """A round ended."""
+    """A round of the steady state check has ended."""
 
     steady: SteadyStateResult
-    """The steady state result of the run."""
+    """The steady state result of the run so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundEventSeen:
-    """An event of the devices below."""
+    """Events of the devices below the device under test."""
 
     events: tuple[RunEvent, ...]
     """The events, in order of time."""
@@ -285,10 +294,10 @@ Progress = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadFinished:
-    """The last event of every load that was not abandoned; the session has it as the end of the run."""
+    """The last event of every workload that was not abandoned. The session records it as the end of the run."""
 
     figures: RunResult
-    """Its result."""
+    """The result of the workload."""
     raw: Path
     """fio's standard output, unchanged."""
 
@@ -302,7 +311,7 @@ LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | Workl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionWritten:
-    """Data that a preconditioning wrote to a device."""
+    """Data that preconditioning has written to a device."""
 
     at: float
     """When it ended, seconds since the epoch."""
@@ -311,7 +320,7 @@ class PreconditionWritten:
     size_bytes: int
     """Its size."""
     filled_bytes: int
-    """Bytes written in order from the start, all passes together."""
+    """Bytes written sequentially from the start, in all passes together."""
     workload: str = ""
     """The job that followed, in one line; "" if none followed."""
     workload_bytes: int = 0
@@ -323,12 +332,12 @@ class PreconditionWritten:
 
     @property
     def times(self) -> float:
-        """Return how often the device was filled: 2.0 is twice from start to end."""
+        """Return how many times the device was filled, such as 2.0 for twice from start to end."""
         return self.filled_bytes / self.size_bytes if self.size_bytes else 0.0
 
 
 def written_text(written: PreconditionWritten) -> str:
-    """Return a clause about the preconditioning: `written 2.0x, then 4k random write until steady`."""
+    """Return a clause about preconditioning, such as `written 2.0x, then 4k random write until steady`."""
     fill_text = f"written {written.times:.1f}x"
     if not written.workload:
         return fill_text
@@ -339,6 +348,6 @@ def written_text(written: PreconditionWritten) -> str:
 
 
 def written_ago(written: PreconditionWritten, now: float) -> str:
-    """Return a text for a device's facts: `2.0x, steady, 3 h ago`."""
+    """Return a text about preconditioning for the facts of a device, such as `2.0x, steady, 3 h ago`."""
     steady = {True: ", steady", False: ", not steady", None: ""}[written.steady]
     return f"{written.times:.1f}x{steady}, {units.ago(now - written.at)}"

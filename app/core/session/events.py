@@ -1,4 +1,4 @@
-"""The events of a session. Their sequence is the session."""
+"""The events of a session. A session consists of the sequence of its events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from backends.model import Inventory, Problem, Target
 from backends.values import dataclass
 
 _NUMBERED = re.compile(r"/dev/(?:dm-|zd)\d+")
-"""Device nodes of device-mapper and of ZFS volumes, which have other numbers after the next boot."""
+"""Device nodes of device-mapper and of ZFS volumes. Their numbers may differ after the next boot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +55,12 @@ class MachineFacts:
     command_line: str | None = None
     """The kernel command line."""
     mitigations: dict[str, str] = field(default_factory=dict)
-    """The kernel's report on each CPU vulnerability; some mitigations slow down every I/O."""
+    """What the kernel reports about each CPU vulnerability. Some mitigations slow down every I/O."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted(TimedEvent):
-    """The first line of every log, and another one each time a program continues the log."""
+    """A program begins to write a log, or continues it. The first line of every log is such an event."""
 
     id: str
     """The session's name."""
@@ -71,7 +71,7 @@ class SessionStarted(TimedEvent):
     machine: MachineFacts
     """The machine."""
     format: int = 1
-    """Format of the lines that follow (`backends.formats`)."""
+    """Format of the lines that follow (see `backends.formats`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class InventorySeen(TimedEvent):
     inventory: Inventory
     """All devices found."""
     complete: bool = True
-    """False while some backends have not answered yet."""
+    """False while some backends have not responded yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +89,9 @@ class CommandRan(TimedEvent):
     """A program ran or a file was written."""
 
     line: str
-    """As typed in a shell."""
+    """The command as typed in a shell."""
     mutates: bool
-    """Whether it changed something."""
+    """Whether it may have changed something."""
     seconds: float
     """How long it took."""
     returncode: int | None
@@ -104,7 +104,7 @@ class CommandRan(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeIntended(TimedEvent):
-    """A change is about to be made; it is on disk before the first command."""
+    """A change is about to be made. This event is on disk before the first command."""
 
     id: str
     """Unique in the session: c1, c2, ..."""
@@ -113,7 +113,7 @@ class ChangeIntended(TimedEvent):
     undoes: str | None = None
     """The change that this one undoes."""
     boot: str = ""
-    """The kernel's boot id: after a reboot, a setting that is lost at reboot needs no undo."""
+    """The kernel's boot id. A setting that is lost at reboot needs no undo after a reboot."""
     trial_until: float | None = None
     """For a trial: when it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME."""
 
@@ -123,37 +123,37 @@ class ChangeEnded(TimedEvent):
     """The end of a change."""
 
     id: str
-    """The change; "" for a step of a set that had nothing to do, for which nothing is recorded."""
+    """Id of the change; "" if a change of a set had nothing to do, so that nothing was recorded."""
     result: str
     """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
     now: str | None
-    """Value read back."""
+    """The value that was read after the change."""
     message: str = ""
-    """A sentence if it is not verified, or the tool's message."""
+    """Why the change is not verified, as a sentence; or the message of the tool."""
     moved: tuple[MovedSetting, ...] | None = None
-    """Other settings that read differently afterwards; None if that is not known."""
+    """Other settings whose value differed afterwards; None if that is not known."""
 
     @property
     def was_set(self) -> bool:
-        """Return whether a value was set; if not, it already was the requested one."""
+        """Return whether a value was set. If not, the setting already had the requested value."""
         return bool(self.id)
 
     @property
     def is_reverted(self) -> bool:
-        """Return, for an undo, whether nothing of the change is in force."""
+        """Return whether this undo succeeded, so that nothing of the undone change is in force."""
         return self.result in ("verified", "restored", "gone")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentMark:
-    """A run's position in an experiment."""
+    """The position of a run in an experiment."""
 
     experiment: str
-    """Its id."""
+    """Id of the experiment."""
     letter: str
     """`A`: with the old value; `B`: with the other value."""
     pair: int
-    """Counted from 1."""
+    """Number of the pair, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,35 +161,35 @@ class RunTarget:
     """A target of a run."""
 
     target: str
-    """As shown: an address or a file path."""
+    """The target as shown: an address or a file path."""
     device: str | None = None
     """Block device below it, `/dev/sda`."""
     scratch: str | None = None
-    """The scratch file, which is removed at the end; only a crash leaves it behind."""
+    """Path of the scratch file. It is removed at the end of the run; it remains only after a crash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSection:
-    """One section of a job that has several."""
+    """One of several sections of a job."""
 
     name: str
-    """Its name, distinct among the sections of the run."""
+    """Name of the section, which is unique in the run."""
     job: dict[str, str]
     """Its fields."""
     title: str
     """Its job in one line."""
     phase: int = 1
-    """The phase in which it runs, from 1; sections of one phase run at the same time."""
+    """Number of the phase in which it runs, from 1. Sections of one phase run at the same time."""
     group: int = 1
-    """The group to which its results are added, from 1."""
+    """Number of the group in which its results are added up, from 1."""
     starts_s: float | None = 0.0
-    """Second of the run of its planned start, ramps included; None after a phase without a run time."""
+    """Planned start in seconds of the run, ramps included. None if an earlier phase has no run time."""
     planned_seconds: float = 0.0
-    """Its ramp and run time."""
+    """Its ramp and run time in seconds."""
 
     @property
     def text(self) -> str:
-        """Return everything that distinguishes it from another section, in one line."""
+        """Return all properties that distinguish this section from another one, in one line."""
         return " ".join(f"{key}={text}" for key, text in {**self.job, "phase": str(self.phase)}.items())
 
 
@@ -204,39 +204,39 @@ class RunStarted(TimedEvent):
     device: str | None
     """Block device below it, `/dev/sda`; None for several targets."""
     profile: str | None
-    """Profile's name, None for a custom job."""
+    """Name of the profile; None for a custom job."""
     job: dict[str, str]
     """The job's fields."""
     title: str
     """The job in one line."""
     planned_seconds: float
-    """Ramp and run time; 0 for a job that only an amount ends."""
+    """Ramp and run time in seconds; 0 for a job that ends only by amount."""
     settings: dict[str, str] = field(default_factory=dict)
     """Values of the target's settings before the run."""
     destructive: bool = False
     """Whether it overwrites a device."""
     found: tuple[str, ...] = ()
-    """Signatures on the device whose loss was confirmed."""
+    """Signatures on the device; the user has confirmed their loss."""
     fio_version: str | None = None
-    """`3.33`."""
+    """Version of fio, such as `3.33`."""
     simulated: bool = False
-    """Whether the load is simulated."""
+    """Whether the workload is simulated."""
     scratch: str | None = None
-    """The scratch file, which is removed at the end; only a crash leaves it behind. None for several targets."""
+    """Path of the scratch file; None for several targets. It remains after the run only if raidbench crashed."""
     mark: ExperimentMark | None = None
     """Its position in an experiment; None for a single run."""
     steady: SteadyPlan | None = None
     """The steady state plan; None if there is none."""
     fills: int = 0
-    """How often the target is written completely before the run, to precondition it."""
+    """Number of complete passes that precondition the target before the run."""
     provenance: dict[str, str] = field(default_factory=dict)
     """Other facts about the device, collected by `core/benchmark/provenance.py`."""
     targets: tuple[RunTarget, ...] = ()
-    """Several targets measured at the same time; empty for one target."""
+    """The targets that are measured at the same time, if there are several; empty for one target."""
     sections: tuple[RunSection, ...] = ()
     """The sections of a job that has several; empty for a job of one section.
 
-    `job` then has only the fields that all sections share, and those of the combined job.
+    `job` then contains only the fields that all sections have in common, and the fields of the combined job.
     """
 
     @property
@@ -246,7 +246,7 @@ class RunStarted(TimedEvent):
 
     @property
     def job_texts(self) -> dict[str, str]:
-        """Return everything that distinguishes this job from another one: the fields, and a text for each section."""
+        """Return the fields of the job, and a text for each of its sections. Equal results mean equal jobs."""
         return self.job | {f"section {section.name}": section.text for section in self.sections}
 
     @property
@@ -256,13 +256,13 @@ class RunStarted(TimedEvent):
 
     @property
     def location(self) -> str:
-        """Return the device node for users, or the address if the number of the node changes at each boot."""
+        """Return the device node for users. If its number changes at each boot, return the address instead."""
         return self.target if self.device is None or _NUMBERED.fullmatch(self.device) else self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveEvent(TimedEvent):
-    """Progress of a run. It only matters while the run lasts, and is not logged."""
+    """Progress of a run. It matters only during the run, and is not logged."""
 
     id: str
     """The run."""
@@ -284,7 +284,7 @@ class RunEnded(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionEnded(TimedEvent):
-    """A device or file was written, completely or in part, to be measured in its state of normal use."""
+    """Preconditioning of a device or file has ended, completely or in part."""
 
     id: str
     """The run that did it."""
@@ -293,19 +293,19 @@ class PreconditionEnded(TimedEvent):
     written: PreconditionWritten
     """The bytes written and the job that followed."""
     remembered: bool
-    """Whether other sessions will know about it."""
+    """Whether other sessions can read this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentStarted(TimedEvent):
-    """One setting is measured in pairs, with its present value and another one."""
+    """An experiment begins: it measures a setting in pairs, with its present value and with another one."""
 
     id: str
     """Unique in the session: e1, e2, ..."""
     target: Target
     """The target that has the setting."""
     key: str
-    """The setting; "" if the same configuration is measured against itself, so that nothing is set."""
+    """Key of the setting; "" if the same configuration is measured against itself and nothing is set."""
     label: str
     """The setting's label."""
     a: str
@@ -313,23 +313,26 @@ class ExperimentStarted(TimedEvent):
     b: str
     """The other value."""
     order: tuple[str, ...]
-    """Letters in the order of the runs; two consecutive ones make a pair."""
+    """Letters of the runs, in order. Two consecutive runs make a pair."""
     title: str
     """The job in one line."""
     measured: str
     """The measured target as shown: an address or a file path."""
     rest_seconds: float = 0.0
-    """Minimum idle time before each run."""
+    """Minimum idle time before each run, in seconds."""
     looks: tuple[InterimAnalysis, ...] = ()
-    """The interim analyses."""
+    """The planned interim analyses."""
     until_percent: float | None = None
-    """It ends at an interim analysis whose interval is no wider than this to either side; None to end by verdict."""
+    """The experiment ends at the first interim analysis whose interval is this narrow, in percent to either side.
+
+    None: it ends when a verdict is reached.
+    """
     threshold_percent: float | None = None
-    """A difference within it counts as none; None for 2 %."""
+    """The largest difference, in percent, that counts as no difference; None for 2 %."""
     seed: int | None = None
-    """Seed of the order and the pauses."""
+    """Seed of the random order and pauses."""
     rule: int
-    """The number of the rule that judges it."""
+    """Version number of the rules that judge the experiment."""
 
     @property
     def is_null(self) -> bool:
@@ -349,24 +352,24 @@ class ExperimentEnded(TimedEvent):
     id: str
     """The experiment."""
     status: RunStatus
-    """`ok`: every planned run; `stopped` or `failed`: with the runs so far."""
+    """`ok` if every planned run was made; `stopped` or `failed` with the runs so far."""
     restored: bool
     """Whether the setting has its old value again."""
     reason: str = ""
-    """A sentence if it is not ok or not restored."""
+    """Why it is not ok or not restored, as a sentence."""
     sentence: str = ""
-    """The verdict in words, as earlier versions recorded it; "" for later ones."""
+    """The verdict in words, which only earlier versions record; "" in later ones."""
     verdicts: tuple[RecordedVerdict, ...] = ()
     """The verdicts of its pairs, the headline metric first; empty without a complete pair."""
     moved: dict[str, str] = field(default_factory=dict)
-    """Other settings of the target that moved along with it, and how: `256 -> 64`."""
+    """Other settings of the target that changed with it, each with old and new value: `256 -> 64`."""
     not_counted: tuple[str, ...] = ()
-    """Runs at whose end the setting did not have the value of their letter."""
+    """Runs that do not count, because the setting had another value at their end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineMarked(TimedEvent):
-    """A run became the baseline for other runs; None removes the mark."""
+    """A run became the baseline for other runs. None: there is no baseline any more."""
 
     run: str | None
 
@@ -383,14 +386,14 @@ class RecordedFinding:
     """One finding of a check."""
 
     rule: str
-    """Its id."""
+    """Id of the rule."""
     severity: str
     """`note`, `warn` or `fault`."""
     where: str
-    """The address of a target, else a device's or a filesystem's name."""
+    """The address of a target, or the name of a device or a filesystem."""
     message: str
     evidence: str
-    """The output, setting or file that shows it."""
+    """The output, setting or file that proves the finding."""
     mends: str = ""
     """The fix, as one line."""
 
@@ -400,7 +403,7 @@ class MachineChecked(TimedEvent):
     """The configuration was checked."""
 
     findings: tuple[RecordedFinding, ...]
-    """The most serious first."""
+    """The findings, the most serious first."""
     rules: int
     """Number of rules that were applied."""
 
@@ -418,17 +421,17 @@ class RulePersisted(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemRecorded(TimedEvent):
-    """A problem that the session should keep."""
+    """A problem that is worth recording in the session."""
 
     problem: Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnded(TimedEvent):
-    """A program left the session."""
+    """A program stopped using the session."""
 
     reason: str = "left"
-    """`left`, `SIGTERM`, `SIGHUP`, an exception's sentence."""
+    """Why: `left`, `SIGTERM`, `SIGHUP`, or the message of an exception."""
 
 
 LoggedEvent = (
@@ -453,7 +456,7 @@ LoggedEvent = (
 """Events on disk."""
 
 AnyEvent = LoggedEvent | LiveEvent
-"""Everything that happens."""
+"""Every kind of event."""
 
 DURABLE = (
     ChangeIntended,
@@ -470,7 +473,7 @@ DURABLE = (
     SweepArrayRefused,
     SweepEnded,
 )
-"""Events that are fsynced."""
+"""Events that are flushed to disk (fsync) when they are written."""
 
 
 def last_check(events: Iterable[AnyEvent]) -> MachineChecked | None:

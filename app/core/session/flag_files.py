@@ -1,4 +1,4 @@
-"""Flag files by which processes communicate in a session's folder, so that no process has to guess."""
+"""Flag files in a session's folder, by which processes inform each other."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionFlag:
-    """A file whose presence is the message."""
+    """A file that carries information by its presence in a session's folder."""
 
     name: str
-    """Its name in the session's folder."""
+    """Name of the file."""
 
     def create(self, folder: Path) -> None:
         """Create the file. Raises StorageError if that fails."""
@@ -35,19 +35,19 @@ class SessionFlag:
             (folder / self.name).unlink()
 
     def folders(self, paths: Paths) -> tuple[Path, ...]:
-        """Return the sessions of the machine that have the flag, the last used first. Never raises."""
+        """Return the sessions of the machine that have this flag, the last used first. Never raises."""
         marked = (folder for folder in pool.session_folders(paths) if self.exists_in(folder))
         return tuple(folder for folder in marked if store.read_start(folder))
 
 
 STOP = SessionFlag("sweep.stop")
-"""Request to stop the sweep after it has restored all settings."""
+"""Requests a sweep to restore all settings and stop."""
 
 SWEEP = SessionFlag("sweep.active")
-"""The settings of a sweep may have to be restored."""
+"""A sweep may have left settings that must be restored."""
 
 EXPERIMENT = SessionFlag("experiment.active")
-"""An experiment may have left its value in force. Its change is complete, so nothing else reports it as a failure."""
+"""An experiment may have left its value in force. Its change is complete, so nothing else reports that."""
 
 
 def is_being_written(folder: Path) -> bool:

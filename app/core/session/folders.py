@@ -1,4 +1,4 @@
-"""Session folders of one machine, listed without reading their content, because shell completion waits for it."""
+"""Session folders of one machine. They are listed without reading their content, because shell completion waits."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def session_folders(paths: Paths) -> list[Path]:
 
 
 def _numbers_in(name: str) -> list[tuple[int, str]]:
-    """Return a sort key that puts the tenth session of one second after the ninth."""
+    """Return a sort key by which the tenth session of the same second comes after the ninth."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
 
 
 def last_use_time(folder: Path) -> float | None:
     """Return the time at which a session was last used, in seconds since the epoch; None if it has no log.
 
-    It is the time of its log, and gives the order in which sessions were used. `store.SessionLog` keeps it later than
-    that of all sessions used before. So it is ahead of the clock for some time after the clock was set back.
+    This is the time stamp of the log, by which sessions are ordered. `store.SessionLog` keeps it later than the time
+    stamps of all sessions used before. So it is ahead of the clock for a while after the clock was set back.
     """
     try:
         info = (folder / LOG).stat()

@@ -1,4 +1,4 @@
-"""The hardware of a session: scan devices, find them by name, read their settings and plan changes."""
+"""The hardware of a session: scans devices, finds them by name, reads their settings and plans changes."""
 
 from __future__ import annotations
 
@@ -30,33 +30,33 @@ if TYPE_CHECKING:
 
 
 STALE = 600.0
-"""Seconds after which readings are refreshed before planned changes are shown."""
+"""Maximum age in seconds of readings from which changes are planned to be shown."""
 
 
 JUST_NOW = 60.0
-"""Seconds for which a scan is reused when a log begins."""
+"""Maximum age in seconds of a scan that is reused when a log begins."""
 
 
 _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HOLDER_KINDS)
-"""Kinds of use that describe the dependents of a device whose vendor reports none."""
+"""Kinds of use that name dependents of a device. They are used if its vendor reports no dependents."""
 
 
 class SessionInventory:
-    """The devices of a session; each scan is recorded in the session of `record`."""
+    """The devices of a session. Each scan is recorded in the session of `record`."""
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
-    """The last result of each backend, or of each controller of one."""
+    """The last result of each backend or of each controller."""
     _last_inventory: Inventory | None = None
     """The last complete scan."""
     _scanned_at: float = 0.0
-    """When it began, by time.monotonic()."""
+    """When the last scan began, by time.monotonic()."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
 
     @cached_property
     def machine(self) -> MachineBackends:
-        """Return all backends of the host; vendor modules are imported when the first is needed."""
+        """Return all backends of the host. The modules of vendors are imported when they are first needed."""
         from backends.registry import MachineBackends
 
         return MachineBackends.of(self._record.host)
@@ -64,7 +64,7 @@ class SessionInventory:
     async def probe(self) -> Inventory:
         """Scan all backends at the same time, and return the inventory. Partial results are shown as they arrive.
 
-        A backend that has not answered yet is shown with its last result, also after an aborted scan, so no device
+        Until a backend responds, its last result is shown, even if that is from an aborted scan. So no device
         disappears for a moment.
         """
         answered: dict[str, Inventory] = {}
@@ -81,14 +81,14 @@ class SessionInventory:
         return merged
 
     async def probe_if_stale(self) -> Inventory:
-        """Return the inventory of the last minute, recorded in the session; scan if there is none."""
+        """Return an inventory that is less than a minute old, and record it in the session. Scan if there is none."""
         if self._last_inventory is None or time.monotonic() - self._scanned_at > JUST_NOW:
             return await self.probe()
         self._record_inventory(self._last_inventory)
         return self._last_inventory
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
-        """Scan what these changes may have moved: everything if one of them re-creates a device."""
+        """Scan again the devices that changes may have affected; all devices if a change re-creates one."""
         change_list = tuple(changes)
         if self._record.session.probing or any(change.effect is Effect.RECREATED for change in change_list):
             return await self.probe()
@@ -98,7 +98,7 @@ class SessionInventory:
         return merged
 
     def _record_inventory(self, merged: Inventory) -> None:
-        """Record a complete scan in the session, and in its log if it differs from the last one."""
+        """Record a complete scan in the session, and in the log only if it differs from the last one."""
         self._last_inventory = merged
         event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
@@ -112,8 +112,8 @@ class SessionInventory:
     async def find(self, address: str) -> Device:
         """Return the device that an address, a device node, a link or a display name (`ssd`) identifies.
 
-        Raises NotFoundError, which lists the devices, if there is none or the name is ambiguous. Raises ToolFailedError
-        if the part of the hardware that would have it could not be read.
+        Raises NotFoundError, which lists the devices, if no device has this name or if it is ambiguous. Raises
+        ToolFailedError if the name belongs to a vendor or controller that could not be read.
         """
         inventory = self._record.session.inventory if not self._record.session.probing else await self.probe()
         device = inventory.find(address)
@@ -141,19 +141,19 @@ class SessionInventory:
         return device
 
     async def device_label(self, target: Target) -> DeviceLabel:
-        """Return how a question names a target, and its confirmation token."""
+        """Return the label of a target for a question, with its confirmation token."""
         inventory = self._record.session.inventory
         if (
             self._record.session.probing and inventory.find(str(target)) is None
-        ):  # a target that is already listed needs no complete scan
+        ):  # no need to wait for a scan if the target is listed already
             inventory = await self.probe()
         return device_label_of(inventory, target)
 
     def owner_of_setting(self, target: Target, key: str) -> Target:
-        """Return the target that has a setting: itself, or another view of the same block device.
+        """Return the target that has a setting: the target itself, or another view of the same block device.
 
-        `scheduler` of a namespace or an array belongs to the kernel disk, `vwc` of the kernel disk to the namespace.
-        Returns the target itself if no view has the setting.
+        For example, `scheduler` of a namespace or an array is a setting of the kernel disk, and `vwc` of the kernel
+        disk is a setting of the namespace. Returns the target itself if no view has the setting.
         """
         homes = (view for view in self.views_of(target) if any(setting.key == key for setting in self.settings(view)))
         return next(homes, target)
@@ -193,11 +193,11 @@ class SessionInventory:
         return self.order_changes(changes)
 
     def disk_of(self, target: Target) -> Target | None:
-        """Return the kernel disk of a target by the last scan, or None if it has none."""
+        """Return the kernel disk of a target as of the last scan, or None if it has none."""
         return next((view for view in self.views_of(target) if view.backend == KERNEL), None)
 
     def order_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes with those first that move settings which other changes set on the kernel disk.
+        """Return the changes in an order in which none resets a setting of the kernel disk that another one has set.
 
         All changes of one target stay together, in their order.
         """
@@ -207,7 +207,7 @@ class SessionInventory:
         return (*first, *(change for change in changes if change.target not in front))
 
     def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes without those whose value is already set, unless another change moves that value."""
+        """Return the changes whose value is not set yet, or whose value another of the changes may move."""
         effective = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in effective for key in change.moves}
         moved |= {setting for change in effective for setting in self._moved_on_disk(change)}
@@ -220,10 +220,10 @@ class SessionInventory:
             yield from ((disk, key) for key in change.moves_disk)
 
     async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes of `plan_all`, planned from the readings since the last scan.
+        """Return the changes of `plan_all`, planned from readings since the last scan.
 
-        Code that applies them reads again under the lock. A plan that destroys data, or that fails with those readings,
-        is made from new readings.
+        They are read again under the lock before they are applied. A plan is made from new readings if it destroys
+        data, or if it fails with the old readings.
         """
         with contextlib.suppress(RaidbenchError), self.machine.using_last_scan(STALE):
             changes = await self.plan_all(target, values)
@@ -232,14 +232,14 @@ class SessionInventory:
         return await self.plan_all(target, values)
 
     def with_dependents(self, change: Change) -> Change:
-        """Return the change with the dependents of its target, by the last scan."""
+        """Return the change with the dependents of its target as of the last scan."""
         return replace(change, above=dependents_of(self._record.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
-        """Return labels and readings of the settings of a device, by key; unreadable ones are omitted.
+        """Return label and reading of each setting of a device, by key. Unreadable settings are omitted.
 
-        For a `file` without a device they are those of its filesystem. The array's settings take precedence over those
-        of its kernel disk with the same key.
+        For a `file` without a device, these are the settings of its filesystem. If an array and its kernel disk have a
+        setting with the same key, that of the array is returned.
         """
         if device is None and file is None:
             return {}
@@ -257,7 +257,7 @@ class SessionInventory:
         return readings
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
-        """Read the background work of the array at a node and of its controller; None if it cannot be read."""
+        """Return the background work of the array at a device node; None if it cannot be read."""
         arrays = [
             device_record
             for device_record in self._record.session.inventory.at(device or "")
@@ -277,7 +277,10 @@ class SessionInventory:
 
 
 def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Device | None:
-    """Return the device with this display name or address. Raises NotFoundError if the name is ambiguous."""
+    """Return the device with this display name or address; None if there is none.
+
+    `device`: a device already found in another way. Raises NotFoundError if the name is ambiguous.
+    """
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
     others = find_by_name(inventory, name)
@@ -290,7 +293,7 @@ def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Dev
 
 
 def _problem_above(inventory: Inventory, address: str) -> Problem | None:
-    """Return the problem that hides an address: that of its vendor or controller; None if both answered."""
+    """Return the problem of the vendor or controller to which an address belongs; None if both responded."""
     for problem in inventory.problems:
         below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
         if (below or address == problem.where) and inventory.find(problem.where) is None:
@@ -299,7 +302,7 @@ def _problem_above(inventory: Inventory, address: str) -> Problem | None:
 
 
 def _accepted_names(devices: Iterable[Device]) -> Iterator[str]:
-    """Yield the names that may be typed for each device: its address, that within its backend, its kernel name."""
+    """Yield the names that a user may type for each device: address, address without backend, kernel name."""
     for device in devices:
         yield from (str(device.target), device.target.address, name_of(device))
         if not isinstance(device, Controller) and device.device is not None:
@@ -307,12 +310,16 @@ def _accepted_names(devices: Iterable[Device]) -> Iterator[str]:
 
 
 def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
-    """Return the dependents of a target, each once: of a controller's drives and arrays, of a member's array."""
+    """Return the dependents of a target without repetitions.
+
+    Those of a controller include the dependents of its drives and arrays; those of a member include the dependents of
+    its array.
+    """
     return tuple(dict.fromkeys(word for device in _affected_devices(inventory, target) for word in _use_texts(device)))
 
 
 def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
-    """Yield the target, the other views of its block device, and the array of which it is a member."""
+    """Yield the devices that depend on a target: itself, other views of its block device, and the array it is in."""
     device = inventory.find(str(target))
     if isinstance(device, Controller):
         yield from (array for array in inventory.arrays if array.controller == target)

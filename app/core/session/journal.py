@@ -1,8 +1,8 @@
-r"""The write-ahead journal: an intent is on disk before its first command.
+r"""The write-ahead journal: the intent to make a change is on disk before its first command.
 
-Each record is one `write` and one `fsync`: `crc32 length JSON\n`. A truncated or corrupted record is detected and
-skipped, and every complete one is kept, because records are found by their checksums and not by lines. The journal
-outlives sessions: the next start finds the changes that a crash left unresolved.
+Each record is one `write` and one `fsync`: `crc32 length JSON\n`. Records are found by their checksums, not by lines.
+So a truncated or corrupted record is skipped, and all complete records are kept. The journal outlives sessions: the
+next start of raidbench finds the changes that a crash left unresolved.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from backends.version import program_version
 
 FILE = "journal.log"
 OVERDUE = 20.0
-"""Seconds after which a trial that its watchdog did not revert counts as left by a crash."""
+"""Seconds after its deadline at which a trial that was not reverted counts as left by a crash."""
 
 _ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
 _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
@@ -43,13 +43,13 @@ class ChangeProcess:
     """A program that was about to execute a step of a change."""
 
     program: str
-    """Its name: `sdparm`."""
+    """Name of the program, such as `sdparm`."""
     pid: int
     """Its process id."""
     start: str
     """Start time of that process, to detect a reused pid."""
     at: float
-    """Seconds since the epoch."""
+    """When it was started, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class UnresolvedChange:
     change: Change
     """The change, and how to undo it."""
     at: float
-    """Seconds since the epoch."""
+    """When it was about to be made, in seconds since the epoch."""
     pid: int
     """The process that was about to make it."""
     boot: str
@@ -73,12 +73,12 @@ class UnresolvedChange:
     until: float | None = None
     """For a trial: when it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME."""
     setter: ChangeProcess | None = None
-    """The program that executes a step of it now; None if none is running."""
+    """The program that is executing a step of it now; None if none is running."""
     uid: int | None = None
     """The user who made it through the root helper; None if the owner of the journal made it."""
 
     def is_undecided_within(self, overdue: float = OVERDUE) -> bool:
-        """Return whether it is a trial of this boot that is at most `overdue` seconds past its deadline."""
+        """Return whether it is a trial of this boot whose deadline passed at most `overdue` seconds ago."""
         return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
 
 
@@ -88,18 +88,18 @@ _Key = tuple[str, str]
 
 @dataclass(slots=True)
 class _Entry:
-    """The state of one change, from its records."""
+    """The state of one change, as its records in the journal show it."""
 
     record: Mapping[str, Any]
     """Its first record, which decides who owns the change."""
     intent: UnresolvedChange | None
     """The planned change; None if the record is not understood."""
     unknown: NewerError | None = None
-    """Why it is not understood, if a newer program wrote it."""
+    """Error that says why the record is not understood: a newer program wrote it. None if it is understood."""
     ended: bool = False
     """Whether the change has ended."""
     results: tuple[str, ...] = ()
-    """Its outcomes so far."""
+    """The outcomes recorded so far."""
 
     @property
     def owner(self) -> int | None:
@@ -108,13 +108,14 @@ class _Entry:
 
 
 class Journal:
-    """Appends intents and outcomes; each is on disk before the call returns.
+    """Appends intents and outcomes of changes. Each is on disk before the call returns.
 
-    An id is used once in a session. The first intent decides who owns the change; records by other users are ignored.
+    An id is used once in a session. A change belongs to the user of its first intent; records by other users are
+    ignored.
     """
 
     def __init__(self, folder: Path, *, uid: int | None = None) -> None:
-        """`uid`: the user to name in each record, if it is not the writing user, as in `UnresolvedChange`."""
+        """`uid`: the user to name in each record, if that is not the user who writes it; see `UnresolvedChange`."""
         self._folder = folder
         self._uid = uid
 
@@ -124,12 +125,13 @@ class Journal:
         return self._folder / FILE
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """Put the intent on disk; with `until` it is a trial, open until it is confirmed or restored.
+        """Put the intent of a change on disk. With `until` it is a trial, open until it is confirmed or reverted.
 
-        The record has the changed setting and its old value, from which the undo is planned, and no commands. The lock
-        is recorded for processes that wait for a program left behind. The members of a re-created array are recorded
-        because nothing else knows them once it is deleted. Raises StorageError, also for a used id: then nothing may be
-        changed. Raises NewerError if a newer program has open changes that this one does not understand.
+        The record contains the setting and its old value, from which an undo is planned, but no commands. It names the
+        lock, for processes that wait for a program that raidbench left running. It lists the members of an array that
+        is re-created, because nothing else knows them once the array is deleted. Raises StorageError, also for a used
+        id: then nothing may be changed. Raises NewerError if a newer program wrote open changes that this one does not
+        understand.
         """
         entries, key = self._entries(), (str(session), change_id)
         if (unknown := _newer_error(entries)) is not None:
@@ -150,12 +152,14 @@ class Journal:
         self._append(record, "Nothing was changed.")
         entry = self._entries().get(key)
         if entry is None:
-            raise _write_error(self.file, OSError(errno.EIO, "it cannot be read again"), "Nothing was changed.")
+            raise _write_error(
+                self.file, OSError(errno.EIO, "the record cannot be read after writing it"), "Nothing was changed."
+            )
         if any(entry.record.get(name) != record[name] for name in ("at", "pid", "start")):
-            raise _duplicate_id_error(key)  # another process wrote it between the two reads
+            raise _duplicate_id_error(key)  # another process wrote this id between the two reads
 
     def write_setter(self, change_id: str, session: Path, pid: int, program: str) -> None:
-        """Put on disk which process is about to execute a step of a change.
+        """Record on disk which process is about to execute a step of a change.
 
         Raises StorageError: then the process must not start.
         """
@@ -179,13 +183,13 @@ class Journal:
         """
         self._append(
             {"kind": "outcome", "id": change_id, "session": str(session), "result": result},
-            f"The end of the change {change_id} ({result}) is not recorded in it.",
+            f"The end of the change {change_id} ({result}) is not recorded.",
         )
 
     def is_decided(self, intent: UnresolvedChange) -> bool:
-        """Return whether the journal says that a trial is confirmed, reverted or abandoned; False without a journal.
+        """Return whether a trial was confirmed, reverted or abandoned, by the journal. Never raises.
 
-        Never raises.
+        Returns False if there is no journal.
         """
         end = False
         for record in read_records(self.file):
@@ -198,12 +202,12 @@ class Journal:
         return end
 
     def is_new(self, change_id: str, session: Path, result: str) -> bool:
-        """Return whether an outcome adds information to the journal. Never raises."""
+        """Return whether an outcome would add information to the journal. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return entry is None or not (entry.ended or result in entry.results)
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """Return the used ids of a session's changes, of all users. Never raises."""
+        """Return the ids that changes of a session use, for all users. Never raises."""
         return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
 
     def restored_ids(self, session: Path) -> frozenset[str]:
@@ -214,11 +218,11 @@ class Journal:
         )
 
     def is_ours(self, change: UnresolvedChange) -> bool:
-        """Return whether this user may decide about a change: always True for the user's own journal."""
+        """Return whether this user may decide about a change. In the user's own journal, that is every change."""
         return True
 
     def read_error(self) -> StorageError | None:
-        """Return why the journal is unreadable; None if it is readable, or does not exist. Never raises."""
+        """Return the error of reading the journal; None if it is readable or does not exist. Never raises."""
         try:
             os.close(open_own(self.file, os.O_RDONLY))
         except FileNotFoundError:
@@ -229,7 +233,7 @@ class Journal:
         return None
 
     def write_error(self) -> StorageError | None:
-        """Return why the journal is not writable, or None; creates and writes nothing. Never raises."""
+        """Return the error that writing the journal would raise, or None. Writes nothing. Never raises."""
         try:
             os.close(open_own(self.file, os.O_RDWR | os.O_APPEND))
         except FileNotFoundError:
@@ -241,9 +245,9 @@ class Journal:
         return None
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """Return the intents without an outcome whose process is gone, newest first. Never raises.
+        """Return the open changes whose process is gone, newest first. Never raises.
 
-        A setting that is lost at reboot is resolved by a reboot.
+        A change of a setting that is lost at reboot is no longer open after a reboot.
         """
         boot = boot_id()
         return tuple(
@@ -254,7 +258,7 @@ class Journal:
         )
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes whose raidbench is gone while its program still makes them, newest first.
+        """Return the changes that a program is still making although its raidbench is gone, newest first.
 
         Never raises.
         """
@@ -265,10 +269,7 @@ class Journal:
         )
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials of one set, newest first, however overdue they are.
-
-        Never raises.
-        """
+        """Return the undecided trials of one set, newest first, even long after their deadline. Never raises."""
         trial_set = str(session), until
         return tuple(change for change in self._newest_open_first() if (change.session, change.until) == trial_set)
 
@@ -277,22 +278,25 @@ class Journal:
         return self.trials_within(OVERDUE)
 
     def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
-        """Return the trials up to `overdue` seconds after the deadline: a watchdog may have to wait."""
+        """Return the undecided trials up to `overdue` seconds after their deadline.
+
+        A watchdog may have to wait before it can revert a trial.
+        """
         return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
     def newer_error(self) -> NewerError | None:
-        """Return why this program does not understand all open changes, or None if it does. Never raises."""
+        """Return the error for open changes that only a newer program understands, or None. Never raises."""
         return _newer_error(self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
-        """Return a change by its intent, ended or not; None if there is none. Never raises."""
+        """Return a change as it was intended, whether it has ended or not; None if there is none. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
     def _newest_open_first(self) -> Iterator[UnresolvedChange]:
-        """Yield the open intents from the end of the file, because clocks may be set and times give no order.
+        """Yield the open changes in reverse order of the file. Times give no order, because clocks may be set.
 
-        The intent of a trial ends when the trial was confirmed, was restored or failed.
+        A trial is open until it is confirmed, reverted or has failed.
         """
         for entry in reversed(self._entries().values()):
             if entry.intent is not None and not entry.ended:
@@ -327,7 +331,7 @@ class Journal:
 
     @property
     def _owner_field(self) -> Mapping[str, int]:
-        """Return the field of a record that names the user for whom it is written."""
+        """Return the field of a record that names the user on whose behalf it is written."""
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
@@ -343,26 +347,30 @@ def _key(record: Mapping[str, Any]) -> _Key:
 
 
 def _user_of(record: Mapping[str, Any]) -> int | None:
-    """Return the user for whom a record was written; None for root, and for the owner of the journal."""
+    """Return the user on whose behalf a record was written; None for root and for the owner of the journal."""
     uid = record.get("uid")
     return None if uid in (None, 0) else (uid if type(uid) is int else -1)
 
 
 def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
-    """Return whether a record about a change of `owner` is valid: by that user, by root, or by the journal's owner."""
+    """Return whether a record about a change of `owner` is valid.
+
+    It must be by that user, by root, or by the owner of the journal.
+    """
     return _user_of(record) in (None, owner)
 
 
 def _may_reuse_id(record: Mapping[str, Any], entry: _Entry) -> bool:
-    """Return whether an intent may reuse the id of an earlier change.
+    """Return whether an intent may use the id of an earlier change again.
 
-    Only in the user's own journal and after that change has ended: a session folder was removed and created again.
+    It may, in the user's own journal, once the earlier change has ended: the session folder was removed and created
+    again.
     """
     return entry.ended and entry.owner is None and _user_of(record) is None
 
 
 def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
-    """Apply an outcome to a change. Any outcome ends a change that is not understood or not a trial."""
+    """Apply an outcome to a change. It ends the change, except a trial that is still undecided."""
     result = str(record.get("result"))
     entry.results += (result,)
     entry.unknown = None
@@ -373,12 +381,15 @@ def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
 def _duplicate_id_error(key: _Key) -> StorageError:
     return StorageError(
         f"The journal already has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
-        hint="Set it again: the change then gets the next number.",
+        hint="Make the change again: it then gets the next number.",
     )
 
 
 def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], otherwise: str) -> None:
-    """Put a record on disk before the call returns. Raises StorageError; `otherwise`: what was then not done."""
+    """Write a record and wait until it is on disk. Raises StorageError.
+
+    `otherwise`: a sentence for that error about what was then not done.
+    """
     written = {**record, "format": FORMATS[kept], "by": program_version()}
     body = json.dumps(written, separators=(",", ":")).encode()
     line = b"%08x %d %s\n" % (zlib.crc32(body), len(body), body)
@@ -389,7 +400,7 @@ def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], other
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line  # keeps an incomplete record on a line of its own
+                line = b"\n" + line  # an incomplete record stays on its own line
             if os.write(descriptor, line) != len(line):
                 raise OSError(28, "No space left on device")
             os.fsync(descriptor)
@@ -410,7 +421,7 @@ def _write_error(file: Path, error: OSError, otherwise: str = "") -> StorageErro
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:
-    """Return every complete record; damaged ones are skipped. A missing or untrusted file has none."""
+    """Return all complete records. Damaged ones are skipped. A missing or untrusted file has no records."""
     try:
         data = read_own(file)
     except OSError:
@@ -433,24 +444,24 @@ def read_records(file: Path) -> list[dict[str, Any]]:
 
 
 def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
-    """Return the change of an intent; None for a record of an unknown shape."""
+    """Return the change of an intent; None if the record has an unknown form."""
     try:
         return structure({**record, "change": record}, UnresolvedChange)
-    except Exception:  # any damage: it must not hide the other records
+    except Exception:  # whatever the damage is, it must not hide the other records
         return None
 
 
 def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | None:
-    """Return the program of a record if that process is still running."""
+    """Return the program that a record names, if its process is still running; else None."""
     try:
         setter = structure(dict(record), ChangeProcess)
-    except Exception:  # any damage, as above
+    except Exception:  # whatever the damage is, as in `_open_change`
         return None
     return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot, "" if there is none."""
+    """Return the kernel's id of this boot; "" if there is none."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
@@ -463,12 +474,12 @@ def is_running(pid: int, start: str) -> bool:
 
 
 def boot_clock() -> float:
-    """Return the seconds since boot, sleep included; setting the clock does not change it."""
+    """Return the seconds since boot, including sleep. Setting the clock does not affect them."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def _is_attended(intent: UnresolvedChange, boot: str) -> bool:
-    """Return whether a live process handles the change: its own, or the watchdog of a trial."""
+    """Return whether a process takes care of the change: its own, or the watchdog of a trial."""
     if intent.boot != boot:
         return False
     if intent.until is not None:

@@ -1,4 +1,4 @@
-"""The journals of a machine: root's own, those in other folders of root, and the one that the root helper keeps."""
+"""The journals of a machine: root's journal, journals in other folders of root, and that of the root helper."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from backends.host import Host
 
 
 def journal_on(host: Host, folder: Path) -> Journal:
-    """Return the journal of changes of a host: the machine's, if a helper keeps it, else the user's in `folder`."""
+    """Return the journal of changes of a host: that of the root helper if there is one, else the one in `folder`."""
     return Journal(folder) if host.root_side is None else HelperJournal(folder, host.root_side)
 
 
 class HelperJournal(Journal):
-    """Journal that the root helper writes; it accepts only intents of changes that it planned itself."""
+    """The journal that the root helper writes. It accepts only intents of changes that it planned itself."""
 
     def __init__(self, folder: Path, side: HelperClient) -> None:
-        """`folder`: of the journal used without a helper; nothing is written there."""
+        """`folder`: folder of the journal that is used without a helper. Nothing is written there."""
         super().__init__(folder)
         self._side = side
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """Let the helper write the intent of a change that it planned. Raises StorageError if it refuses."""
+        """Let the helper record the intent of a change that it planned. Raises StorageError if it refuses."""
         try:
             self._side.ask_now(
                 "intend",
@@ -45,11 +45,11 @@ class HelperJournal(Journal):
                 after=change.after,
                 until=until,
             )
-        except RefusedError as error:  # reported like an unwritable journal: nothing was changed
+        except RefusedError as error:  # nothing was changed, as with an unwritable journal
             raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
-        """Let the helper write how a change ended. Raises StorageError, or RefusedError if the helper refuses."""
+        """Let the helper record how a change ended. Raises StorageError, or RefusedError if the helper refuses."""
         self._side.ask_now("outcome", session=str(session), id=change_id, result=result)
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
@@ -61,11 +61,14 @@ class HelperJournal(Journal):
         return self._ask("trials")
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes whose program runs although raidbench is gone; () if the helper has ended."""
+        """Return the changes that a program is still making although its raidbench is gone.
+
+        Returns () if the helper has ended.
+        """
         return self._ask("left_running")
 
     def newer_error(self) -> NewerError | None:
-        """Return why the helper does not understand all open changes, or None if it does or has ended."""
+        """Return the error for open changes that the helper does not understand; None if there is none."""
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
         except RefusedError:  # the helper has ended
@@ -74,18 +77,21 @@ class HelperJournal(Journal):
         return error if isinstance(error, NewerError) else None
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """Return the used ids of a session's changes; empty if the helper has ended."""
+        """Return the ids that changes of a session use; an empty set if the helper has ended."""
         try:
             return frozenset(self._side.ask_now("given", session=str(session))["ids"])
         except RefusedError:  # the helper has ended
             return frozenset()
 
     def is_ours(self, change: UnresolvedChange) -> bool:
-        """Return whether this user may decide about a change: root about all, other users about their own."""
+        """Return whether this user may decide about a change.
+
+        Root may decide about all, other users about their own.
+        """
         return os.getuid() in (0, change.uid)
 
     async def fetch_trials(self) -> tuple[UnresolvedChange, ...]:
-        """Return the trials as `trials` does, without blocking; () if the helper has ended. Never raises."""
+        """Return the undecided trials without blocking; () if the helper has ended. Never raises."""
         try:
             answer: list[Any] = (await self._side.ask("journal"))["trials"]
             return tuple(structure(item, UnresolvedChange) for item in answer)
@@ -102,14 +108,14 @@ class HelperJournal(Journal):
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
 
-# Root may have several state folders, while a device has one set of locks. A file in the folder of the locks lists the
-# journals that have had a trial since boot, so that a trial in one journal is visible from all others.
+# Root may have several state folders, each with a journal, but there is one folder of locks. A file there lists the
+# journals that have had a trial since boot. So the users of one journal see the trials in all others.
 
 FILE = "journals"
 
 
 def register_journal(locks: Path, journal: Journal) -> None:
-    """Make a journal's trials visible to other journals' processes. Raises StorageError: then no trial may begin."""
+    """Make the trials of a journal visible to users of other journals. Raises StorageError: then no trial may begin."""
     folder = str(journal.file.parent.absolute())
     failure = "The trial cannot be announced to other users"
     with storage_errors(failure, hint=f"Check {locks}.", consequence="Nothing was changed."):
@@ -138,7 +144,7 @@ def trials_elsewhere(locks: Path, journal: Journal) -> tuple[UnresolvedChange, .
 
 
 def _folders(locks: Path) -> list[str]:
-    """Return the folders of the registered journals; incomplete lines are skipped. Raises OSError."""
+    """Return the folders of the registered journals. Incomplete lines are skipped. Raises OSError."""
     try:
         lines = read_own(locks / FILE).decode("utf-8", "replace").splitlines()
     except FileNotFoundError:

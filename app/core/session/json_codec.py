@@ -19,14 +19,17 @@ _AS_THEY_ARE = frozenset((str, int, float, bool, type(None)))
 
 @cache
 def _converter() -> Converter:
-    """Return cattrs' converter, imported on first use: the import takes 3 MiB and longer than a scan of all devices."""
+    """Return cattrs' converter.
+
+    It is imported on first use: that takes 3 MiB, and longer than a scan of all devices.
+    """
     from cattrs import Converter
 
     return Converter(forbid_extra_keys=False)
 
 
 def unstructure(value: Any) -> Any:
-    """Return a dataclass as JSON values; fields with their default value are omitted."""
+    """Return a dataclass as JSON values. Fields that have their default value are omitted."""
     kind: Any = type(value)
     if kind in _AS_THEY_ARE:
         return value
@@ -48,7 +51,7 @@ def unstructure(value: Any) -> Any:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[], Any]], ...]:
-    """Return the names of the written fields of a dataclass, each with a function for its default."""
+    """Return the names of a dataclass's fields that are written, each with a function that returns its default."""
     return tuple((field.name, _default(field.default, field.default_factory)) for field in fields(kind) if field.init)
 
 
@@ -57,5 +60,5 @@ def _default(value: Any, factory: Any) -> Callable[[], Any]:
 
 
 def structure(data: Any, kind: type[T]) -> T:
-    """Return the dataclass of JSON values. Raises the errors of cattrs for an unknown shape."""
+    """Return the dataclass that JSON values describe. Raises the errors of cattrs for an unknown form."""
     return _converter().structure(data, kind)

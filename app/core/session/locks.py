@@ -1,4 +1,7 @@
-"""One writer per controller or disk: flock files, released when their process and programs that inherited them end."""
+"""Locks that let one process at a time write to a controller or disk.
+
+They are flock files, released when the process and all programs that inherited them have ended.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +23,16 @@ from backends.text import clean
 from backends.values import dataclass
 
 _PATIENCE = 50
-"""Number of reads of a lock file without a holder's name, 2 ms apart."""
+"""Maximum number of reads of a lock file, 2 ms apart, until it contains the name of the holder."""
 
 
 LockPlace = Path | HelperClient
-"""Where locks are: our own files in a folder, or those of the machine, which the root helper holds."""
+"""Where locks are: in a folder of this user, or on the machine, where the root helper acquires them."""
 
 _NOT_OURS = -1
 
 _LONGEST = 1024
-"""Most bytes of the holder's description in a lock file."""
+"""Maximum length in bytes of the description of the holder in a lock file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +40,15 @@ class HeldLock:
     """An acquired lock."""
 
     descriptor: int
-    """The open lock file: a program that inherits it holds the lock as well. -1 if the root helper has it."""
+    """Descriptor of the lock file.
+
+    A program that inherits it holds the lock, too. -1: the root helper holds the lock.
+    """
     purpose: str
-    """Purpose, shown to another process that wants the lock."""
+    """Purpose of the lock, shown to another process that needs it."""
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
-        """Name a program that inherits the lock, for another process that wants it."""
+        """Record which program inherits the lock, to be shown to another process that needs it."""
         _write_holder(
             self.descriptor, f"{program} (PID {pid}, started by raidbench PID {os.getpid()}: {self.purpose})\n"
         )
@@ -50,7 +56,7 @@ class HeldLock:
 
 @contextmanager
 def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
-    """Hold the lock `name` inside the block; `purpose` is shown to another process that wants it.
+    """Hold the lock `name` inside the block. `purpose` is shown to another process that needs it.
 
     Raises HeldError, which names the holder, and StorageError if the lock file cannot be created.
     """
@@ -62,12 +68,12 @@ def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
     try:
         yield HeldLock(descriptor=_NOT_OURS, purpose=purpose)
     finally:
-        with contextlib.suppress(RefusedError):  # a helper that has ended has released its locks
+        with contextlib.suppress(RefusedError):  # if the helper has ended, its locks are released already
             locks.ask_now("unlock", name=lock_name(name))
 
 
 def lock_name(name: str) -> str:
-    """Return the name of a lock as a file name."""
+    """Return the name of a lock in a form that is legal as a file name."""
     return re.sub(r"[^A-Za-z0-9._-]", "_", name)[:200] or "lock"
 
 
@@ -84,7 +90,8 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise HeldError(
-                f"{name} is locked by {_read_holder(descriptor)}.", hint="Wait until it has finished, or stop it."
+                f"{name} is locked by {_read_holder(descriptor)}.",
+                hint="Wait until that process has finished, or stop it.",
             ) from None
         except OSError as error:  # a filesystem without locks
             raise _creation_error(folder, name, error) from error
@@ -92,7 +99,7 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
         try:
             yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
-            _write_holder(descriptor, "")  # the next process must not read our name
+            _write_holder(descriptor, "")  # the next holder must not be shown with our name
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # a child between fork and exec still has a copy of the descriptor
     finally:
         os.close(descriptor)
@@ -107,7 +114,7 @@ def _creation_error(folder: Path, name: str, error: OSError) -> StorageError:
 
 
 def _open(file: Path) -> int:
-    """Return the open lock file. An existing one can also be locked on a filesystem that is full or read-only."""
+    """Open a lock file. On a full or read-only filesystem, an existing one is opened for reading, which suffices."""
     try:
         return open_own(file, os.O_RDWR | os.O_CREAT)
     except OSError as error:
@@ -117,14 +124,14 @@ def _open(file: Path) -> int:
 
 
 def _write_holder(descriptor: int, text: str) -> None:
-    """Write the holder's name into the file. The lock is valid without it, for example on a full disk."""
+    """Write the name of the holder to the file. If that fails, as on a full disk, the lock is still valid."""
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, text.encode(), 0)
 
 
 def _read_holder(descriptor: int) -> str:
-    """Return the holder of the lock; wait a moment for a holder that has not written its name yet."""
+    """Return the name of the holder. Wait a moment if the holder has not written it yet."""
     for _ in range(_PATIENCE):
         name = os.pread(descriptor, _LONGEST, 0).decode("utf-8", "replace")
         if name.endswith("\n"):

@@ -1,4 +1,4 @@
-"""Facts about a machine for headers and reports."""
+"""Facts about a machine, for headers and reports."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _SYSTEM = "/etc/os-release"
 _BOOT = "/proc/sys/kernel/random/boot_id"
 _COMMAND_LINE = "/proc/cmdline"
 _MITIGATIONS = "/sys/devices/system/cpu/vulnerabilities/*"
-"""Documentation/ABI/testing/sysfs-devices-system-cpu."""
+"""Files about CPU vulnerabilities (Documentation/ABI/testing/sysfs-devices-system-cpu)."""
 
 
 async def machine_facts(host: Host) -> MachineFacts:
-    """Return the facts of a host; missing ones are empty, 0 or None."""
+    """Return the facts of a host. A fact that is not known is empty, 0 or None."""
     weaknesses = await host.list(_MITIGATIONS)
     files = await host.read_many((_CPUINFO, _MEMINFO, _RELEASE, _SYSTEM, _BOOT, _COMMAND_LINE, *weaknesses))
     cpu, cores = _cpu(files.get(_CPUINFO, ""))
@@ -38,7 +38,7 @@ async def machine_facts(host: Host) -> MachineFacts:
 
 
 def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
-    """Return the known facts that a run records about its machine, by the keys of a run's provenance."""
+    """Return the known facts about a machine that a run records, by the keys of its provenance."""
     texts = {
         "host": machine.host,
         "system": machine.system,
@@ -54,7 +54,10 @@ def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
 
 
 def _cpu(text: str) -> tuple[str, int]:
-    """Return the model name (`Hardware` or `CPU part` may be all there is on ARM) and the number of logical CPUs."""
+    """Return the model name and the number of logical CPUs from /proc/cpuinfo.
+
+    On ARM, the model may only be known from the lines `Hardware` or `CPU part`.
+    """
     model = ""
     cores = 0
     for line in text.splitlines():

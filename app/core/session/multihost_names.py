@@ -1,4 +1,4 @@
-"""Runs on many hosts: their limits, and the host names, which are stored next to the session's log."""
+"""Runs on many hosts: their limits, and the file with the host names next to the session's log."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pathlib import Path
 from backends.input_file import open_input
 
 LEASE_S = 5
-"""Seconds of silence after which a run stops, by default."""
+"""Default number of seconds without a message from the controlling host after which a run stops."""
 
 LEASES = (2, 300)
-"""The least and the most seconds of silence that may be set."""
+"""Minimum and maximum of the seconds without a message after which a run stops."""
 
 PLACE = re.compile(r"j[1-9][0-9]{0,5}")
-"""Name of the folder of such a run, below `runs`."""
+"""Name of the folder of a run on many hosts, below `runs`."""
 
 NAMES = "hosts"
 """Name of the file with one host name per line."""
 
 LINES = re.compile(rf"runs/{PLACE.pattern}/h[0-9]+\.jsonl")
-"""Files with the output of each host, whose device numbers are meaningless on this machine."""
+"""Files with the output of each host. The device numbers in them are meaningless on this machine."""
 
 _MOST = 1 << 20
 
 
 def joint_folders(folder: Path) -> tuple[Path, ...]:
-    """Return the folders of a session's runs on many hosts, in order; empty if they cannot be read."""
+    """Return the folders of a session's runs on many hosts, in order; () if they cannot be read."""
     paths: list[Path] = []
     with contextlib.suppress(OSError):
         paths = [path for path in (folder / "runs").iterdir() if PLACE.fullmatch(path.name)]
@@ -36,7 +36,7 @@ def joint_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def joint_hosts(folder: Path) -> Iterator[str]:
-    """Yield all hosts that a session names; files that cannot be read are skipped."""
+    """Yield the names of all hosts of a session's runs. Files that cannot be read are skipped."""
     for run_folder in joint_folders(folder):
         with contextlib.suppress(OSError), open_input(run_folder / NAMES) as file:
             yield from filter(None, file.read(_MOST).decode("utf-8", "replace").splitlines())

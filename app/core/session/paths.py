@@ -1,4 +1,4 @@
-"""Locations of sessions, the journal, locks and the configuration."""
+"""Paths of sessions, the journal, locks and the configuration."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 ROOTS_STATE = Path("/var/lib/raidbench")
 ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
-"""Root's configuration, used if its environment names a path that other users can write to."""
+"""Root's configuration file if root's environment names a path that other users can write to."""
 
 ROOTS_LOCKS = Path("/run/raidbench")
-"""Folder of root's locks, whatever its environment says, because a device has one writer."""
+"""Folder of root's locks, regardless of the environment: a device must have only one writer."""
 
 SIMULATED = "simulated"
-"""Subfolder of a user's state folder for simulated and recorded machines, one folder each."""
+"""Subfolder of a user's state folder that has a folder for each simulated or recorded machine."""
 
 ARRAYS = "arrays.log"
-"""Name of the journal of created arrays, in the folder of the journal of changes."""
+"""Name of the journal of created arrays, which is in the folder of the journal of changes."""
 
 _users_umask: int | None = None
 
 
 def restrict_umask() -> None:
-    """Make everything that this process and its children create private to its user, whatever the umask was."""
+    """Make all files of this process and its children private to the user, whatever the umask was before."""
     global _users_umask
     _users_umask = os.umask(0o077)
 
 
 def apply_user_umask(descriptor: int) -> None:
-    """Set the permissions of a document or folder that the user named to what the terminal's umask allows."""
+    """Give a document or folder that the user named the permissions that the terminal's umask allows."""
     if _users_umask is not None:
         everything = 0o777 if stat.S_ISDIR(os.fstat(descriptor).st_mode) else 0o666
         os.fchmod(descriptor, everything & ~_users_umask)
@@ -49,27 +49,27 @@ def apply_user_umask(descriptor: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """Folders of one user on one machine; nothing is created until something is written."""
+    """Folders of one user on one machine. A folder is created when something is first written to it."""
 
     sessions: Path
     """One folder per session."""
     journal: Path
-    """The write-ahead journal's folder."""
+    """Folder of the write-ahead journal."""
     locks: Path
-    """flock files, one per controller or disk."""
+    """Folder of the lock files, one for each controller or disk."""
     config: Path
-    """The configuration file; may be missing."""
+    """The configuration file, which may not exist."""
     apart: str = ""
     """Name of the simulated or recorded machine that has these folders; "" for this machine."""
 
     @property
     def state(self) -> Path:
-        """Return the folder that has the sessions' folder and all other state."""
+        """Return the state folder, which contains the folder of the sessions."""
         return self.sessions.parent
 
     @property
     def devices(self) -> Path:
-        """Return the folder of data about devices, one file each."""
+        """Return the folder with data about devices, one file for each device."""
         return self.journal.parent / "devices"
 
     @property
@@ -78,7 +78,10 @@ class Paths:
         return bool(self.apart)
 
     def require_readable(self) -> None:
-        """Check the state folders. Raises StorageError for an unreadable one: it may have changes in force."""
+        """Check that the state folders are readable.
+
+        Raises StorageError if one is not: it may contain changes that are in force.
+        """
         for folder in (self.state, self.sessions, self.journal):
             try:
                 os.scandir(folder).close()
@@ -92,19 +95,19 @@ class Paths:
 
     @classmethod
     def of_host(cls, host: Host) -> Paths:
-        """Return the folders of a host; a simulated or recorded host has its own."""
+        """Return the folders of a host. Simulated and recorded hosts have folders of their own."""
         return cls.of(_simulation_id(host))
 
     def for_host(self, host: Host) -> Paths:
-        """Return the same folders, marked as those of a host."""
+        """Return the same folders, marked as belonging to a host."""
         return replace(self, apart=_simulation_id(host))
 
     @classmethod
     def of(cls, apart: str) -> Paths:
-        """Return the folders of the simulated or recorded machine `apart`, or of this machine for "".
+        """Return the folders of the simulated or recorded machine `apart`; "" is this machine.
 
-        Two machines share no folder, and root's own locations are for this machine only. RAIDBENCH_STATE_DIR puts
-        everything below one folder: for tests, for trying raidbench out, or for several users with one account.
+        Two machines never share a folder. Root's fixed locations are only for this machine. RAIDBENCH_STATE_DIR puts
+        everything in one folder: for tests, to try raidbench out, or if several users share one account.
         """
         override = os.environ.get("RAIDBENCH_STATE_DIR")
         if override:
@@ -134,20 +137,21 @@ class Paths:
 
     @classmethod
     def at(cls, state: Path, config: Path | None = None) -> Paths:
-        """Return the folders in a state folder, with its configuration file unless another one is given."""
+        """Return the folders in a state folder. Unless `config` is given, the configuration file is there, too."""
         config = config or state / "config.toml"
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
 
 
 def _without_parent_links(path: str | Path) -> Path:
-    """Return the path without `..`: a change is identified by its session folder, which must have one spelling."""
+    """Return the path without `..`. The session folder identifies a change, so its path must be unique."""
     return Path(os.path.abspath(path))
 
 
 def _is_of_the_helper(folder: Path) -> bool:
-    """Return whether root owns the folder and this process is not root, so that the root helper reads it.
+    """Return whether the folder belongs to root and this process is not root. The root helper then reads it.
 
-    Both use one state folder if sudo keeps RAIDBENCH_STATE_DIR. The sessions name the changes, and belong to the user.
+    If sudo keeps RAIDBENCH_STATE_DIR, user and helper have the same state folder. The sessions in it belong to the
+    user.
     """
     try:
         return os.geteuid() != 0 == folder.lstat().st_uid
@@ -160,10 +164,9 @@ def _simulation_id(host: Host) -> str:
 
 
 def _simulation_folder(state: Path) -> Path:
-    """Return the state folder for machines simulated by root, or by the user who became root; each is separate.
+    """Return root's state folder for simulated machines. Each user who became root has a separate one.
 
-    Root writes nothing in a folder that another user can write to, so the simulations of such a user are in root's
-    home.
+    Root writes nothing to a folder that another user can write to. In that case the folder is in root's home.
     """
     safe, caller = _only_root_writes(state), os.environ.get("SUDO_UID", "")
     if safe and (not caller.isdecimal() or caller == "0"):
@@ -177,7 +180,7 @@ def _simulation_folder(state: Path) -> Path:
 
 
 def _only_root_writes(path: Path) -> bool:
-    """Return whether only root can create or replace the path, including links and folders on the way."""
+    """Return whether only root can create or replace the path, including links and folders in it."""
     from backends.system.local.programs import is_owned_by_root
 
     return is_owned_by_root(str(_nearest_existing(path)))
@@ -189,7 +192,7 @@ def _nearest_existing(path: Path) -> Path:
 
 
 def private_folder(path: Path) -> Path:
-    """Create `path` (0700) and all its parents, and return it.
+    """Create `path` and its parents with mode 0700, and return it.
 
     Raises OSError: NotADirectoryError for a link or a file, UntrustedFileError if other users own it or can write to
     it.
@@ -203,7 +206,7 @@ def private_folder(path: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Replace a file of the state folder atomically, readable by its owner only. Never raises."""
+    """Replace a file of the state folder atomically. Only its owner can read it. Never raises."""
     from backends.output_file import replace_file
 
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Recorder of a session: writes events to disk, folds them into the session, and informs listeners."""
+"""Recorder of a session: writes events to disk, updates the session's state, and informs listeners."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _SHORT_OUTPUT = 2000
 
 
 class Recorder:
-    """Keeps the session of one host: on disk once it is open, in memory before."""
+    """Records the session of one host: in memory at first, on disk once it is open."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None) -> None:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Folders of the host."""
         self.host: Host = with_timeout_memory(LoggingHost(host, self._record_command))
-        """The host; every command is recorded, and a device that timed out is not asked again for a while."""
+        """The host. Every command is recorded. A device that timed out is not queried again for a while."""
         self.endurance_ratings: Mapping[str, float] = {}
         """Rated endurance of drives in terabytes, by model, from the configuration."""
         self.simulated = host.simulated
-        """Whether the host is simulated or recorded, and marked as such wherever it is shown."""
+        """Whether the host is simulated or recorded."""
         self.session = Session(simulated=self.simulated)
-        """The session so far."""
+        """The present state of the session."""
         self.folder: Path | None = None
         """Folder of the session; None until it is opened."""
         self.storage_problem: StorageError | None = None
@@ -50,14 +50,14 @@ class Recorder:
 
     @property
     def locks(self) -> LockPlace:
-        """Return where the locks of the host's devices are."""
+        """Return the place of the locks for the host's devices."""
         return self.host.root_side or self.paths.locks
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
-        """Open a session: `folder`, or a new one, or without `fresh` the one used last here.
+        """Open the session in `folder`. Without `folder`, open a new one, or if not `fresh` the one used last here.
 
-        Raises NewerError if a newer program wrote `folder`; StorageError if it cannot be written: then nothing can be
-        changed or measured.
+        Raises NewerError if a newer program wrote `folder`. Raises StorageError if it cannot be written: then nothing
+        can be changed or measured.
         """
         machine = await machine_facts(self.host)
         self._log = self._open_log(folder, fresh=fresh)
@@ -70,7 +70,7 @@ class Recorder:
             self._log.close()
             self._log = None
             raise
-        # Scans made before the session was opened are in no log, so they are not in the session either.
+        # Scans from before the session was opened are not in its log, so they must not be in its state either.
         self.session = loaded.session if loaded is not None else Session(simulated=self.simulated)
         self.emit(
             SessionStarted(
@@ -91,7 +91,7 @@ class Recorder:
             except BlockingIOError:
                 raise StorageError(
                     f"Another raidbench is writing to the session {folder}.",
-                    hint=("Stop that one, or use another session."),
+                    hint=("Stop the other raidbench, or use another session."),
                 ) from None
         if not fresh:
             last = find_continuable(self.paths, host=self.host.name, simulated=self.simulated)
@@ -103,7 +103,7 @@ class Recorder:
         return SessionLog(create_session_folder(self.paths.sessions), among=self.paths.sessions)
 
     def _require_its_machine(self, folder: Path) -> None:
-        """Raise StorageError for a session of another machine if either of the two is simulated or recorded."""
+        """Raise StorageError for a session of another machine, if one of the two is simulated or recorded."""
         begun = read_start(folder)
         if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
             self.simulated,
@@ -131,7 +131,7 @@ class Recorder:
         self._log = None
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener for every event, with the session after it; return a function that ends this."""
+        """Call the listener with every event and the session after it. Return a function that stops this."""
         self._listeners.append(listener)
 
         def forget() -> None:
@@ -141,7 +141,7 @@ class Recorder:
         return forget
 
     def emit(self, event: AnyEvent) -> None:
-        """Write the event to disk (unless it is live), fold it, and call the listeners.
+        """Write an event to disk (unless it is live), update the session, and call the listeners.
 
         Raises StorageError: the event is then neither on disk nor in the session.
         """
@@ -156,17 +156,17 @@ class Recorder:
 
     @property
     def is_open(self) -> bool:
-        """Return whether a session is open, so that events go to disk."""
+        """Return whether a session is open, so that events are written to disk."""
         return self._log is not None
 
     def replay_to_listeners(self, session: Session, event: AnyEvent) -> None:
-        """Call the listeners for an event that is already in the log, with the session after it."""
+        """Set the session after an event, and call the listeners. Writes nothing to the log."""
         self.session = session
         for listener in tuple(self._listeners):
             listener(self.session, event)
 
     def _record_command(self, ran: ExecutedCommand) -> None:
-        """Record a command or write of the logging host. A failure to record a read never stops the read."""
+        """Record a command or write of the host. If a read cannot be recorded, that does not stop the read."""
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None
         if self.folder is not None and len(text) > _SHORT_OUTPUT:
@@ -191,9 +191,9 @@ class Recorder:
             )
 
     def require_recording(self) -> Path:
-        """Return the session's folder. Raises StorageError if there is none, or it is not writable."""
+        """Return the session's folder. Raises StorageError if no session is open or it cannot be written."""
         if self._log is None or self.folder is None:
-            raise StorageError("There is no session to record this in. Nothing was done.")
+            raise StorageError("No session is open, so this could not be recorded. Nothing was done.")
         if self.storage_problem is not None:
             raise self.storage_problem
         return self.folder

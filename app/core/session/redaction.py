@@ -1,4 +1,4 @@
-"""Redaction of a session or recording: identifiers of machines, devices and users become pseudonyms."""
+"""Redaction of a session or recording: identifiers of machines, devices and users are replaced by pseudonyms."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from backends.model import Inventory
 from backends.redaction import FLEXIBLE, SHORTEST, Redactor, keyed_values, without_prefix
 
 _USERS = range(1000, 60_000)
-"""User numbers of ordinary users (login.defs)."""
+"""User ids of ordinary users (login.defs)."""
 _MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
 
 _FIELDS = re.compile(r"(?:^|_)(?:serial|wwn|wwid|uuid|guid|nguid|eui|naa|iqn|nqn|asset_tag|boot_id)s?(?:_|$)")
-"""Names of event fields with identifiers of a device, machine or boot."""
+"""Names of event fields that contain identifiers of a device, machine or boot."""
 
 _TELLING = re.compile(
     r"(?i)serial|world wide|wwn|wwid|uuid|guid|eui|naa|sas address|iqn|nqn|asset tag|node name|port name"
 )
-"""Labels of facts with identifiers."""
+"""Labels of facts that contain identifiers."""
 
 _VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
-"""Names of fields and labels of facts that contain versions."""
+"""Names of fields and labels of facts that contain version numbers."""
 
 _WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
 
@@ -42,15 +42,15 @@ def redactor_of_inventories(
     others: Iterable[str] = (),
     plain: Iterable[str] = (),
 ) -> Redactor:
-    """Return a redactor for all identifiers in inventories, for host names and for the users of this machine.
+    """Return a redactor for host names, the users of this machine, and all identifiers in inventories.
 
-    `others`: identifiers known from other sources. `plain`: versions that look like addresses.
+    `others`: identifiers from other sources. `plain`: version numbers to keep, although they look like addresses.
     """
     inventory_list = tuple(inventories)
     signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
     labels = {signature.label for signature in signatures if signature.label}
     names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
-    names |= {signature.uuid for signature in signatures if signature.uuid}  # regardless of their form
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # whatever they look like
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -70,7 +70,7 @@ def redactor_of_inventories(
 def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: Iterable[str] = ()) -> Redactor:
     """Return a redactor for all identifiers in sessions.
 
-    `others`: additional host names. `texts`: output of programs next to the log.
+    `others`: additional host names. `texts`: output of programs, which is stored next to the log.
     """
     events = [event for session in sessions for event in session.events]
     logged_inventories = [event.inventory for event in events if isinstance(event, InventorySeen)]
@@ -89,7 +89,7 @@ def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: 
 
 
 def redact_session(session: Session, redactor: Redactor) -> Session:
-    """Return the session with pseudonyms for all identifiers. Raises RefusedError if a redacted line is unreadable."""
+    """Return the session with pseudonyms for all identifiers. Raises RefusedError if a line would become unreadable."""
     events = []
     for event in session.events:
         line = event_codec.as_json(event)
@@ -102,7 +102,10 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
 
 
 def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
-    """Return a JSON value with pseudonyms: identifying fields are replaced completely, other texts where they match."""
+    """Return a JSON value with pseudonyms.
+
+    The text of an identifying field is replaced as a whole; in other texts, only the identifiers are replaced.
+    """
     match value:
         case str():
             return redactor.field_text(value) if is_identifying(name) else redactor.text(value)
@@ -121,12 +124,12 @@ def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
 
 
 def _versions(value: Any) -> Iterator[str]:
-    """Yield the versions of firmware, drivers and programs in a JSON value: some look like addresses."""
+    """Yield the version numbers in a JSON value, which must be kept: some look like addresses."""
     return _field_words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
 
 
 def _field_words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
-    """Yield the words of a JSON value in fields whose name is meant, or with a label that matches."""
+    """Yield the words in fields of a JSON value, selected by the field's name (`is_meant`) or its label (`labels`)."""
     match value:
         case str():
             yield from _WORDS.findall(value) if is_meant(name) else ()
@@ -144,17 +147,17 @@ def _field_words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern
 
 
 def is_identifying(name: str) -> bool:
-    """Return whether a field of that name identifies one device or machine. No I/O."""
+    """Return whether a field with that name identifies a device or machine. No I/O."""
     return _FIELDS.search(name) is not None
 
 
 def is_replaced_everywhere(identifier: str) -> bool:
-    """Return whether an identifier is replaced in every text, and not only in its field. No I/O.
+    """Return whether an identifier is replaced in every text, and not only in its own field. No I/O.
 
-    Short numbers and words are not: they would match numbers and words in sentences.
+    Short numbers and words are not, because they also occur in sentences with another meaning.
     """
     bare = re.sub(r"[^0-9A-Za-z]", "", identifier)
-    if len(set(bare)) <= 1:  # 0000000000 of a disk without a serial number
+    if len(set(bare)) <= 1:  # 0000000000: a disk without a serial number
         return False
     return len(bare) >= FLEXIBLE if bare.isdigit() else any(char.isdigit() for char in bare) or len(bare) >= FLEXIBLE
 
@@ -174,10 +177,10 @@ def identifiers(inventory: Inventory) -> Iterator[str]:
 
 
 def spellings(text: str) -> Iterator[str]:
-    """Yield the spellings of an identifier: without its prefix (`naa.`, `0x`, `dm.mpath-3`), with udev's underscores,
-    reversed.
+    """Yield the spellings of an identifier: without its prefix, with underscores as udev writes it, and reversed.
 
-    Short identifiers yield nothing: they would match parts of other words.
+    Prefixes are `naa.`, `0x` or `dm.mpath-3`, for example. Short identifiers yield nothing, because they would match
+    parts of other words.
     """
     bare = without_prefix(text)
     if len(bare) < SHORTEST:
@@ -185,7 +188,7 @@ def spellings(text: str) -> Iterator[str]:
     yield bare
     yield re.sub(r"\s+", "_", bare)
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
-    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # a partition of an MBR table: the disk's number first
+    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # of a partition in an MBR: begins with that of the disk
         yield bare[:8]
     if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl prints the last 36 bits as a number
         yield str(int(bare[7:], 16))
@@ -199,14 +202,14 @@ def _host_names(hosts: Iterable[str]) -> Iterator[str]:
 
 
 def _user_names() -> Iterator[str]:
-    """Yield the names of the users with an account here, and of the calling user."""
+    """Yield the names of ordinary users of this machine, and of the user who runs this process."""
     yield from (passwd.pw_name for passwd in pwd.getpwall() if passwd.pw_uid in _USERS)
     called = (os.environ.get(name, "") for name in ("SUDO_USER", "LOGNAME", "USER"))
     yield from (name for name in called if name not in ("", "root"))
 
 
 def _is_distinctive(label: str) -> bool:
-    """Return whether a label is not an ordinary word such as `data` or `backup`."""
+    """Return whether a label can only be a name, and not an ordinary word such as `data` or `backup`."""
     return (
         ":" not in label
         and len(label) > SHORTEST

@@ -1,4 +1,4 @@
-"""Results of a run as plain numbers, with the units in their names."""
+"""Results of a run as plain numbers. The names of the fields contain their units."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyStats:
-    """Latency in nanoseconds; a percentile is None if there are too few I/Os for it."""
+    """Latencies in nanoseconds. A percentile is None if there are too few I/Os for it."""
 
     mean: float | None = None
     """Arithmetic mean."""
     stddev: float | None = None
     """Standard deviation."""
     min: int | None = None
-    """Smallest."""
+    """Minimum."""
     p50: int | None = None
     """Median."""
     p95: int | None = None
@@ -54,27 +54,27 @@ class LatencyStats:
     p99_9999: int | None = None
     """99.9999th percentile."""
     max: int | None = None
-    """Largest."""
+    """Maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionStats:
-    """One direction (read, write, trim, or the flushes) of a whole run, from fio's last document."""
+    """Metrics of one direction (read, write, trim, or flushes) over a whole run, from fio's last output."""
 
     iops: float
-    """Completed I/Os per second over the measured time."""
+    """Completed I/Os per second of the measured time."""
     bytes_per_second: float
-    """Bytes per second over the measured time."""
+    """Bytes per second of the measured time."""
     total_ios: int
-    """Completed I/Os (those that fio timed, if it reports them)."""
+    """Number of completed I/Os. If fio reports how many it timed, that number."""
     total_bytes: int
-    """Bytes moved."""
+    """Bytes transferred."""
     runtime_s: float
-    """Measured seconds."""
+    """Measured time in seconds."""
     latency_ns: LatencyStats
     """Total latency of an I/O, submission and completion; for flushes that of a flush."""
     bins: tuple[tuple[int, int], ...] = ()
-    """Histogram: (bucket value in ns, count), ascending; histograms of several runs can be added."""
+    """Latency histogram: pairs of bucket value in ns and count, ascending. Histograms of several runs can be added."""
     completion_ns: LatencyStats | None = None
     """Latency from submission to completion; None if it is not known."""
     submission_ns: LatencyStats | None = None
@@ -83,7 +83,7 @@ class DirectionStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionSample:
-    """One direction in one interval."""
+    """Metrics of one direction in one interval."""
 
     iops: float
     """Completed I/Os per second in the interval."""
@@ -94,22 +94,22 @@ class DirectionSample:
     p50_ns: int | None = None
     """Median latency; None without I/Os."""
     p99_ns: int | None = None
-    """None with fewer than 100 I/Os in the window."""
+    """99th percentile of the latency; None with fewer than 100 I/Os in the window."""
     p99_9_ns: int | None = None
-    """None with fewer than 1,000 I/Os in the window."""
+    """99.9th percentile of the latency; None with fewer than 1,000 I/Os in the window."""
     max_ns: int | None = None
-    """Largest latency of the interval (exact if the run's maximum rose in it)."""
+    """Maximum latency in the interval. It is exact if the maximum of the run rose in this interval."""
     spread_from: int = 0
-    """The lowest bin of `spread`, for ns, as in `widgets.text_utils.ticks`."""
+    """Number of the first bin in `spread`. `widgets.text_utils.ticks` numbers the bins, for latencies in ns."""
     spread: tuple[int, ...] = ()
-    """I/Os of the interval per latency bin, from that bin upwards: a coarse histogram for a heat map."""
+    """Number of I/Os per latency bin, from `spread_from` upwards: a coarse histogram for a heat map."""
 
 
 T = TypeVar("T")
 
 
 class _Directions(Generic[T]):
-    """Accessors for the metrics of each direction, shared by a run, an interval and their parts."""
+    """Access to the metrics of each direction. Base class of runs, intervals and parts of them."""
 
     __slots__ = ()
 
@@ -118,26 +118,26 @@ class _Directions(Generic[T]):
     trim: T | None
 
     def side(self, name: str) -> T | None:
-        """Return the metrics of `read`, `write` or `trim`, or `sync` (flushes); None if there are none."""
+        """Return the metrics of `read`, `write`, `trim` or `sync` (flushes); None if there are none."""
         value: T | None = getattr(self, name, None) if name in SIDES else None
         return value
 
     @property
     def transfers(self) -> tuple[T, ...]:
-        """Return the metrics of all directions that there are, without the flushes."""
+        """Return the metrics of read, write and trim, as far as there are any. Flushes are left out."""
         return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSample(_Directions[DirectionSample]):
-    """One interval of a part of a run."""
+    """One interval of a run, or of a part of a run."""
 
     read: DirectionSample | None = None
-    """None if it does not read."""
+    """Reads; None if nothing is read."""
     write: DirectionSample | None = None
-    """None if it does not write."""
+    """Writes; None if nothing is written."""
     trim: DirectionSample | None = None
-    """None if it does not trim."""
+    """Trims; None if nothing is trimmed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,17 +145,17 @@ class TargetSample(PartSample):
     """One interval of one of several targets."""
 
     target: str
-    """Its name, as at the start of the run."""
+    """Name of the target, as at the start of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionSample(PartSample):
-    """One interval of one of several sections of a job; a section without a direction was not running."""
+    """One interval of one of several sections of a job. A section without metrics was not running."""
 
     name: str
-    """Its name, as at the start of the run."""
+    """Name of the section, as at the start of the run."""
     phase: Phase | None = None
-    """Ramp or measuring; None while it was not running."""
+    """Ramp or measuring; None while the section was not running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,23 +167,23 @@ class Sample(PartSample):
     seconds: float
     """Length of the interval."""
     phase: Phase
-    """Ramp, settling or measuring (or layout, filling)."""
+    """Phase of the job: ramp, settling, measuring, layout or filling."""
     stalled: bool = False
-    """Whether fio reported nothing in this interval, because some I/O took too long."""
+    """Whether fio reported nothing in this interval because some I/O took too long."""
     targets: tuple[TargetSample, ...] = ()
-    """Each of several targets, which add up to this sample; empty for a run on one target."""
+    """Samples of several targets, whose sum is this sample; empty for a run on one target."""
     sections: tuple[SectionSample, ...] = ()
-    """Each section of a job that has several, running or not; the running ones add up to this sample."""
+    """Samples of all sections of a job that has several. The sum of the running ones is this sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuStats:
-    """CPU shares during the measured phase, in percent."""
+    """CPU usage during the measured phase, in percent."""
 
     fio_percent_of_core: float | None = None
-    """CPU time of fio; 100 is one core."""
+    """CPU time of fio; 100 is one whole core."""
     host_percent: float | None = None
-    """CPU time of the whole host; 100 is all cores."""
+    """CPU time of the whole host; 100 means that all cores are busy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,16 +193,16 @@ class MemberStats:
     device: str
     """Kernel name: `nvme0n1`, `sdb1`."""
     label: str = ""
-    """Its name for users: its target's address or its model."""
+    """Name for users: the address of the target or the model."""
     role: str = ""
-    """Its role: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`, `metadata`, `log`.
+    """Role: `write-mostly`, `journal`, `parity`, `spare`, `rebuilding`, `cache`, `origin`, `metadata`, `log`.
 
-    `faulty`, `removed` or `gone` if it failed during the run; "" for an ordinary member.
+    A member that failed during the run is `faulty`, `removed` or `gone`. An ordinary member has "".
     """
     depth: int = 0
     """0 for a member of the device under test, 1 for a member of such a member."""
     read_iops: float | None = None
-    """Completed reads per second; None, like all that follow, if the kernel does not count them."""
+    """Completed reads per second. This and all following metrics are None if the kernel does not count them."""
     write_iops: float | None = None
     """Completed writes per second."""
     read_bytes_per_second: float | None = None
@@ -221,38 +221,38 @@ class MemberStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """Metrics of a cache in the I/O path of a run, from its own counters."""
+    """Metrics of a cache that the I/O of a run passes, from the cache's own counters."""
 
     device: str
-    """The cached device: `vg0/mail`, `bcache0`; `ARC` and `L2ARC` of ZFS, which serve all pools."""
+    """The cached device, such as `vg0/mail` or `bcache0`; or `ARC` and `L2ARC` of ZFS, which serve all pools."""
     share_of_reads: float | None = None
     """Share of the reads that the cache served, 0..1; None if no read was counted."""
     share_of_writes: float | None = None
-    """Share of the writes that the cache took; None if it does not count them."""
+    """Share of the writes that went to the cache, 0..1; None if the cache does not count them."""
     dirty: float | None = None
-    """Share of the cache that was not written back yet at the end, 0..1; None if it is not reported."""
+    """Share of the cache that was not yet written back at the end, 0..1; None if it is not reported."""
     why_not: str = ""
-    """Why neither share is known; "" if one is known, or no I/O reached the cache."""
+    """Why neither share is known; "" if one is known, or if no I/O reached the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """An event below a run: background work of an array, or a changed write cache."""
+    """An event in the devices below a run: background work of an array, or a changed write cache."""
 
     at: float
-    """Seconds of the run, ramp included."""
+    """Seconds since the start of the run, ramp included."""
     device: str
-    """Kernel name: `md0`."""
+    """Kernel name of the device, such as `md0`."""
     kind: str
     """The kind of a task (`resync`, `check`, `reshape`), or `write-cache`."""
     before: str = ""
-    """The state before; "" for work that began."""
+    """The state before; "" if background work began."""
     after: str = ""
-    """The state after; "" for work that ended."""
+    """The state after; "" if background work ended."""
 
     @property
     def moved(self) -> bool:
-        """Return whether a value changed, instead of work that began or ended."""
+        """Return whether a value changed. If not, background work began or ended."""
         return bool(self.before and self.after)
 
 
@@ -261,33 +261,39 @@ class Advice:
     """A condition that makes results doubtful or worthless, and the next step."""
 
     key: str
-    """Its name in docs/advice.md: `fio-cpu-bound`."""
+    """Name of the condition in docs/advice.md, such as `fio-cpu-bound`."""
     message: str
-    """A sentence with the numbers in it."""
+    """A sentence that describes the condition and contains the numbers."""
     do: str = ""
-    """The next step; "" if the sentence says it."""
+    """The next step; "" if the message contains it."""
     about: tuple[str, ...] = ()
-    """Its subject for programs: the kinds of background work, or a setting and its effective value."""
+    """The subject in a form for programs: kinds of background work, or a setting and its effective value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateResult:
-    """The last rounds of a run compared with the steady state rule (docs/dev/method.md)."""
+    """Whether the last rounds of a run meet the steady state rule (docs/dev/method.md)."""
 
     attained: bool
-    """Whether both limits hold over a full window."""
+    """Whether both limits of the rule are met over a full window."""
     range_share: float | None
-    """Largest minus smallest round by their mean, 0.2 for 20 %; None before the first full window."""
+    """Difference of the largest and smallest round, divided by the mean of the rounds; 0.2 is 20 %.
+
+    None before the first full window.
+    """
     slope_share: float | None
-    """Rise or fall of the linear fit over the window by the mean; None before the first full window."""
+    """Change of the linear fit over the window, divided by the mean; None before the first full window."""
     rounds: int
-    """Rounds so far."""
+    """Number of rounds so far."""
     window: int
     """Number of last rounds that are judged together."""
     round_s: float
     """Seconds of a round."""
     waited_s: float = 0.0
-    """Seconds of settling before measuring began; 0 if the run did not wait, so that the measured part is judged."""
+    """Seconds of settling before measuring began.
+
+    0: the run did not wait, and the rule applies to the measured part.
+    """
     capped: bool = False
     """Whether measuring began because the wait reached its limit."""
     ended_early: bool = False
@@ -310,25 +316,25 @@ class PartFigures(_Directions[DirectionStats]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStats(PartFigures):
-    """Metrics of one of several targets measured at the same time; rates are over the time of the whole run."""
+    """Metrics of one of several targets that are measured at the same time. Rates refer to the time of the run."""
 
     target: str
-    """Its name, as at the start of the run."""
+    """Name of the target, as at the start of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFigures(PartFigures):
-    """Metrics of one of several sections of a job; rates are over the section's own time, as in fio."""
+    """Metrics of one of several sections of a job. Rates refer to the section's own time, as in fio."""
 
     name: str
-    """Its name, as at the start of the run."""
+    """Name of the section, as at the start of the run."""
     seconds: float = 0.0
-    """Its measured seconds."""
+    """Measured time of the section in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigures(PartFigures):
-    """Sections that fio adds up: counts are added, and each direction has the time of the longest section."""
+    """Metrics of sections that fio adds up. Each direction has the time of the longest section."""
 
     sections: tuple[str, ...]
     """The names of its sections."""
@@ -336,18 +342,18 @@ class GroupFigures(PartFigures):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult(_Directions[DirectionStats]):
-    """The result of a run, from fio's last document."""
+    """The result of a run, from fio's last output."""
 
     status: RunStatus
-    """How it ended."""
+    """How the run ended."""
     reason: str | None = None
-    """A sentence if it is not ok."""
+    """Why the status is not ok, as a sentence."""
     hint: str = ""
-    """The next step; "" if there is none, or nothing is wrong."""
+    """The next step; "" if there is none."""
     evidence: str = ""
-    """fio's own messages, cleaned, several lines."""
+    """fio's own messages, cleaned; may have several lines."""
     seconds: float = 0.0
-    """Measured seconds."""
+    """Measured time in seconds."""
     read: DirectionStats | None = None
     """None if nothing was read."""
     write: DirectionStats | None = None
@@ -357,35 +363,35 @@ class RunResult(_Directions[DirectionStats]):
     sync: DirectionStats | None = None
     """Flushes; None without them."""
     cpu: CpuStats = CpuStats()
-    """CPU shares."""
+    """CPU usage."""
     fio_version: str | None = None
-    """`fio-3.33`."""
+    """Version of fio, such as `fio-3.33`."""
     warnings: tuple[str, ...] = ()
     """Sentences about conditions that make the results doubtful (size clipped, errors ignored)."""
     members: tuple[MemberStats, ...] = ()
-    """Devices below the one under test, over the measured phase; empty if it has none."""
+    """Metrics of the devices below the device under test in the measured phase; empty if it has none."""
     caches: tuple[CacheStats, ...] = ()
-    """Caches among them, over the measured phase; empty if there is none."""
+    """Metrics of the caches among these devices in the measured phase; empty if there is none."""
     advice: tuple[Advice, ...] = ()
-    """Conditions to consider when reading the results."""
+    """Conditions that you must consider when you read the results."""
     steady: SteadyStateResult | None = None
-    """The steady state result; None for a run that did not wait for it and is too short for a window of rounds."""
+    """The steady state result. None if the run did not wait for it and is shorter than a window of rounds."""
     filled_bytes: int = 0
-    """Bytes written in order before the job, to precondition the target; not part of the metrics."""
+    """Bytes written sequentially before the job, to precondition the target. They are not part of the metrics."""
     targets: tuple[TargetStats, ...] = ()
-    """Each of several targets, which add up to the run; empty for a run on one target."""
+    """Metrics of several targets, whose sum is the result of the run; empty for a run on one target."""
     sections: tuple[SectionFigures, ...] = ()
-    """Each section of a job that has several; empty for a job of one section.
+    """Metrics of each section of a job that has several; empty for a job of one section.
 
     The metrics of the run add up the sections that ran at the same time. The times of consecutive phases are added.
     """
     groups: tuple[GroupFigures, ...] = ()
-    """The groups of sections if there is more than one group; empty otherwise."""
+    """The groups of sections; empty if there is only one group."""
 
     still_s: float | None = None
-    """Seconds of the longest stall that the job does not explain; None without one."""
+    """Seconds of the longest stall that the job itself does not explain; None if there was none."""
     happened: tuple[RunEvent, ...] = ()
-    """Events of the devices during the run, in order of time; `warnings` has them in words."""
+    """Events of the devices during the run, in order of time. `warnings` describes them in words."""
 
 
 DIRECTIONS = ("read", "write", "trim")

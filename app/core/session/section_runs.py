@@ -1,4 +1,4 @@
-"""Conversion of a run of several sections into one run per section, for code that shows or judges runs. No I/O."""
+"""Conversion of a run of several sections into one run for each section, to be shown or judged. No I/O."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from app.core.session.state import RunRecord
 
 
 def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
-    """Return the name and run of each section with results: its own job and results, all else from the whole run.
+    """Return name and run of each section that has results. Job and results are those of the section.
 
-    The start of such a run still names the other sections, so it counts as a repeat only of runs with the same
-    sections.
+    Everything else is that of the whole run. The start event still names the other sections, so only runs with the same
+    sections count as repeats of it.
     """
     sections = {section.name: section for section in run.start.sections}
     return tuple(
@@ -25,7 +25,7 @@ def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
 
 
 def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
-    """Return the sections that every run has, each with its runs, in the order of the first run."""
+    """Return the sections that all runs have in common, each with its runs, in the order of the first run."""
     if not runs:
         return ()
     runs_by_section = [dict(section_runs(run)) for run in runs]
@@ -37,7 +37,7 @@ def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunReco
 
 
 def runs_of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
-    """Return the runs of the section of that name, from all runs that have one."""
+    """Return the runs of the section with that name, from all runs that have such a section."""
     return tuple(section_run for run in runs for section_name, section_run in section_runs(run) if section_name == name)
 
 
@@ -49,7 +49,7 @@ def _section_run(run: RunRecord, section: RunSection, section_figures: SectionFi
         planned_seconds=section.planned_seconds,
         sections=tuple(entry for entry in run.start.sections if entry.name != section.name),
     )
-    assert run.end is not None  # it has results of sections
+    assert run.end is not None  # a run with results has ended
     result = run.end.figures
     figures = RunResult(
         status=result.status,

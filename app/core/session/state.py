@@ -1,4 +1,4 @@
-"""The state of a session, folded from its events. Immutable, so screens may keep and compare it."""
+"""The state of a session, computed from its events. It is immutable, so screens may keep and compare it."""
 
 from __future__ import annotations
 
@@ -31,16 +31,19 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRecord:
-    """A change and its end."""
+    """A change, and how it ended."""
 
     intent: logged.ChangeIntended
-    """The planned change."""
+    """The event before the change."""
     end: logged.ChangeEnded | None = None
-    """None while it is being made, or after a crash."""
+    """The event after the change; None while the change is being made, or after a crash."""
     undone_by: str | None = None
-    """The change that undid it, once that is verified."""
+    """Id of the change that undid it, once that is verified."""
     begun_before_end: int = 0
-    """Number of changes of the session that had begun when it ended. Times give no order, as clocks may be set."""
+    """Number of changes of the session that had begun when this one ended.
+
+    Times give no order, as clocks may be set.
+    """
 
     @property
     def id(self) -> str:
@@ -54,23 +57,26 @@ class ChangeRecord:
 
     @property
     def is_on_trial(self) -> bool:
-        """Return whether it is an undecided trial, which will be reverted automatically."""
+        """Return whether it is an undecided trial, which is reverted automatically unless it is confirmed."""
         return self.intent.trial_until is not None and self.in_force and (self.end is None or self.end.result != "kept")
 
     @property
     def in_force(self) -> bool:
-        """Return whether its value may be in force: applied, not undone, and not itself an undo."""
+        """Return whether its value may be in force: it was applied, is not undone, and is not an undo itself."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
         if self.change.before in (None, NOT_THERE) and self.change.effect is Effect.RECREATED:
-            return False  # it re-created what another change had deleted; that change can be undone
+            return False  # re-created a deleted array: the deletion is the change to undo
         if self.end is None or self.end.result in ("verified", "differs", "kept"):
             return True
         return self.end.result == "failed" and self.end.now != self.change.before  # it failed, but changed the value
 
     @property
     def may_apply_late(self) -> bool:
-        """Return whether its tool gave up and the old value was read: a controller may still apply it later."""
+        """Return whether a controller may still apply the change later.
+
+        This is so if its tool gave up and the value read afterwards was the old one.
+        """
         same = self.end is not None and self.end.result == "failed" and self.end.now == self.change.before
         existed = self.change.before not in (None, NOT_THERE)
         return same and existed and self.undone_by is None and self.intent.undoes is None
@@ -78,22 +84,22 @@ class ChangeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """A run and its result."""
+    """A run, and how it ended."""
 
     start: logged.RunStarted
-    """The planned run."""
+    """The event before the run."""
     end: logged.RunEnded | None = None
-    """None while it runs, or after a crash."""
+    """The event after the run; None while it runs, or after a crash."""
     machine: MachineFacts | None = None
-    """The machine when the program that measured it began."""
+    """The machine at the start of the program that measured the run."""
     version: str = ""
-    """That program's version."""
+    """The version of the program that measured the run."""
     number: int = field(default=0, compare=False)
-    """Its number in the session, from 1; 0 if it is not known. Times give no order, as clocks may be set."""
+    """Number of the run in the session, from 1; 0 if it is not known. Times give no order, as clocks may be set."""
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Return all other known facts about the run: of the machine, then of the device."""
+        """Return the other known facts about the run: first about the machine, then about the device."""
         machine_facts = {} if self.machine is None else dict(provenance_of(self.machine))
         tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
         return machine_facts | {key: text for key, text in tools.items() if text} | self.start.provenance
@@ -105,20 +111,23 @@ class RunRecord:
 
     @property
     def figures(self) -> RunResult:
-        """Return the result; a run that never ended has failed."""
+        """Return the result. A run that never ended counts as failed."""
         if self.end is not None:
             return self.end.figures
-        return RunResult(status=RunStatus.FAILED, reason="raidbench ended before the run did, so fio was stopped.")
+        return RunResult(status=RunStatus.FAILED, reason="raidbench ended during the run, so fio was stopped.")
 
     def write_to(self, device: str) -> DirectionStats | None:
-        """Return the metrics of its writes to a device or to a file on it; None without writes."""
+        """Return the metrics of the run's writes to a device or to a file on it; None without writes."""
         if not self.start.targets:
             return self.figures.write if self.start.device == device else None
         names = [run_target.target for run_target in self.start.targets if run_target.device == device]
         return next((part.write for part in self.figures.targets if part.target in names), None)
 
     def has_overwritten(self, device: str) -> bool:
-        """Return whether it wrote to the device itself; of several targets, a path that is no device node is a file."""
+        """Return whether the run wrote to the device itself.
+
+        If there are several targets, one whose path is not a device node is a file.
+        """
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device
         names = [run_target.target for run_target in self.start.targets if run_target.device == device]
@@ -127,12 +136,12 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRecord:
-    """A setting measured in pairs; its runs are the runs of the session with its mark."""
+    """An experiment: a setting measured in pairs. Its runs are those runs of the session that carry its mark."""
 
     start: logged.ExperimentStarted
-    """The planned experiment."""
+    """The event before the experiment."""
     end: logged.ExperimentEnded | None = None
-    """None while it continues, or after a crash."""
+    """The event after the experiment; None while it continues, or after a crash."""
 
     @property
     def id(self) -> str:
@@ -145,49 +154,52 @@ class ActiveRun:
     """The job that is running now."""
 
     start: logged.RunStarted
-    """The planned run."""
+    """The event before the run."""
     phase: Phase = Phase.PREPARING
-    """Its phase."""
+    """The present phase."""
     phase_since: float = 0.0
     """Start of the phase, in seconds since the epoch."""
     phase_seconds: float | None = None
     """Planned length of the phase."""
     message: str = ""
-    """A sentence worth showing."""
+    """A sentence about the phase; "" for none."""
     samples: tuple[Sample, ...] = ()
-    """Intervals so far, oldest first; those of layout and filling are dropped when that phase ends."""
+    """Intervals so far, oldest first. Those of layout and filling are dropped when that phase ends."""
     fio_percent_of_core: float | None = None
-    """fio's CPU now."""
+    """Present CPU usage of fio; 100 is one core."""
     host_percent: float | None = None
-    """The host's CPU now."""
+    """Present CPU usage of the host; 100 is all cores."""
     silent_s: float = 0.0
-    """Seconds without output of fio: it prints no document while an I/O is stuck."""
+    """Seconds since fio's last output. fio prints nothing while an I/O is stuck."""
     members: tuple[MemberStats, ...] = ()
-    """Current metrics of the devices below the device under test; empty if it has none."""
+    """Present metrics of the devices below the device under test; empty if it has none."""
     caches: tuple[CacheStats, ...] = ()
-    """Caches among them since the start of the measured phase; empty while nothing is known."""
+    """Metrics of the caches among these devices since the start of the measured phase; empty before."""
     advice: tuple[Advice, ...] = ()
-    """Conditions that make its results doubtful, the worst first."""
+    """Conditions that make the results doubtful, the worst first."""
 
     happened: tuple[RunEvent, ...] = ()
-    """Events of the devices below so far."""
+    """Events so far of the devices below the device under test."""
     steady: SteadyStateResult | None = None
     """The steady state result; None before the first round."""
     settled: float = 0.0
     """Seconds of settling before measuring began; 0 until then."""
     moved_bytes: float = 0.0
-    """Bytes moved in the present phase, from its samples."""
+    """Bytes transferred in the present phase, computed from its samples."""
     total_bytes: int | None = None
-    """Bytes after which the present phase ends; None if it ends by time or that is not known."""
+    """Bytes after which the present phase ends; None if it ends by time, or if that is not known."""
 
     def passed(self, now: float) -> float:
-        """Return the seconds of the present phase, for a simulated run by its own clock, which may be faster."""
+        """Return how many seconds the present phase has lasted.
+
+        A simulated run has its own clock, which may be faster.
+        """
         if self.start.simulated and self.samples and self.samples[-1].phase is self.phase:
             return self.samples[-1].at
         return max(0.0, now - self.phase_since)
 
     def amount_left(self, now: float) -> float | None:
-        """Return the seconds until a phase that ends by amount is over, at its speed so far; None if not known."""
+        """Return the seconds until a phase that ends by amount is over, at its mean speed so far; None if unknown."""
         if not self.total_bytes or not self.moved_bytes:
             return None
         return max(0.0, self.total_bytes - self.moved_bytes) * self.passed(now) / self.moved_bytes
@@ -204,31 +216,31 @@ class Session:
     machine: MachineFacts | None = None
     """The machine."""
     simulated: bool = False
-    """Whether any of it is simulated."""
+    """Whether any part of the session is simulated."""
     version: str = ""
     """raidbench's version."""
     inventory: Inventory = field(default_factory=Inventory)
     """Result of the last scan: the last complete one, once this program has made a complete scan."""
     scan_complete: bool = False
-    """Whether a complete scan of this program exists; if not, partial results of the first scan are shown."""
+    """Whether this program has made a complete scan. If not, partial results of its first scan are shown."""
     probing: bool = True
     """Whether a hardware scan is in progress."""
     changes: tuple[ChangeRecord, ...] = ()
-    """Oldest first."""
+    """All changes, oldest first."""
     runs: tuple[RunRecord, ...] = ()
-    """Oldest first."""
+    """All runs, oldest first."""
     experiments: tuple[ExperimentRecord, ...] = ()
-    """Oldest first."""
+    """All experiments, oldest first."""
     active: ActiveRun | None = None
-    """The running job."""
+    """The run in progress."""
     baseline: str | None = None
-    """The run that others are compared with."""
+    """Id of the run with which others are compared."""
     events: tuple[LoggedEvent, ...] = ()
     """All events on disk, oldest first."""
     sweep: sweep_record.SweepRecord | None = None
-    """The sweep of this session."""
+    """The sweep of this session; None if there is none."""
     ended: bool = False
-    """Whether the last program left it normally."""
+    """Whether the last program that used the session closed it normally."""
 
     def run(self, run_id: str) -> RunRecord | None:
         """Return the run of that id, or None."""
@@ -249,18 +261,18 @@ class Session:
 
 
 def fold(session: Session, event: AnyEvent) -> Session:
-    """Return the session after the event. No I/O; a missing kind of event is a type error."""
+    """Return the session after an event. No I/O. The type checker reports a kind of event that is not handled."""
     match event:
         case LiveEvent():
             return _fold_live(session, event)
-        case logged.InventorySeen(complete=False):  # a partial scan is shown, but not kept
+        case logged.InventorySeen(complete=False):  # a partial scan is shown, but not added to the events
             return _fold_logged(session, event)
         case _:
             return _fold_logged(replace(session, events=(*session.events, event)), event)
 
 
 def replay(events: Iterable[LoggedEvent]) -> Session:
-    """Return the session that the events make."""
+    """Return the session that results from the events."""
     collected = tuple(events)
     session = Session()
     for event in collected:
@@ -312,7 +324,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
 
 
 def _without_phase_data(active: ActiveRun) -> ActiveRun:
-    """Return the run without data that belongs to its present phase only."""
+    """Return the run without the data that belongs only to its present phase."""
     match active.phase:
         case Phase.LAYOUT | Phase.FILLING:
             return replace(active, samples=(), moved_bytes=0.0)
@@ -340,7 +352,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active=None,
                 sweep=sweep_record.stop_running(session.sweep),
             )
-        case logged.InventorySeen(complete=False) if session.scan_complete:  # older but complete is better
+        case logged.InventorySeen(complete=False) if session.scan_complete:  # an older complete scan is better
             return replace(session, probing=True)
         case logged.InventorySeen():
             return replace(session, inventory=event.inventory, probing=not event.complete, scan_complete=event.complete)
@@ -397,7 +409,7 @@ def _end_change(changes: tuple[ChangeRecord, ...], event: logged.ChangeEnded) ->
     ended = []
     for change in changes:
         if change.id == event.id:
-            moved = None if change.end is None else change.end.moved  # only the first end records side effects
+            moved = None if change.end is None else change.end.moved  # side effects are recorded only by the first end
             end = event if event.moved is not None else replace(event, moved=moved)
             change = replace(change, end=end, begun_before_end=len(changes))
             if event.result == "restored":

@@ -1,4 +1,4 @@
-"""Sessions on disk: a folder for each, with `session.jsonl` and raw output in it."""
+"""Sessions on disk: each has a folder with `session.jsonl` and the output of programs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from backends.values import dataclass
 
 _LONGEST_LINE = 65536
 _COARSEST = 2_000_000_000
-"""Nanoseconds between two times that every filesystem distinguishes: vfat stores even seconds."""
+"""Smallest difference, in ns, between two times that every filesystem distinguishes. vfat stores even seconds."""
 
 CONTINUE_WITHIN = 12 * 3600.0
-"""A command continues the last session of the same machine if that was used within these seconds."""
+"""Seconds for which a command continues the last session of the same machine after its last use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,26 +35,26 @@ class LoadedSession:
     session: Session
     """Its state."""
     passed_over: int
-    """Number of lines that are truncated, damaged or of an unknown kind."""
+    """Number of skipped lines: truncated, damaged or of an unknown kind."""
     archive: Path | None = None
-    """The archive from which it was unpacked for this process; None for a session in its own folder."""
+    """The archive from which the session was unpacked; None for a session in its own folder."""
 
     redacted: bool = False
-    """Whether identifiers of machines and devices are pseudonyms, which match no other session."""
+    """Whether identifiers are pseudonyms. These match no device or machine of another session."""
 
     @property
     def display_path(self) -> str:
-        """Return the path of the archive or folder, for users."""
+        """Return the path of the archive, or of the folder, to be shown."""
         return str(self.archive or self.folder)
 
 
 class SessionLog:
-    """Appends events; holds the folder's lock, so that one program writes a session at a time."""
+    """Appends events to a log. It locks the folder, so that only one program writes a session at a time."""
 
     def __init__(self, folder: Path, *, among: Path | None = None) -> None:
-        """Open the log of a session. Raises StorageError; BlockingIOError if another program writes this session.
+        """Open the log of a session. Raises StorageError; BlockingIOError if another program is writing the session.
 
-        `among`: the folder of sessions in which this session becomes the last used one, if it belongs there.
+        `among`: the folder of sessions. If it contains this session, the session becomes the last used one in it.
         """
         self.folder = folder
         self._among = among if folder.parent == among else None
@@ -76,7 +76,7 @@ class SessionLog:
         self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
     def append(self, event: LoggedEvent) -> None:
-        """Append one line; for changes and runs it is on disk before the call returns.
+        """Append an event as one line. An event of a change or a run is on disk before the call returns.
 
         Raises StorageError if it cannot be written.
         """
@@ -96,17 +96,17 @@ class SessionLog:
             raise _write_error(self.folder, error) from error
 
     def _keep_order(self) -> None:
-        """Keep the log's time from going back with the clock, because it shows which session was used last."""
+        """Keep the log's time stamp later than those of older sessions, even if the clock was set back."""
         if self._least is None:
             self._least = 0 if self._among is None else _time_after_others(self._among, self.folder)
-        with contextlib.suppress(OSError):  # a filesystem that sets no times has the order of the clock
+        with contextlib.suppress(OSError):  # if the filesystem cannot set times, the clock gives the order
             now = os.fstat(self._descriptor).st_mtime_ns
             if now < self._least:
                 os.utime(self._descriptor, ns=(self._least, self._least))
             self._least = max(now, self._least)
 
     def close(self) -> None:
-        """Release the folder."""
+        """Close the log and release the lock of the folder."""
         with contextlib.suppress(OSError):
             fcntl.flock(
                 self._descriptor, fcntl.LOCK_UN
@@ -116,7 +116,7 @@ class SessionLog:
 
 
 def _time_after_others(sessions: Path, folder: Path) -> int:
-    """Return the time in nanoseconds that makes a session the last used one; 0 if the clock is sufficient."""
+    """Return the time stamp, in ns, that makes a session the last used one; 0 if the clock is late enough."""
     try:
         logs = [other / LOG for other in sessions.iterdir() if other != folder]
     except OSError:
@@ -142,8 +142,8 @@ def _write_error(folder: Path, error: OSError) -> StorageError:
 def load(folder: Path) -> LoadedSession:
     """Return the session in a folder.
 
-    Raises NotFoundError if there is none, NewerError if a newer program wrote part of it, StorageError if it cannot be
-    read.
+    Raises NotFoundError if there is none, NewerError if a newer program wrote a part of it, StorageError if it cannot
+    be read.
     """
     file = folder / LOG
     try:
@@ -170,9 +170,10 @@ def load(folder: Path) -> LoadedSession:
 
 
 def create_session_folder(root: Path) -> Path:
-    """Create and return a new session folder named after the time, with a number if that name exists.
+    """Create and return a new session folder. Its name is the time, with a number if that name exists already.
 
-    Creating it here keeps two processes from using the same name. Raises StorageError if it cannot be created.
+    Creating the folder at once keeps two processes from using the same name. Raises StorageError if it cannot be
+    created.
     """
     try:
         private_folder(root)
@@ -208,10 +209,10 @@ def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None
 
 
 def _age(folder: Path) -> float | None:
-    """Return the seconds since a session was used; None if it has no log.
+    """Return the seconds since a session was last used; None if it has no log.
 
-    If the log's time is ahead of the clock it only gives an order; then the change time of the inode, which cannot be
-    set, is used.
+    If the time stamp of the log is ahead of the clock, it only gives an order. The change time of the inode, which
+    cannot be set, is then used instead.
     """
     try:
         info = (folder / LOG).stat()

@@ -1,4 +1,4 @@
-"""The events of a sweep, and the record that they fold into. No I/O."""
+"""The events of a sweep, and the record that is computed from them. No I/O."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepStarted(TimedEvent):
-    """A sweep is about to begin: its complete design is on disk before the first step."""
+    """A sweep is about to begin. Its complete design is on disk before the first step."""
 
     design: Design
     """The complete design."""
     pid: int = 0
-    """The process that runs it."""
+    """Process id of the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,24 +28,24 @@ class SweepResumed(TimedEvent):
     """Another process continues the sweep."""
 
     pid: int = 0
-    """The process that runs it now."""
+    """Id of the process that continues the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepExtended(TimedEvent):
-    """Results so far require more steps: a confirmation, or the next depth of a search."""
+    """Steps are added because of the results so far: a confirmation, or the next depth of a search."""
 
     purpose: Purpose
     """Purpose of the steps."""
     steps: tuple[Step, ...]
-    """In order."""
+    """The added steps, in order."""
     cells: tuple[SweepCell, ...] = ()
-    """Cells that were added for them."""
+    """Cells that were added for these steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepStepStarted(TimedEvent):
-    """A step begins: first its settings, then its run."""
+    """A step begins: its settings are set, then its run is measured."""
 
     step: int
     """Its number."""
@@ -60,11 +60,11 @@ class SweepStepEnded(TimedEvent):
     result: StepResult
     """How it ended."""
     run: str | None = None
-    """Its run; None if there was none."""
+    """Id of its run; None if there was none."""
     reason: str = ""
-    """Why it is not done; for a step that is done, the settings whose effective value differs."""
+    """Why the step was not done. For a step that was done: the settings whose effective value differs."""
     again: bool = False
-    """Whether the step will be tried once more: its first failure may be temporary."""
+    """Whether the step will be tried once more, because its first failure may be temporary."""
 
     @property
     def is_final(self) -> bool:
@@ -77,19 +77,19 @@ class SweepArrayRefused(TimedEvent):
     """The creation of an array was refused, so its cells are not measured."""
 
     array: str
-    """Its id in the design."""
+    """Id of the array in the design."""
     reason: str
-    """The message of the refusal."""
+    """Message of the error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepEnded(TimedEvent):
-    """The sweep has ended; the settings were restored, or `left` names those that were not."""
+    """The sweep has ended. The settings were restored, except those in `left`."""
 
     result: SweepResult
     """How it ended."""
     reason: str = ""
-    """A sentence if it is not finished."""
+    """Why the sweep is not finished, as a sentence."""
     left: tuple[str, ...] = ()
     """Sentences about settings that do not have their old value."""
 
@@ -110,9 +110,9 @@ class CurrentStep:
     step: Step
     """The step."""
     since: float
-    """When it began, seconds since the epoch."""
+    """When the step began, in seconds since the epoch."""
     run: str | None = None
-    """Its run, once it has begun."""
+    """Id of its run, once the run has begun."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,42 +122,42 @@ class SweepRecord:
     design: Design
     """Its design."""
     started: float
-    """Seconds since the epoch."""
+    """Start of the sweep, in seconds since the epoch."""
     pid: int = 0
-    """The process that ran it last."""
+    """Id of the last process that ran the sweep."""
     steps: tuple[Step, ...] = ()
-    """All steps so far in order; steps added on the way are last."""
+    """All steps so far, in order. Added steps come last."""
     cells: tuple[SweepCell, ...] = ()
     """All cells so far."""
     ended: tuple[SweepStepEnded, ...] = ()
-    """Ends of steps, in that order; never two ends with the result done for one step."""
+    """Ends of steps, in order of time. No step has two ends with the result done."""
     current: CurrentStep | None = None
     """The step in progress."""
     running: bool = True
-    """Whether a process was running it when the log was last written."""
+    """Whether a process was running the sweep when the log was last written."""
     changes: tuple[str, ...] = ()
-    """Ids of its changes, oldest first."""
+    """Ids of the changes that the sweep made, oldest first."""
     extended: tuple[Purpose, ...] = ()
-    """Purposes for which steps were added, in that order."""
+    """Purposes for which steps were added, in order of time."""
     end: SweepEnded | None = None
-    """How it ended; None while it runs, after a crash and once it continues."""
+    """How the sweep ended. None while it runs, after a crash, and after it was continued."""
     seconds: float = 0.0
-    """Total time of its steps, without interrupted ones."""
+    """Total time of its steps in seconds, without interrupted ones."""
     refused: Mapping[str, str] = field(default_factory=dict)
-    """Arrays that could not be created, by id, with the message."""
+    """The error messages of arrays that could not be created, by the id of the array."""
     damage: tuple[str, ...] = ()
-    """A sentence for each reference in the log to a missing part; the rest of a damaged log stays usable."""
+    """A sentence for each reference in the log to a part that is missing. The rest of the log stays usable."""
 
     def cell(self, cell_id: str) -> SweepCell:
         """Return the cell of that id. Raises KeyError if there is none."""
         return {cell.id: cell for cell in reversed(self.cells)}[cell_id]
 
     def final_end(self, step: Step) -> SweepStepEnded | None:
-        """Return the final end of a step; None if the step is still to be done."""
+        """Return the end of a step that is not tried again; None if the step is still to be done."""
         return next((end for end in self.ended if end.step == step.number and end.is_final), None)
 
     def was_tried(self, step: Step) -> bool:
-        """Return whether a step failed once and is in its second try."""
+        """Return whether a step failed once and is to be tried a second time."""
         return any(end.step == step.number and end.again for end in self.ended)
 
     @property
@@ -169,16 +169,19 @@ class SweepRecord:
 
     @property
     def done(self) -> int:
-        """Return the number of steps that have finally ended."""
+        """Return the number of steps that are not tried again."""
         return len(self.steps) - len(self.todo)
 
     @property
     def finished(self) -> bool:
-        """Return whether nothing is left to do and all settings were restored."""
+        """Return whether no step is left to do and all settings were restored."""
         return self.end is not None and self.end.result is SweepResult.FINISHED
 
     def runs_of(self, cell_id: str, *purposes: Purpose) -> tuple[tuple[Step, str], ...]:
-        """Return the completed runs of a cell as (step, run id), in step order; of all purposes if none is given."""
+        """Return the completed runs of a cell as (step, run id), in the order of the steps.
+
+        `purposes`: purposes of the steps to include; all if none is given.
+        """
         steps = [step for step in self.steps if step.cell == cell_id and (not purposes or step.purpose in purposes)]
         numbers = {step.number for step in steps}
         ends = (end for end in self.ended if end.step in numbers and end.result is StepResult.DONE)
@@ -195,7 +198,7 @@ def first_record(event: SweepStarted) -> SweepRecord:
 
 
 def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | None:
-    """Return the record after an event; events without a sweep are ignored."""
+    """Return the record after an event. Events before the start of a sweep are ignored."""
     if isinstance(event, SweepStarted):
         return first_record(event)
     if record is None:
@@ -220,12 +223,12 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
 
 
 def stop_running(record: SweepRecord | None) -> SweepRecord | None:
-    """Return the record after another process opens or leaves the session: later events are not the sweep's."""
+    """Return the record after another process opened or left the session. Later events are not part of the sweep."""
     return None if record is None else replace(record, running=False)
 
 
 def with_run(record: SweepRecord | None, run: str) -> SweepRecord | None:
-    """Return the record after a run began; the run belongs to the current step if the sweep is running."""
+    """Return the record after a run began. If the sweep is running, the run belongs to the current step."""
     if record is None or not record.running or record.current is None or record.current.run is not None:
         return record
     return replace(record, current=replace(record.current, run=run))
@@ -237,7 +240,7 @@ def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
 
 
 def _with_steps(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
-    """Return the record with more cells and steps; references to a missing cell are dropped and reported."""
+    """Return the record with additional cells and steps. References to a missing cell are dropped and reported."""
     cell_ids = {cell.id for cell in (*record.cells, *cells)}
     orphans = [cell for cell in cells if _lacks_baseline(cell, cell_ids)]
     damage = [f"The log is damaged: {cell.against}, to which {cell.id} is compared, is missing." for cell in orphans]

@@ -1,4 +1,4 @@
-"""Values of a sweep: cells, steps, skipped combinations, and the settings to restore. No I/O."""
+"""Parts of a sweep: cells, steps, skipped combinations, and the settings to restore. No I/O."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from backends.model import Level, Target
 from backends.values import dataclass
 
 MADE = "made"
-"""Backend of the placeholder target for the current array, in a sweep that creates the arrays it measures."""
+"""Backend of the target that stands for the current array, in a sweep that creates the arrays it measures."""
 
 
 class Purpose(StrEnum):
     """Purpose of a step."""
 
     SCREEN = "screening"
-    """One of the repeats of every cell."""
+    """One of the repeats that every cell gets."""
     BASELINE = "baseline again"
-    """The baseline once more after the other cells, for settings that cannot be switched in place."""
+    """The baseline, measured again after the other cells. Used if settings cannot be switched in place."""
     CONFIRM = "confirmation"
-    """One half of a new pair of the winner and its baseline."""
+    """One run of a new pair that confirms a winner against its baseline."""
     SATURATE = "saturation"
-    """A queue depth of the saturation search."""
+    """One queue depth of the saturation search."""
     LOAD = "asked rate"
-    """A requested rate of the throughput-latency curve."""
+    """One requested rate of the throughput-latency curve."""
 
 
 class StepResult(StrEnum):
@@ -34,21 +34,21 @@ class StepResult(StrEnum):
     DONE = "done"
     FAILED = "failed"
     STOPPED = "stopped"
-    """The user stopped it; it is repeated when the sweep continues."""
+    """The user stopped the step. It is repeated when the sweep is continued."""
 
 
 class SweepResult(StrEnum):
-    """How a sweep ended, unless it continues later."""
+    """How a sweep ended. It may still be continued later."""
 
     FINISHED = "finished"
     STOPPED = "stopped"
     WAITING = "waiting"
-    """Waiting for a restart of the machine."""
+    """The sweep waits for a restart of the machine."""
     FAILED = "failed"
 
 
 class Rank(StrEnum):
-    """Metric by which the cells of a column are ranked."""
+    """The metric by which the cells of a column are ranked."""
 
     IOPS = "iops"
     BANDWIDTH = "bandwidth"
@@ -56,27 +56,27 @@ class Rank(StrEnum):
 
 
 class PublishedKind(StrEnum):
-    """Kind of a published value, by its key in a plan."""
+    """The kind of a published value, by its key in a plan."""
 
     IOPS = "iops"
-    """Both directions together."""
+    """IOPS of both directions together."""
     READ_IOPS = "read_iops"
     WRITE_IOPS = "write_iops"
     MBPS = "mbps"
-    """MB/s of 10^6 bytes, both directions together."""
+    """Throughput of both directions together, in MB/s of 10^6 bytes."""
     LATENCY = "latency"
     """Mean latency in nanoseconds."""
 
 
 class PublishedRows(StrEnum):
-    """Kind of the rows of a published table."""
+    """What the rows of a published table are."""
 
     SETUPS = "set-ups"
-    """Configurations; each workload has its columns."""
+    """Configurations. Each workload has its own columns."""
     WORKLOADS = "workloads"
-    """Workloads; each configuration has its column."""
+    """Workloads. Each configuration has its own column."""
     CELLS = "cells"
-    """Combinations of a configuration and a workload; the first columns name both."""
+    """Combinations of a configuration and a workload. The first columns name both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,65 +84,65 @@ class PublishedFigure:
     """A published value for a configuration and a workload."""
 
     row: str
-    """The configuration, by its name in the result."""
+    """Name of the configuration in the results."""
     column: str
-    """The workload, by its name in the result."""
+    """Name of the workload in the results."""
     kind: PublishedKind
     """The kind of the value."""
     value: float
-    """In the unit of its kind."""
+    """The value, in the unit of its kind."""
     source: str
-    """The source."""
+    """The publication that contains the value."""
     printed: str = ""
-    """The value as the source prints it, with the unit of a latency; "" in logs that do not have it."""
+    """The value as the source prints it, with its unit if it is a latency; "" in logs without this field."""
     row_name: str = ""
-    """The source's name of the configuration; "" if it is the same."""
+    """The name that the source gives to the configuration; "" if it is the same."""
     column_name: str = ""
-    """The source's name of the workload; "" if it is the same."""
+    """The name that the source gives to the workload; "" if it is the same."""
     labels: dict[str, str] = field(default_factory=dict)
-    """Columns that name the configuration and the workload, if the rows of the table are cells."""
+    """Columns that name the configuration and the workload, if the rows of the table are combinations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A value for a setting of a target."""
+    """A value for one setting of a target."""
 
     target: Target
     """The target that has the setting."""
     key: str
-    """The setting."""
+    """Key of the setting."""
     value: str
-    """The value in the backend's spelling."""
+    """The value as the backend writes it."""
     slow: bool = False
-    """Whether it cannot be switched in place: data on the array would be lost, or a reshape takes hours."""
+    """Whether it cannot be switched in place, because data on the array would be lost or a reshape takes hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepCell:
-    """One configuration with one workload."""
+    """A combination of a configuration and a workload."""
 
     id: str
-    """Unique in the sweep: `k1`."""
+    """Id of the cell in the sweep, such as `k1`."""
     row: str
     """The configuration: its name, or its settings."""
     column: str
-    """The workload: the fields that distinguish it."""
+    """The workload: the fields in which it differs from others."""
     where: str
     """The measured target: an address or a path."""
     settings: tuple[Assignment, ...] = ()
-    """Every setting of the sweep, slow ones first."""
+    """Values of all settings of the sweep, slow ones first."""
     job: dict[str, str] = field(default_factory=dict)
-    """Every field of the job."""
+    """All fields of the job."""
     profile: str | None = None
-    """The workload's name, None for a custom job."""
+    """Name of the profile; None for a custom job."""
     against: str | None = None
-    """The cell it is compared with; None for a baseline."""
+    """Id of the cell with which it is compared; None for a baseline."""
     needs: tuple[str, ...] = ()
     """Controller features that must be active."""
     block: int = 0
-    """Cells of one block share every slow setting and feature, and are measured in turn."""
+    """Number of the block. The cells of a block have all slow settings and features in common, and alternate."""
     array: str | None = None
-    """Id of the array that the sweep creates for it; None if the target exists already."""
+    """Id of the array that the sweep creates for this cell; None if the target exists already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,15 +150,15 @@ class Step:
     """One run of one cell."""
 
     number: int
-    """Its position in the order, from 1."""
+    """Position of the step in the order, from 1."""
     cell: str
-    """The cell."""
+    """Id of the cell."""
     purpose: Purpose
     """Its purpose."""
     round: int
-    """Number of the repeat, from 1: runs of one block and round make pairs."""
+    """Number of the repeat, from 1. Runs of the same block and round make pairs."""
     block: int = 0
-    """The block of the order it belongs to."""
+    """Number of the block to which the step belongs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,35 +168,35 @@ class SkippedCell:
     row: str
     column: str
     reason: str
-    """A sentence."""
+    """Why it is not measured, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NeededFeature:
-    """A controller option that configurations need, which an activation key and a restart enable."""
+    """A controller feature that some configurations need. An activation key and a restart enable it."""
 
     name: str
-    """Part of the name that the controller reports: `FastPath`."""
+    """A part of the name that the controller reports, such as `FastPath`."""
     target: Target
     """The controller."""
     active: bool
     """Whether it was active before the sweep."""
     key: str | None = None
-    """Activation key for a simulated host; real keys are stored nowhere."""
+    """Activation key for a simulated host. Keys of real hosts are never stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverwrittenDevice:
-    """A device whose data the sweep destroys, confirmed once for all steps."""
+    """A device whose data the sweep destroys. The user confirms this once for all steps."""
 
     device: str
-    """Its node, `/dev/sdb`."""
+    """Device node, such as `/dev/sdb`."""
     name: str
     """The confirmation token."""
     found: tuple[str, ...] = ()
-    """Signatures on it when it was confirmed; any other one stops the sweep."""
+    """Signatures on the device when it was confirmed. Any other signature stops the sweep."""
     called: str = ""
-    """A persistent path to it, if its node gets another number at the next boot: `/dev/vg0/db`."""
+    """A persistent path such as `/dev/vg0/db`, if the number of the device node may change at the next boot."""
 
     @property
     def shown(self) -> str:
@@ -206,38 +206,38 @@ class OverwrittenDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepDrive(MemberDrive):
-    """A drive for the arrays of a sweep, as it was shown."""
+    """A drive for the arrays of a sweep, as the user saw it."""
 
     model: str | None = None
-    """Model."""
+    """Model of the drive."""
     lies: tuple[str, ...] = ()
-    """Signatures on it when it was confirmed; any other one ends the sweep."""
+    """Signatures on the drive when it was confirmed. Any other signature ends the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepArray(ArrayShape):
-    """An array that a sweep creates, once or in each round."""
+    """An array that a sweep creates: once, or in each round."""
 
     id: str
-    """Unique in the sweep: `a1`."""
+    """Id of the array in the sweep, such as `a1`."""
     steps: tuple[str, ...] = ()
-    """The commands that create it, as shown; name and UUID differ each time."""
+    """The commands that create it, as shown. Name and UUID differ each time."""
     size_bytes: int | None = None
-    """Approximate usable capacity."""
+    """Approximate usable capacity in bytes."""
     full_stripe_bytes: int | None = None
     """Bytes of data in one full stripe; None for a level without stripes."""
     making_seconds: float = 0.0
-    """Approximate time to create it."""
+    """Approximate seconds until it is created."""
     preparing_seconds: float = 0.0
-    """Approximate time until it can be measured."""
+    """Approximate seconds from creation until it can be measured."""
     prepared: str = ""
-    """How it is prepared for measuring: a sentence without its full stop."""
+    """How the array is prepared for measuring, as a sentence without its full stop."""
     members: int | None = None
-    """Number of the sweep's drives it uses, from the first; None for all."""
+    """Number of drives that it uses, starting with the first drive of the sweep; None for all drives."""
 
     @property
     def is_single_drive(self) -> bool:
-        """Return whether it is the first drive itself instead of an array."""
+        """Return whether the first drive itself is measured instead of an array."""
         return self.level is Level.JBOD
 
 
@@ -246,20 +246,20 @@ class SweepArrays:
     """The arrays that a sweep creates and deletes."""
 
     drives: tuple[SweepDrive, ...]
-    """Their drives in order; an array uses all of them, or the first ones."""
+    """The drives, in order. An array uses all of them, or only the first ones."""
     arrays: tuple[SweepArray, ...]
-    """In the order of the plan; the baseline is the first."""
+    """The arrays in the order of the plan. The first one is the baseline."""
     word: str
-    """The confirmation token for the drives, typed once for all arrays."""
+    """The confirmation token for the drives. The user types it once for all arrays."""
     assume_clean: bool = False
-    """Whether md assumes that copies and parity are correct; a pass over the whole array then makes them correct."""
+    """Whether md skips the initial sync. A later pass over the whole array makes copies and parity correct."""
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies at creation, by the keys of their settings; other policies have their default."""
+    """Policies for new arrays, by the keys of their settings. All other policies have their default."""
     once: bool = False
-    """Whether creation takes so long that each array is created once, and the first of them again at the end."""
+    """Whether each array is created only once, because that takes long, and the first array again at the end."""
 
     def confirm_token(self, array: SweepArray) -> str:
-        """Return the token for the drives of one array: its parts for those drives, in their order."""
+        """Return the confirmation token for the drives of one array: the parts of the token for these drives."""
         return ",".join(self.word.split(",")[: array.members])
 
     def array(self, array_id: str) -> SweepArray:
@@ -269,50 +269,50 @@ class SweepArrays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """Search for a queue depth: the most IOPS within a latency limit, or the lowest depth on the plateau."""
+    """Search for a queue depth: the one with the most IOPS within a latency limit, or the lowest on the plateau."""
 
     p99_ns: int | None = None
-    """The limit of the 99th percentile; None searches for the plateau."""
+    """Limit for the 99th percentile of the latency; None searches for the plateau."""
     within: float = 5.0
-    """Percent below the most IOPS that still belong to the plateau."""
+    """Depths whose IOPS are at most this many percent below the maximum belong to the plateau."""
     lowest: int = 1
-    """First depth tried."""
+    """The first depth that is tried."""
     highest: int = 1024
-    """Last depth tried."""
+    """The last depth that is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateSeries:
-    """The rates of a throughput-latency curve; arrivals are random, independent of completions."""
+    """The rates of a throughput-latency curve. I/Os arrive at random, whether or not earlier ones are complete."""
 
     percents: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 110)
-    """Percent of the saturation throughput, ascending."""
+    """The rates in percent of the saturation throughput, ascending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """The complete design of a sweep, on disk before the first step: a resumed sweep needs nothing else."""
+    """The complete design of a sweep. It is on disk before the first step, so that a sweep can be resumed from it."""
 
     title: str
-    """For people."""
+    """Title for users."""
     source: str
-    """The plan's text."""
+    """Text of the plan."""
     seed: int
     """Seed of every random order."""
     repeats: int
-    """Runs of each cell."""
+    """Number of runs of each cell."""
     pairs: int
-    """New pairs that confirm a winner; 0 for none."""
+    """Number of new pairs that confirm a winner; 0 for none."""
     rest: int
-    """Idle seconds before each run."""
+    """Idle time before each run, in seconds."""
     rank: Rank
-    """Metric of the ranking."""
+    """Metric by which cells are ranked."""
     targets: dict[str, str]
-    """Roles of the plan and their addresses."""
+    """Addresses of the targets, by their roles in the plan."""
     cells: tuple[SweepCell, ...]
     """All cells."""
     steps: tuple[Step, ...]
-    """In order; confirmations are added later."""
+    """The steps, in order. Confirmations are added later."""
     skipped: tuple[SkippedCell, ...] = ()
     """Combinations that are not measured."""
     originals: tuple[Assignment, ...] = ()
@@ -320,27 +320,27 @@ class Design:
     features: tuple[NeededFeature, ...] = ()
     """Features that some cells need."""
     destroys: tuple[OverwrittenDevice, ...] = ()
-    """Devices whose data are destroyed."""
+    """Devices whose data is destroyed."""
     saturation: Saturation | None = None
-    """The search after the screening."""
+    """The search that follows the screening."""
     threshold_percent: float | None = None
-    """A difference within it counts as none; None for 2 %."""
+    """The largest difference, in percent, that counts as no difference; None for 2 %."""
     curve: RateSeries | None = None
-    """The rates to measure after the search, as shares of its plateau."""
+    """The rates to measure after the search, as shares of the throughput on the plateau."""
     rule: int
-    """The number of the rule that judges it."""
+    """Version number of the rules that judge the results."""
     seconds: float = 0.0
-    """Estimated length."""
+    """Estimated duration in seconds."""
     making: SweepArrays | None = None
-    """The arrays that it creates to measure them; None if it measures existing ones."""
+    """The arrays that the sweep creates and measures; None if it measures existing ones."""
     published: tuple[PublishedFigure, ...] = ()
-    """Published values, to be shown with the results."""
+    """Published values that are shown with the results."""
     published_rows: PublishedRows | None = None
-    """The rows of their table; None for the first kind that fits."""
+    """The kind of the rows of the table of published values; None for the first kind that fits."""
 
     @property
     def changes_anything(self) -> bool:
-        """Return whether anything is set, overwritten or created, so that the user must confirm."""
+        """Return whether the sweep sets, overwrites or creates anything, so that the user must confirm it."""
         return bool(self.originals or self.destroys or self.making is not None)
 
     def cell(self, cell_id: str) -> SweepCell:

@@ -1,7 +1,7 @@
-"""Access to trusted files and folders: regular, with one name, owned by this user and writable by no other user.
+"""Access to trusted files and folders. Such a file is regular, has one name, and only this user can write to it.
 
-A log or journal decides to which value a change is reverted, so another user must not be able to write it. A user who
-can replace a file decides what gets overwritten.
+A log or journal determines the value to which a change is reverted, so no other user may be able to write to it. A user
+who can replace a file determines which file gets overwritten.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _OTHER_KINDS = {
     errno.EISDIR: "is a folder",
     errno.ENXIO: "is not a regular file",  # a socket, or a FIFO without a reader
 }
-"""Errors of open() that show another kind of file, and not a lack of space or permissions."""
+"""Errors of open() that mean that the path is not a regular file."""
 
 _WITHOUT_PERMISSIONS = (
     "If the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
 )
 
-_LOOK = "Check it with `ls -ld {path}`."
+_LOOK = "Check the owner and the permissions with `ls -ld {path}`."
 
 
 _NEXT_STEPS = {
@@ -50,18 +50,18 @@ _NEXT_STEPS = {
     ),
     errno.ENAMETOOLONG: "Set RAIDBENCH_STATE_DIR to a folder with a shorter path than {path}.",
 }
-"""The next step by error number, for errors that are more exact than space or permissions."""
+"""The next step by error number, for errors with a more specific cause than missing space or permissions."""
 
 
 def next_step(error: OSError, path: Path) -> str:
-    """Return the sentences that say what to do if a file or folder of the state cannot be written."""
+    """Return the hint for an error of writing a file or folder of the state."""
     if isinstance(error, UntrustedFileError):
         return error.hint
     return _NEXT_STEPS.get(error.errno or 0, "Free disk space, or correct the permissions of {path}.").format(path=path)
 
 
 class UntrustedFileError(OSError):
-    """Error for a file or folder of another kind, or of another user."""
+    """Error for a file or folder of the wrong kind, or that belongs to another user."""
 
     def __init__(self, path: Path, why: str, hint: str = "") -> None:
         super().__init__(errno.EPERM, f"{path} {why}")
@@ -69,7 +69,7 @@ class UntrustedFileError(OSError):
 
 
 def is_absent(path: Path) -> bool:
-    """Return whether a file certainly does not exist; False if its folder cannot be examined."""
+    """Return whether a file does not exist for certain; False if its folder cannot be searched."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -80,10 +80,10 @@ def is_absent(path: Path) -> bool:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Return a descriptor of `path`, created with mode 0600 if `flags` has O_CREAT. Never blocks or follows a link.
+    """Return a descriptor of `path`. Never blocks and never follows a link.
 
-    Raises OSError; UntrustedFileError for a file that is not regular, has a second name, is not owned by this user or
-    root, or is writable by others.
+    If `flags` has O_CREAT, the file is created with mode 0600. Raises OSError; UntrustedFileError for a file that is
+    not regular, has a second name, is owned by another user except root, or is writable by others.
     """
     try:
         descriptor = os.open(path, flags | _NEVER_WAITING, 0o600)
@@ -101,13 +101,13 @@ def open_own(path: Path, flags: int) -> int:
 
 
 def read_own(path: Path) -> bytes:
-    """Return the content of a file of this user. Raises the errors of `open_own`."""
+    """Return the content of a file that only this user can write. Raises the errors of `open_own`."""
     with open(open_own(path, os.O_RDONLY), "rb") as file:
         return file.read()
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Return a regular file of any user for reading: it may be shown, but not acted on. Raises OSError."""
+    """Return a regular file of any user for reading. Its content may only be shown. Raises OSError."""
     try:
         return open_input(path)
     except NotRegularError as error:
@@ -121,7 +121,7 @@ def read_regular(path: Path) -> bytes:
 
 
 def require_own(path: Path, info: os.stat_result) -> None:
-    """Raise UntrustedFileError unless a file is regular, has one name, and only this user and root can write it."""
+    """Raise UntrustedFileError unless a file is regular, has one name, and only this user and root can write to it."""
     if not stat.S_ISREG(info.st_mode):
         raise UntrustedFileError(path, "is not a regular file", _LOOK.format(path=path))
     if info.st_nlink > 1:
@@ -134,11 +134,11 @@ def require_own(path: Path, info: os.stat_result) -> None:
 
 
 def require_owner(path: Path, info: os.stat_result) -> None:
-    """Raise UntrustedFileError if a file or folder is not this user's or root's, or others may write to it."""
+    """Raise UntrustedFileError if a file or folder belongs to another user except root, or others may write to it."""
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to another user (UID {info.st_uid})"
         raise UntrustedFileError(path, why, "raidbench does not use state files that another user wrote.")
-    # Ordinary users usually have a private group (umask 002); root has none.
+    # A group may write to files of an ordinary user, whose group is usually private (umask 002), but not of root.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
         hint = f"If no one else has written there, run `chmod go-w {path}`. {_WITHOUT_PERMISSIONS}"

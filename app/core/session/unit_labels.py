@@ -1,4 +1,4 @@
-"""Text helpers: labels within a sentence, and recorded values with the units that vendors declare. No I/O."""
+"""Text helpers: labels for use within a sentence, and recorded values with the units that vendors declare. No I/O."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from backends.units import text_in_unit
 
 
 def within_sentence(label: str) -> str:
-    """Return a label as within a sentence: `Read-ahead` as `read-ahead`; `FastPath` and `I/O policy` unchanged."""
+    """Return a label for use within a sentence: `Read-ahead` as `read-ahead`; `FastPath` and `I/O policy` unchanged."""
     return f"{label[:1].lower()}{label[1:]}" if label.split(" ")[0][1:].islower() else label
 
 
 def value_text(key: str, value: str) -> str:
-    """Return a value of a setting with its unit, `4096 KiB`; unchanged if no vendor declares one."""
+    """Return a value of a setting with its unit, such as `4096 KiB`; unchanged if no vendor declares a unit."""
     setting = declared_settings().get(key)
     return value if setting is None or not value else text_in_unit(value, setting.unit)

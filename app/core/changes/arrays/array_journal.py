@@ -1,4 +1,4 @@
-"""The journal of created arrays: each array is on disk before its first command, with its later stages."""
+"""The journal of created arrays. Each array is recorded before its first command, and again at every stage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from backends.values import dataclass
 
 
 class ArrayStage(StrEnum):
-    """Stage of an array by the journal."""
+    """Stage of an array in the journal."""
 
     MAKING = "making"
     """About to be created; the result is not known."""
@@ -30,14 +30,14 @@ class ArrayStage(StrEnum):
     REMOVING = "removing"
     """About to be deleted; the result is not known."""
     GONE = "gone"
-    """Nothing of it is left, or it never existed."""
+    """No part of the array exists, or it was never created."""
     LEFT = "left"
-    """The user chose to leave it as it is, so raidbench no longer manages it."""
+    """The user chose to leave the array as it is, so raidbench no longer manages it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayJournalEntry:
-    """An array of the journal."""
+    """An array in the journal."""
 
     array: CreatedArray
     """The planned array."""
@@ -46,7 +46,7 @@ class ArrayJournalEntry:
     at: float
     """Time of that stage, in seconds since the epoch."""
     session: str
-    """Folder of the session that created it."""
+    """Folder of the session that created the array."""
     pid: int
     """The process that wrote the stage and works on the array; 0 for none."""
     start: str
@@ -58,14 +58,14 @@ class ArrayJournalEntry:
 
     @property
     def unfinished(self) -> bool:
-        """Return whether its state is not known and no process works on it."""
+        """Return whether the state of the array is not known and no process is working on it."""
         if self.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING):
             return False
         return self.boot != boot_id() or not is_running(self.pid, self.start)
 
     @property
     def left_running(self) -> str | None:
-        """Return a program that a killed raidbench left running, `mdadm (pid 123)`; None if there is none."""
+        """Return the program that a killed raidbench left running, as `mdadm (pid 123)`; None if there is none."""
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
@@ -73,14 +73,17 @@ class ArrayJournalEntry:
 
 
 class ArrayJournal:
-    """The journal of arrays. It outlives sessions, belongs to root, and alone says which arrays may be deleted."""
+    """The journal of arrays. It outlives sessions and belongs to root. Only the arrays in it may be deleted."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: the folder of the journal of changes."""
         self.file = folder / ARRAYS
 
     def write_begin(self, array: CreatedArray, session: Path) -> None:
-        """Put on disk that an array is about to be created. Raises StorageError, NewerError: then it must not be."""
+        """Record on disk that an array is about to be created.
+
+        Raises StorageError, NewerError: then it must not be created.
+        """
         if (unknown := self.newer_error()) is not None:
             raise unknown
         self._append(
@@ -88,15 +91,19 @@ class ArrayJournal:
         )
 
     def write_stage(self, name: str, stage: ArrayStage, uuids: tuple[str, ...] = ()) -> None:
-        """Put on disk an array's stage; `uuids`: all its ids, as in `ArrayMatch`. Raises StorageError if that fails."""
+        """Record the stage of an array on disk. Raises StorageError if that fails.
+
+        `uuids`: all ids of the array, as in `ArrayMatch`.
+        """
         entry = self.entry(name) if uuids else None
         more = {} if entry is None else {"array": unstructure(replace(entry.array, uuids=uuids))}
         self._append(name, stage, f"The journal does not record the stage of {name}: {stage.value}.", **more)
 
     def release(self, name: str) -> None:
-        """Put on disk that this process no longer works on an array whose state is not known.
+        """Record on disk that this process no longer works on an array whose state is not known.
 
-        Nothing is written if its end is known, or another process works on it. Raises StorageError if that fails.
+        Nothing is written if the state is known, or if another process works on the array. Raises StorageError if that
+        fails.
         """
         entry = self.entry(name)
         if entry is None or entry.stage not in (ArrayStage.MAKING, ArrayStage.REMOVING) or entry.pid != os.getpid():
@@ -105,7 +112,10 @@ class ArrayJournal:
         self._append(name, entry.stage, f"`raidbench recover` may not find {name} yet.", pid=0, start="", **fields)
 
     def write_setter(self, name: str, pid: int, program: str) -> None:
-        """Put on disk which process is about to execute a step. Raises StorageError: then it must not start."""
+        """Record on disk which process is about to execute a step.
+
+        Raises StorageError: then the process must not start.
+        """
         record = {"kind": "setter", "name": name, "pid": pid, "start": process_start(pid), "program": program}
         append_record(self.file, FileFormat.ARRAYS, record, f"{program} was not started.")
 
@@ -115,7 +125,7 @@ class ArrayJournal:
         for record in read_records(self.file):
             name = str(record.get("name"))
             if is_newer(FileFormat.ARRAYS, record.get("format")):
-                entries.pop(name, None)  # `newer_error` reports it
+                entries.pop(name, None)  # `newer_error` reports this
             elif record.get("kind") == "setter" and name in entries:
                 entries[name] = replace(entries[name], setter=_setter_of(record))
             elif (entry := _entry(record, entries.get(name))) is not None:
@@ -123,11 +133,11 @@ class ArrayJournal:
         return tuple(entry for entry in entries.values() if entry.stage not in (ArrayStage.GONE, ArrayStage.LEFT))
 
     def entry(self, name: str) -> ArrayJournalEntry | None:
-        """Return the array of that name that is not gone, or None. Never raises."""
+        """Return the array with that name; None if there is none or it is gone. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
     def newer_error(self) -> NewerError | None:
-        """Return why this program does not understand all entries, or None if it does. Never raises."""
+        """Return the error for entries that only a newer program understands, or None. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
                 return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array in the journal")
@@ -148,14 +158,17 @@ class ArrayJournal:
 
 
 def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
-    """Return the entry of a record; at a later stage with the array of the first one. None for a damaged record."""
+    """Return the entry of a record; None for a damaged record.
+
+    A record of a later stage does not contain the array, which is taken from the `first` record.
+    """
     try:
         if record.get("stage") != ArrayStage.MAKING:
             if first is None:
                 return None
             record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
-    except Exception:  # any damage: it must not hide the other records
+    except Exception:  # whatever the damage is, it must not hide the other records
         return None
 
 

@@ -49,16 +49,19 @@ if TYPE_CHECKING:
     from app.core.session.recorder import Recorder
 
 NODE_SECONDS = 30.0
-"""Time limit for the node of a new array: the controller notifies the kernel, which then scans (megaraid_sas)."""
+"""Seconds to wait for the device node of a new array.
+
+The kernel scans when the controller notifies it (megaraid_sas).
+"""
 
 _LOOK_AGAIN = 0.5
 
 
 class ArrayBuilder:
-    """Creates arrays, and deletes the arrays that it created. Every intent is on disk before the first command."""
+    """Creates arrays, and deletes arrays that it created. The intent is on disk before the first command runs."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
-        """`folder`: of the journal."""
+        """`folder`: the folder of the journal."""
         self._record, self._hardware = record, hardware
         self.journal = ArrayJournal(folder)
 
@@ -66,10 +69,10 @@ class ArrayBuilder:
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
         """Create the array that was planned and shown; return its state afterwards.
 
-        `typed`: the confirmation token, the ends of the drives' serial numbers. An array whose policy differs from the
-        plan is kept: `differs` reports it. Raises RefusedError, BlockedError, HeldError, DeviceGoneError if nothing was
-        done. Raises StorageError, ToolFailedError if it failed: the created parts are then deleted, or the message says
-        what is left.
+        `typed`: the confirmation token, which is made of the ends of the drives' serial numbers. An array whose
+        policies differ from the plan is kept, and `differs` reports the differences. Raises RefusedError, BlockedError,
+        HeldError, DeviceGoneError if nothing was done. Raises StorageError, ToolFailedError if the creation failed: its
+        parts are then deleted, or the message names the remaining ones.
         """
         session = self._record.require_recording()
         await self.require_array_support(plan.request.drives[0].controller)
@@ -110,7 +113,7 @@ class ArrayBuilder:
         lock: HeldLock,
         trouble: RaidbenchError | None,
     ) -> RaidbenchError:
-        """Delete the own parts of an array that was not created completely; return the error that reports it."""
+        """Delete the parts of an array that was not created completely; return the error that reports the failure."""
         array = entry.array
         why = "its tool reported success." if trouble is None else trouble.message
         if made.state is ArrayMatchState.PARTIAL:
@@ -139,10 +142,10 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
-        """Delete an array that raidbench created, if it is complete and empty; return what it was before.
+        """Delete an array that raidbench created, if it is complete and empty; return its state before that.
 
-        Raises NotFoundError for a name that is not in the journal, RefusedError if the array differs from the created
-        one or is in use, HeldError, StorageError, ToolFailedError.
+        Raises NotFoundError for a name that is not in the journal, RefusedError if the array is in use or differs from
+        the created one, HeldError, StorageError, ToolFailedError.
         """
         self._record.require_recording()
         if typed != name:
@@ -167,7 +170,7 @@ class ArrayBuilder:
         return match
 
     async def require_deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
-        """Return an array that raidbench created, as found now, if it may be deleted; nothing is changed.
+        """Find an array that raidbench created, check that it may be deleted, and return it. Changes nothing.
 
         `note`: whether a missing array is recorded as gone. Raises the errors of `delete`.
         """
@@ -196,20 +199,20 @@ class ArrayBuilder:
         return entry, match
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
-        """Return what exists of an array of the journal. Raises ToolFailedError, BlockedError."""
+        """Return the parts of an array of the journal that exist now. Raises ToolFailedError, BlockedError."""
         with uncached():
             return await self._builder(entry.array.controller).find_made(entry.array)
 
     def unfinished(self) -> tuple[ArrayJournalEntry, ...]:
-        """Return the arrays whose state is not known and on which no process works. Never raises."""
+        """Return the arrays whose state is not known and on which no process is working. Never raises."""
         return tuple(entry for entry in self.journal.entries() if entry.unfinished)
 
     @completed_when_cancelled
     async def resolve(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
-        """Finish an unfinished array: record a complete or missing one as such.
+        """Resolve an unfinished array: record it as created if it is complete, and as gone if it does not exist.
 
-        `remove`: delete the own parts of an incomplete one, if they are empty and unused. Parts of unknown origin are
-        left alone. Raises HeldError, RefusedError, StorageError, ToolFailedError.
+        `remove`: whether to delete the parts of an incomplete array, if they are empty and unused. Parts of unknown
+        origin are never deleted. Raises HeldError, RefusedError, StorageError, ToolFailedError.
         """
         self._record.require_recording()
         await self.require_array_support(entry.array.controller)
@@ -234,14 +237,17 @@ class ArrayBuilder:
         return match
 
     def leave_as_is(self, entry: ArrayJournalEntry) -> None:
-        """Leave it as it is, and do not ask again. Raises StorageError, HeldError while its program runs."""
+        """Leave an unfinished array as it is, and do not ask again.
+
+        Raises StorageError, HeldError while its program runs.
+        """
         _require_idle(entry)
         self.journal.write_stage(entry.array.name, ArrayStage.LEFT)
 
     # -- the steps ----------------------------------------------------------------------------------------------------
 
     async def require_array_support(self, controller: Target | None) -> None:
-        """Check that arrays can be created and deleted. Raises RefusedError, BlockedError if they cannot."""
+        """Check that this process can create and delete arrays. Raises RefusedError, BlockedError if it cannot."""
         self._builder(controller)
         host = self._record.host
         if await host.writable("/sys") is WriteDenied.READ_ONLY:
@@ -257,7 +263,10 @@ class ArrayBuilder:
             raise unknown
 
     def require_new_name(self, name: str) -> None:
-        """Check that no array has that name, which identifies it later. Raises RefusedError if one has it."""
+        """Check that no array has this name, because the name identifies the array.
+
+        Raises RefusedError if one has it.
+        """
         names = [array.name for array in self._record.session.inventory.arrays]
         if name in names or self.journal.entry(name) is not None:
             raise RefusedError(f"An array named {clean(name, 40)} exists already.", hint="Choose another name.")
@@ -278,7 +287,7 @@ class ArrayBuilder:
 
     @contextlib.contextmanager
     def _locked(self, locks: Sequence[str], doing: str, name: str) -> Iterator[HeldLock]:
-        """Hold the locks of an array inside the block. After a failure other processes may finish it."""
+        """Hold the locks of an array inside the block. If the block fails, other processes may resolve the array."""
         with contextlib.ExitStack() as held:
             taken = [held.enter_context(hold_lock(self._record.locks, lock, f"{doing} {name}")) for lock in locks]
             try:
@@ -288,7 +297,10 @@ class ArrayBuilder:
                     self.journal.release(name)
 
     async def _require_as_shown(self, plan: ArrayPlan, *, assume_clean: bool) -> None:
-        """Check that every drive is the one that was shown, is free and has no new content. Raises RaidbenchError."""
+        """Check that every drive is the one that the user saw, is free and has no new content.
+
+        Raises RaidbenchError.
+        """
         machine = self._hardware.machine
         with uncached():
             for shown in plan.request.drives:
@@ -331,7 +343,7 @@ class ArrayBuilder:
         steps: Sequence[ChangeStep],
         lock: HeldLock,
     ) -> RaidbenchError | None:
-        """Execute steps in order; return the error of the tool if one failed."""
+        """Execute steps in order; return the error of the tool, or None if all steps succeeded."""
 
         def begins(pid: int, program: str) -> None:
             self.journal.write_setter(name, pid, program)
@@ -350,7 +362,7 @@ class ArrayBuilder:
     async def _remove(
         self, builder: ArrayCreator, entry: ArrayJournalEntry, match: ArrayMatch, lock: HeldLock
     ) -> ArrayMatch:
-        """Delete the parts of an array; return the remaining ones. Raises ToolFailedError if a step fails."""
+        """Delete the parts of an array; return the parts that remain. Raises ToolFailedError if a step fails."""
         name = entry.array.name
         self.journal.write_stage(name, ArrayStage.REMOVING)
         trouble = await self._run(builder, name, entry.array.controller, match.remove, lock)
@@ -365,13 +377,13 @@ class ArrayBuilder:
         return remaining
 
     async def _require_empty(self, match: ArrayMatch) -> None:
-        """Check that its device nodes are empty and unused. Raises RefusedError if they are not."""
+        """Check that the device nodes of an array are empty and unused. Raises RefusedError if they are not."""
         for node in match.looked_at:
             try:
                 signatures = await require_free(self._hardware.machine.host, node)
             except RefusedError as error:
                 raise RefusedError(error.message, hint=_with_steps(error.hint, match)) from error
-            # Remains of an old filesystem were on the drives before, and their loss was confirmed.
+            # Remains of an old filesystem were on the drives before; the user has confirmed their loss.
             kinds = ", ".join(dict.fromkeys(mark.kind for mark in signatures if not mark.former))
             if kinds:
                 raise RefusedError(
@@ -380,7 +392,7 @@ class ArrayBuilder:
                 )
 
     async def _wait_for_node(self, entry: ArrayJournalEntry) -> ArrayMatch:
-        """Return the array once the kernel has a device node for it, or when the time limit has passed."""
+        """Wait until the kernel has a device node for an array, or until the time limit; return the array."""
         end = time.monotonic() + NODE_SECONDS
         while True:
             match = await self.find(entry)
@@ -389,7 +401,7 @@ class ArrayBuilder:
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _policy_differences(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
-        """Return sentences about policies that differ from the plan, by their keys."""
+        """Return a sentence for each policy that differs from the plan, by its key."""
         policies, read = plan.request.policies, f"of {plan.request.name}"
         if made.target is None or not policies:
             return {}
@@ -411,7 +423,7 @@ class ArrayBuilder:
 
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
-    """Return how a question names the drives of a planned array, and the confirmation token."""
+    """Return the label of a planned array for the question: its drives and the confirmation token."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.request.drives)
     lost = "all data on them will be lost"
     if plan.request.drives[0].shared:
@@ -424,7 +436,7 @@ def array_label(plan: ArrayPlan) -> DeviceLabel:
 
 
 def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
-    """Return how a question names an array to be deleted: its name is the confirmation token."""
+    """Return the label of an array to be deleted for the question; its name is the confirmation token."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
     return DeviceLabel(name=name, description=f"an array of the drives {clean(drives, 2000)}", token=name)
@@ -433,7 +445,10 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
 def _unknown_result_error(
     name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError
 ) -> ToolFailedError:
-    """Return the error for an array that could not be examined after its tool had run, with the tool's own error."""
+    """Return the error for an array that could not be examined after its tool had run.
+
+    `tool_error`: the tool's own error, which is included.
+    """
     why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
         f"Whether {name} {expected} is unknown:{why} {error.message}",
@@ -449,7 +464,7 @@ def _array_text(plan: ArrayPlan) -> str:
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:
-    """Return a hint with the tool's commands, which raidbench does not run."""
+    """Return a hint that is followed by commands of the tool. raidbench does not run these."""
     if not match.remove:
         return hint
     lines = "; ".join(step.shown() for step in match.remove)
@@ -457,13 +472,14 @@ def _with_steps(hint: str, match: ArrayMatch) -> str:
 
 
 def _require_idle(entry: ArrayJournalEntry) -> None:
-    """Check that no program and no other raidbench works on the array. Raises HeldError if one does."""
+    """Check that no program and no other raidbench is working on the array. Raises HeldError if one is."""
     if (program := entry.left_running) is not None:
         raise HeldError(
-            f"{program} is still working on {entry.array.name}.", hint="Wait until it has ended, then try again."
+            f"{program} is still working on {entry.array.name}.",
+            hint="Wait until the program has ended, then try again.",
         )
     if entry.stage in (ArrayStage.MAKING, ArrayStage.REMOVING) and not entry.unfinished:
         raise HeldError(
             f"Another raidbench (PID {entry.pid}) is working on {entry.array.name}.",
-            hint="Wait until it has finished.",
+            hint="Wait until the other raidbench has finished.",
         )

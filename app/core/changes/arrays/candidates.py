@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from backends.registry import MachineBackends
 
 SOFTWARE = "md"
-"""Backend that creates arrays from drives that the kernel has."""
+"""Backend that creates arrays from drives that the kernel sees."""
 
 _WHY_NOT = {
     State.UNASSIGNED: (
@@ -30,12 +30,12 @@ _WHY_NOT = {
     State.SPARE: "it is a hot spare",
     State.FOREIGN: FOREIGN,
 }
-"""Reasons against a controller's drive, if its tool can only list drives."""
+"""Reasons against drives of a controller whose tool can only list drives, by state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedArrays(ArrayShape):
-    """Drives for arrays of several levels, and the first of these arrays."""
+    """The drives for arrays of several levels, and the shape of the first of these arrays."""
 
     drives: tuple[str, ...]
     """Addresses of the drives."""
@@ -44,10 +44,9 @@ class WantedArrays(ArrayShape):
 async def candidates_of(
     machine: MachineBackends, inventory: Inventory, names: Sequence[str] | None = None
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
-    """Return every drive of an inventory, free or not, and the problems of backends that did not answer.
+    """Return every drive of an inventory, free or not, and the problems of backends that did not respond.
 
-    `names`: limits the result to drives that one of these names identifies, as in `choose`. Examining a disk takes
-    three programs.
+    `names`: names of drives as for `choose`; only these drives are returned. Examining a disk takes three programs.
     """
     disks = kernel_disks(inventory)
     if names is not None:
@@ -72,7 +71,7 @@ async def candidates_of(
 
 
 def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
-    """Return the candidate with the health reasons against it, which are the same for every vendor."""
+    """Return the candidate with reasons against it from its health. They are the same for every vendor."""
     if drive is None:
         return candidate
     health = health_at(inventory, drive)
@@ -81,7 +80,7 @@ def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None
 
 
 def _candidate_of_listed(drive: Drive) -> Candidate:
-    """Return a candidate for a controller's drive that is only known from the list."""
+    """Return a candidate for a controller's drive of which only the list entry is known."""
     used = f"it is in {drive.array}" if drive.array is not None else ""
     return Candidate(
         drive=drive.target,
@@ -100,9 +99,9 @@ def _candidate_of_listed(drive: Drive) -> Candidate:
 def choose(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
     """Return the drives with these names, in that order: address, node, kernel name, slot or serial number.
 
-    If the first name is a volume group, the other names are its physical volumes; without other names all with free
-    extents are used. Raises NotFoundError for an unknown name, InvalidValueError for an ambiguous one, RefusedError for
-    a drive that is not free.
+    If the first name is a volume group, the other names are its physical volumes. Without other names, all of its
+    physical volumes with free extents are used. Raises NotFoundError for an unknown name, InvalidValueError for an
+    ambiguous one, RefusedError for a drive that is not free.
     """
     group = [
         candidate
@@ -124,7 +123,10 @@ def _group_names(candidate: Candidate) -> tuple[str, ...]:
 
 
 def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
-    """Return the drive with this name. The path of a physical volume names its disk, unless the group came first."""
+    """Return the drive with this name.
+
+    The path of a physical volume names its disk, unless the first name was the volume group (`in_group`).
+    """
     names_by_drive = {
         candidate.drive: _accepted_names(
             candidate.drive, candidate.place if in_group or not candidate.shared else None, candidate.serial
@@ -149,13 +151,16 @@ def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: boo
 
 
 def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tuple[str, ...]:
-    """Return the names that may be typed for a drive."""
+    """Return the names that a user may type for a drive."""
     short = (path or "").removeprefix("/dev/")
     return tuple(filter(None, (str(drive), drive.address, path, short, serial)))
 
 
 def controller_of(drives: Sequence[Candidate]) -> Target | None:
-    """Return the controller of all drives, None for drives of the kernel. Raises InvalidValueError for several."""
+    """Return the controller that all drives have in common; None for drives of the kernel.
+
+    Raises InvalidValueError for drives of several controllers.
+    """
     controllers = {drive.controller for drive in drives}
     if len(controllers) > 1:
         raise InvalidValueError(
@@ -166,7 +171,7 @@ def controller_of(drives: Sequence[Candidate]) -> Target | None:
 
 
 def new_array_name() -> str:
-    """Return an unused name, by which the array is recognised later."""
+    """Return an unused name, by which raidbench recognises the array later."""
     return f"rb-{secrets.token_hex(4)}"
 
 
