@@ -1,6 +1,6 @@
-"""Arrays to be created: free drives, reasons against the others, and the result of each level. No I/O.
+"""Planning of new arrays: free drives, reasons against the others, and the result of each level. No I/O.
 
-A physical volume of LVM counts as a drive with its free extents: volumes that others have on it stay.
+A physical volume of LVM counts as a drive of the size of its free extents. Existing volumes on it are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEVELS = (Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10, Leve
 """Levels that can be created."""
 
 STRIPS = tuple(16 * 1024 << step for step in range(7))
-"""Strip sizes in bytes that are offered, 16 KiB to 1 MiB. Each maker also has a default."""
+"""Strip sizes in bytes that raidbench offers, 16 KiB to 1 MiB. Each program that creates arrays also has a default."""
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that a RAID controller builds from spans."""
@@ -32,17 +32,17 @@ SYNC_RATE = 200e6
 """Default limit of md's resync in bytes per second on each member (Documentation/admin-guide/sysctl, dev.raid)."""
 
 END = 4
-"""Characters of each serial number that are typed for drives whose content is unknown."""
+"""Number of last characters of a serial number to be typed for a drive whose content is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A drive that an array could be made of."""
+    """A drive that could become a member of a new array."""
 
     drive: Target
     """Address of the drive."""
     controller: Target | None = None
-    """Controller or volume group that makes arrays of it; None for md."""
+    """Controller or volume group that would create the array; None for md."""
     place: str
     """The tool's name for the drive: `252:3`, `/dev/sdb`."""
     model: str | None = None
@@ -54,13 +54,13 @@ class Candidate:
     interface: str | None = None
     """`sata`, `sas`, `nvme`."""
     size_bytes: int | None = None
-    """Capacity; for a physical volume that of its free extents."""
+    """Capacity; for a physical volume the capacity of its free extents."""
     free_extents: int | None = None
     """Free extents of a physical volume; None for a drive that is used completely."""
     sector_bytes: int | None = None
     """Logical sector size."""
     why_not: tuple[str, ...] = ()
-    """All reasons against using it, each a sentence or a part of one; () if it is free."""
+    """All reasons against using it, each a sentence or a clause; () if it is free."""
     cautions: tuple[str, ...] = ()
     """Warnings about its health as clauses; () if it has none."""
     lies: tuple[str, ...] = ()
@@ -68,13 +68,16 @@ class Candidate:
     signatures: tuple[Signature, ...] = ()
     """The same content as signatures, to detect content that is added later."""
     is_visible: bool = False
-    """Whether the kernel has access to its content; else only the controller has it, and the content is unknown."""
+    """Whether the kernel can read its content.
+
+    If not, only the controller sees the drive, and the content is unknown.
+    """
     identity: Identity | None = None
-    """Its identity in the kernel; None if only the controller has the drive."""
+    """Its identity in the kernel; None if only the controller sees the drive."""
 
     @property
     def free(self) -> bool:
-        """Return whether an array may be made of it."""
+        """Return whether it may become a member of a new array."""
         return not self.why_not
 
     @property
@@ -85,12 +88,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayShape:
-    """An array as planned, independent of its drives."""
+    """Level, strip size, spans and layout of a planned array, independent of its drives."""
 
     level: Level
     """RAID level."""
     strip_bytes: int | None = None
-    """Strip size in bytes; None for a level without strips, and for the maker's default."""
+    """Strip size in bytes; None for a level without strips, and for the default of the creating program."""
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60; None for the default."""
     layout: str | None = None
@@ -98,7 +101,7 @@ class ArrayShape:
 
     @property
     def options_text(self) -> str:
-        """Return what is not the default, each after a comma: `, 3 spans, strip 64 KiB`."""
+        """Return the options that differ from the default, each after a comma: `, 3 spans, strip 64 KiB`."""
         spans = "" if self.spans is None else f", {self.spans} spans"
         layout = "" if self.layout is None else f", layout {self.layout}"
         return spans + layout + ("" if self.strip_bytes is None else f", strip {size_words(self.strip_bytes)}")
@@ -113,16 +116,16 @@ class ArrayRequest(ArrayShape):
     size_bytes: int | None = None
     """Size of a volume in a volume group; None for all free space of these drives."""
     name: str
-    """Unique name by which the array is recognised: at most 15 letters, digits, `-` and `_`."""
-    token: str = field(default_factory=lambda: os.urandom(16).hex())  # like secrets, without loading libcrypto
-    """Unique 32 hex digits, for a maker that marks what it creates."""
+    """Unique name by which raidbench recognises the array: at most 15 letters, digits, `-` and `_`."""
+    token: str = field(default_factory=lambda: os.urandom(16).hex())  # as `secrets` does, without loading libcrypto
+    """Unique 32 hex digits, with which LVM can mark the array that it creates."""
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies at creation, by the keys with which the array's settings are set later (`creation_policies`)."""
+    """Policies to set at creation (`creation_policies`). The keys are those of the array's settings after creation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayPlan:
-    """The creation of an array as planned."""
+    """The planned creation of an array."""
 
     request: ArrayRequest
     """The request, with defaults filled in."""
@@ -131,29 +134,32 @@ class ArrayPlan:
     steps: tuple[ChangeStep, ...]
     """The exact commands."""
     size_bytes: int | None
-    """Usable capacity as far as it is known before; the maker rounds it down."""
+    """Expected usable capacity; the creating program rounds it down. None if unknown."""
     data_drives: int | None
-    """Number of drives that hold data in one stripe; None if that is no whole number."""
+    """Number of drives whose strips of one stripe hold data, not parity or copies; None if that is no whole number."""
     seconds: float
     """Approximate duration of the commands in seconds."""
     initialising: str
     """A sentence about the initialisation afterwards and its duration."""
     begins_later: bool = False
-    """Whether the maker starts the initialisation automatically some minutes after the creation."""
+    """Whether the controller starts the initialisation automatically some minutes after the creation."""
     warnings: tuple[str, ...] = ()
     """Warnings as sentences."""
     uuids: tuple[str, ...] = ()
-    """UUIDs. md: in mdadm's spelling, the array's, then those of inner arrays. LVM: the group's, then the tag of the
-    volume. Controllers: ()."""
+    """UUIDs that identify the new array; () for controllers.
+
+    md: the array's UUID in mdadm's spelling, then the UUIDs of inner arrays. LVM: the UUID of the volume group, then
+    the tag of the volume.
+    """
     before: tuple[str, ...] = ()
-    """Lasting ids of the controller's present arrays; () for md, whose UUID is new."""
+    """Lasting ids of the arrays that the controller has before the creation; () for md, whose UUID is always new."""
     locks: tuple[str, ...] = ()
-    """Locks for the creation: of the controller or volume group, or of each disk."""
+    """Locks that the creation takes: that of the controller or volume group, or one for each disk."""
     by_hand: str = ""
-    """A sentence why the commands are only shown; "" if raidbench runs them."""
+    """The reason, as a sentence, why raidbench only shows the commands; "" if it runs them."""
 
     def created_array(self) -> CreatedArray:
-        """Return the record of the array for a journal."""
+        """Return the record of the array to be written to a journal."""
         return CreatedArray(
             name=self.request.name,
             level=self.request.level,
@@ -188,10 +194,10 @@ class ArrayPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberDrive:
-    """A drive that an array was made of."""
+    """A member of an array at its creation."""
 
     place: str
-    """The tool's name for the drive at that time, `252:3`, `/dev/sdb`; it may differ after a reboot."""
+    """The tool's name for the drive at the time of the creation, `252:3`, `/dev/sdb`; it may differ after a reboot."""
     serial: str | None
     """Serial number; for a physical volume LVM's UUID."""
     wwn: str | None = None
@@ -202,7 +208,7 @@ class MemberDrive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedArray:
-    """An array that raidbench was about to create, with all facts by which it can be recognised."""
+    """Record of an array that raidbench starts to create, with all facts by which the array can be recognised later."""
 
     name: str
     """Unique name; see `ArrayRequest`."""
@@ -221,28 +227,31 @@ class CreatedArray:
     size_bytes: int | None = None
     """Exact size of a volume in a volume group; None for all others."""
     uuids: tuple[str, ...] = ()
-    """UUIDs as in `ArrayPlan`; for LVM followed by the volume's own UUID once it was created."""
+    """UUIDs as in `ArrayPlan.uuids`. For LVM the UUID of the volume follows once the volume exists."""
     before: tuple[str, ...] = ()
-    """As `ArrayPlan.before`."""
+    """Lasting ids of the arrays that the controller had before the creation; see `ArrayPlan.before`."""
 
     @property
     def uuid(self) -> str | None:
-        """Return its own UUID; None if it is unknown or does not exist."""
+        """Return the array's own UUID; None if it is unknown or the array has none."""
         array_uuids = self.uuids[2:] if self.size_bytes is not None else self.uuids
         return array_uuids[0] if array_uuids else None
 
 
 class ArrayMatchState(StrEnum):
-    """State in which a created array is found."""
+    """How much of a created array is found."""
 
     ABSENT = "absent"
-    """None of its drives has any part of it."""
+    """No part of the array is on any of its drives."""
     COMPLETE = "whole"
     """It exists as it was created: same drives, level, and name or UUID."""
     PARTIAL = "partly"
-    """Parts of it exist and no foreign ones: some steps were not taken, or it is stopped."""
+    """Only a part of it exists, or it is stopped: some steps of the creation were not taken.
+
+    Nothing foreign is on its drives.
+    """
     UNKNOWN = "unknown"
-    """The parts may be another array's, or cannot be identified; nothing is done about them."""
+    """The parts that were found may belong to another array, or cannot be identified; raidbench does not touch them."""
 
 
 class ForeignArrayError(Exception):
@@ -251,26 +260,26 @@ class ForeignArrayError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayMatch:
-    """The remains of an array that raidbench created."""
+    """The parts found of an array that raidbench created, completely or in part."""
 
     state: ArrayMatchState
     """State in which it is found."""
     sentence: str
-    """The state as a sentence, with the evidence."""
+    """A sentence that states the state and the evidence for it."""
     target: Target | None = None
     """Its present address; None unless it is complete."""
     device: str | None = None
-    """Its node; None if it has none."""
+    """Its device node; None if it has none."""
     looked_at: tuple[str, ...] = ()
-    """Running nodes: none of them may have content or dependents when the array is deleted."""
+    """Device nodes of its running arrays. The array is deleted only if none of them has content or dependents."""
     locks: tuple[str, ...] = ()
-    """Locks for its deletion."""
+    """Locks that its deletion takes."""
     uuids: tuple[str, ...] = ()
-    """All UUIDs by which it is recognised from now on, if its maker chose some; () if none were added."""
+    """All UUIDs by which it is recognised from now on, if the creating program chose some; () if it added none."""
     remove: tuple[ChangeStep, ...] = ()
-    """Steps that delete its own parts, in order; () if it has none, or if nothing may be done."""
+    """Steps that delete its parts, in order; () if there are none, or if they must not be deleted."""
     differs: Mapping[str, str] = field(default_factory=dict)
-    """Policies that differ from those of the creation: sentences by key, if they were checked."""
+    """Policies that differ from the requested ones: a sentence by key. Empty if none differ or none were checked."""
 
 
 _LEAST = {
@@ -282,7 +291,7 @@ _LEAST = {
     Level.RAID50: 6,
     Level.RAID60: 8,
 }
-"""Minimum number of drives. Some makers accept fewer (md a RAID 5 of two), which is not worth measuring."""
+"""Minimum number of drives by level. Some programs accept fewer (md a RAID 5 of two), which is not worth measuring."""
 
 _EACH = {Level.RAID10: 2, Level.RAID50: 3, Level.RAID60: 4}
 """Minimum number of drives in a span."""
@@ -291,15 +300,15 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 def is_name(name: str) -> bool:
-    """Return whether every maker accepts a name."""
+    """Return whether every program that creates arrays accepts the name."""
     return 0 < len(name) <= 15 and name[0].isalnum() and set(name) <= _NAME
 
 
 def spans_of(level: Level, drives: int, spans: int | None) -> int:
-    """Return the number of spans of a level over a number of drives.
+    """Return the number of spans for a level and a number of drives.
 
-    RAID 10 has pairs, RAID 50 and 60 have two spans unless `spans` is given, all others have 1. Raises
-    InvalidValueError if the drives do not fit into the spans.
+    Unless `spans` is given, RAID 10 has one span for each pair of drives, and RAID 50 and 60 have two spans. All other
+    levels have 1. Raises InvalidValueError if the drives do not fit into the spans.
     """
     if level not in SPANNED:
         if spans not in (None, 1):
@@ -316,7 +325,7 @@ def spans_of(level: Level, drives: int, spans: int | None) -> int:
 
 
 def spans_that_fit(level: Level, drives: int) -> tuple[int, ...]:
-    """Return every possible number of spans for a number of drives, lowest first; () for levels without spans."""
+    """Return every number of spans into which the drives can be divided, lowest first; () for levels without spans."""
     return tuple(spans for spans in range(2, drives // 2 + 1) if level in SPANNED and _fits(level, drives, spans))
 
 
@@ -328,10 +337,10 @@ def _fits(level: Level, drives: int, spans: int) -> bool:
 def creation_policies(
     wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the policies for the creation of an array: requested ones, else the defaults.
+    """Return the policies for the creation of an array: the requested values, else the defaults.
 
-    `legal`: values that the maker accepts at creation, by the keys of the array's settings; other defaults are left
-    out. Raises InvalidValueError for a requested policy that it does not accept.
+    `legal`: values that the controller accepts at creation, by setting key. A default that is not among them is left
+    out. Raises InvalidValueError for a requested policy that is not among them.
     """
     for key, value in wished.items():
         if key not in legal:
@@ -349,7 +358,7 @@ def creation_policies(
 
 
 def require_name(request: ArrayRequest) -> None:
-    """Raise InvalidValueError for a name that some maker does not accept."""
+    """Raise InvalidValueError for a name that not every program that creates arrays accepts."""
     if not is_name(request.name):
         raise InvalidValueError(
             f"{clean(request.name, 40)!r} is not a valid array name.",
@@ -358,7 +367,10 @@ def require_name(request: ArrayRequest) -> None:
 
 
 def require_shape(request: ArrayRequest) -> int:
-    """Return the number of data drives. Raises InvalidValueError for a level that these drives cannot form."""
+    """Return the number of data drives.
+
+    Raises InvalidValueError if the requested level is not possible with these drives.
+    """
     level, count = request.level, len(request.drives)
     if level not in _LEAST:
         raise InvalidValueError(
@@ -373,7 +385,7 @@ def require_shape(request: ArrayRequest) -> int:
     data = raid.data_drives(level, count, spans=spans_of(level, count, request.spans), copies=copies)
     if not data:
         raise InvalidValueError(
-            f"{level.name} cannot be created from {count} drives.", hint="It needs an even number of drives."
+            f"{level.name} cannot be created from {count} drives.", hint="Choose an even number of drives."
         )
     return data
 
@@ -381,12 +393,14 @@ def require_shape(request: ArrayRequest) -> int:
 def require_layout(request: ArrayRequest) -> int | None:
     """Return the data drives of a RAID 10 with the requested layout; None if that is no whole number.
 
-    md accepts any number of drives that is not lower than that of the copies (md(4)). Raises InvalidValueError for an
-    invalid layout or too few drives.
+    md needs at least as many drives as copies (md(4)). Raises InvalidValueError for an invalid layout or too few
+    drives.
     """
     count, copies = len(request.drives), raid.copies_of(request.layout)
     if request.level is not Level.RAID10:
-        raise InvalidValueError(f"{request.level.name} has no selectable layout.", hint="Only RAID10 of md has one.")
+        raise InvalidValueError(
+            f"{request.level.name} has no selectable layout.", hint="Only RAID10 of md has selectable layouts."
+        )
     if request.layout is None or copies < 2 or raid.LAYOUT.fullmatch(request.layout) is None:
         raise InvalidValueError(
             f"{clean(request.layout or '', 40)!r} is not a RAID10 layout.",
@@ -406,7 +420,7 @@ def require_alike(drives: Sequence[Candidate]) -> tuple[str, ...]:
     """Return warnings about differences between the drives. Raises InvalidValueError for unsuitable combinations.
 
     Mixed media, interfaces and sector sizes are refused: an array is as slow as its slowest drive, and controllers
-    refuse most of that. Unequal sizes are a warning, because the smallest counts.
+    refuse most such mixtures. Unequal sizes only cause a warning: the array uses the smallest size on every drive.
     """
     named = [candidate.drive for candidate in drives]
     if len(set(named)) != len(named):
@@ -440,7 +454,10 @@ def require_free_drive(drive: Candidate) -> None:
 
 
 def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) -> int | None:
-    """Return the usable bytes by the smallest drive, minus `lost_bytes` on each; None if a size is unknown."""
+    """Return the usable bytes: the size of the smallest drive minus `lost_bytes`, times `data_drives`.
+
+    None if the size of a drive is unknown.
+    """
     sizes = [drive.size_bytes for drive in request.drives]
     reported = [size for size in sizes if size]
     if len(reported) != len(sizes):
@@ -451,9 +468,9 @@ def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) 
 
 
 def confirm_tokens(drives: Iterable[Candidate]) -> str:
-    """Return the confirmation token for drives that only a controller has: ends of the serial numbers, with commas.
+    """Return the confirmation token for drives that only a controller sees: ends of the serial numbers, with commas.
 
-    For free extents it is the name of their volume group.
+    For free extents of LVM it is the name of the volume group.
     """
     drives = tuple(drives)
     if drives and drives[0].shared and drives[0].controller is not None:

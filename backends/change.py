@@ -1,4 +1,4 @@
-"""Planned changes with steps complete enough to show, apply, verify and undo. Values only, no I/O."""
+"""Planned changes, with all facts needed to show, apply, verify and undo them. Values only, no I/O."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class ChangeStep:
     argv: tuple[str, ...] = ()
     """Command to run if `path` is None."""
     line: str | None = None
-    """Line that was shown for a step from a log. Such a step can only be shown."""
+    """Command line of a step that was read from a log. Such a step can only be shown, not run."""
 
     def shown(self) -> str:
-        """Return the command line that does the same."""
+        """Return the step as a shell command line."""
         if self.line is not None:
             return self.line
         if self.path is not None:
@@ -38,7 +38,7 @@ class ChangeStep:
 
     @property
     def meaning(self) -> tuple[str, ...]:
-        """Return the step without its program's folder and without quiet flags, for comparison."""
+        """Return the step for comparison: without its program's folder and without flags that silence the program."""
         if self.path is not None:
             return self.path, self.text or ""
         args = self.argv or ((self.line or ""),)
@@ -46,18 +46,18 @@ class ChangeStep:
 
 
 _QUIET = frozenset(("noprompt", "quiet", "nolog", "-nolog", "-silent", "nologs"))
-"""Options by which tools ask nothing, or write no log of their own (storcli, MegaCli, arcconf, tw_cli)."""
+"""Options that suppress a tool's questions or its own log (storcli, MegaCli, arcconf, tw_cli)."""
 
 
 _BY_NAME = "block-"
 
 
 def disk_lock(*paths: Identity) -> str:
-    """Return the locks that changes of a disk and runs on it take, one on each line. `paths`: all paths to it.
+    """Return the names of the locks that changes of a disk and runs on it take, one on each line.
 
-    Locks are named by lasting ids, so that a disk has the same ones under another name; by the kernel name if it has no
-    lasting id. If only some paths report the WWN, the serial number of the others counts too, because a path may vanish
-    and return.
+    `paths`: all paths to the disk. The names contain lasting ids, so that they stay the same if the disk gets another
+    kernel name. A disk without a lasting id is locked by its kernel name. If only some paths report the WWN, the serial
+    number that the other paths report is locked too, because a path may vanish and return.
     """
     lasting = {lasting_id for path in paths if (lasting_id := path.lasting) is not None}
     names = [f"disk-{lasting_id}" for lasting_id in sorted(lasting, reverse=True)]
@@ -65,17 +65,17 @@ def disk_lock(*paths: Identity) -> str:
 
 
 def with_disk(lock: str, disk: Identity) -> str:
-    """Return the lock of a controller with those of its array's disk, which a job on that disk takes."""
+    """Return the lock of a controller, followed by the locks that a job takes on the disk of its array."""
     return f"{lock}\n{disk_lock(disk)}"
 
 
 NOT_THERE = "missing"
-"""Old value of something that was deleted and is re-created, or that did not exist when it was read."""
+"""Old value of an object that did not exist when it was read, such as a deleted array that is re-created."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueBefore:
-    """Value of a setting before another one was changed."""
+    """Value of a setting before a change of another setting, which may have changed it too."""
 
     target: Target
     """Target of the setting."""
@@ -98,80 +98,90 @@ class Change:
     before: str | None
     """Value read when planning; checked again before applying."""
     after: str
-    """Requested value in the common vocabulary, which is expected to be read afterwards."""
+    """Requested value in the common vocabulary. The setting is expected to have this value afterwards."""
     writes: tuple[ChangeStep, ...]
     """The exact steps."""
     undo: tuple[ChangeStep, ...]
-    """Steps that would restore `before`, for the review; empty if nothing can. An undo is planned again with `back`."""
+    """Steps that would restore `before`, shown in the review; empty if nothing can.
+
+    The undo itself is planned anew (`back`).
+    """
     companions: dict[str, str] = field(default_factory=dict)
-    """Other values that an undo to `before` restores, by key: what the kernel resets, the policies of a volume."""
+    """Values of other settings that an undo also restores, by key: values the kernel resets, policies of a volume."""
     risk: Risk = Risk.NONE
     """Worst possible consequence."""
     risk_text: str = ""
-    """The same as a sentence."""
+    """The worst possible consequence as a sentence."""
     effect: Effect = Effect.AT_ONCE
-    """When it takes effect."""
+    """When the change takes effect."""
     persistence: Persistence = Persistence.LOST_AT_REBOOT
-    """Whether it survives a reboot."""
+    """Whether the change survives a reboot."""
     identity: Identity | None = None
-    """Device that it was planned for."""
+    """Device for which the change was planned."""
     lock: str = ""
     """Locks that serialise changes: of the controller or the disk, one on each line. See `locks`."""
     moves: tuple[str, ...] = ()
-    """Keys of other settings that it may change: a new scheduler resets the queue's size."""
+    """Keys of other settings of the target that it may change too: a new scheduler resets the queue size."""
     moves_disk: tuple[str, ...] = ()
-    """Keys of settings that it may change on the kernel's disk of its target."""
+    """Keys of settings of the kernel's disk (`sda`) of the target that it may change too."""
     resets_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Values to which it may change a setting, by key; a key of `moves` without an entry may get any value."""
+    """Possible new values of the settings in `moves`, by key. A setting without an entry may get any value."""
     beside: tuple[ValueBefore, ...] = ()
-    """Values of the settings that it may change, as read just before it was applied."""
+    """Values of the settings that it may change too, as read just before it was applied."""
     at_start: str = ""
-    """Value read just before it was applied, if an earlier change of the same set had changed it from `before`."""
+    """Value read just before it was applied, if an earlier change of its set had changed the value from `before`."""
     also: tuple[str, ...] = ()
     """Other targets whose value changes too because they inherit it."""
     shares: tuple[str, ...] = ()
-    """Keys of other settings whose present values its steps contain: fields of one register."""
+    """Keys of other settings whose current values its steps contain, because they are fields of the same register."""
     found: tuple[Signature, ...] | None = None
-    """Content of a device that was shown before its destruction: nothing else is destroyed. None if it was not read."""
+    """Content of the device as shown to the user, who agreed to lose it.
+
+    Other content is never destroyed. None if not read.
+    """
     members: tuple[str, ...] = ()
     """Members of an array that is re-created, in the backend's spelling; the array is not touched if they differ."""
     unit: str = ""
     """Unit of numeric values."""
     words: dict[str, str] = field(default_factory=dict)
-    """Labels of its values where they differ from the value: `same CPU` for `2`."""
+    """Labels of values, for values whose label differs: `same CPU` for `2`."""
     confirmed: bool = True
-    """Whether its steps have been confirmed on hardware. See `Setting.confirmed`."""
+    """Whether its steps have been tested on real hardware; see `Setting.confirmed`."""
     above: tuple[str, ...] = ()
     """Dependents of its target at the time of planning: `vg0/mail`, `mounted on /srv`."""
     asked: str = ""
-    """Value as it was requested, if another one is read afterwards: -1 for a default."""
+    """Value that was requested, if the device reports another value afterwards: -1 requests a default."""
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Return the names of the locks for making and undoing it; programs of its steps hold the first one too."""
+        """Return the names of the locks for applying and undoing it.
+
+        The programs of its steps keep the first one locked too.
+        """
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
             return tuple(disk_lock(self.identity).splitlines())
         return tuple(self.lock.splitlines()) or (str(self.target),)
 
     def shares_lock(self, other: Change) -> bool:
-        """Return whether the two changes cannot be made at the same time."""
+        """Return whether the two changes need the same lock, so that they cannot be applied at the same time."""
         return not set(self.locks).isdisjoint(other.locks)
 
     @property
     def starts_from(self) -> str | None:
-        """Return the expected value before it is applied: `before`, unless an earlier change of its set changed it."""
+        """Return the value expected before applying: `before`, unless an earlier change of the set has changed it."""
         return self.at_start or self.before
 
     @property
     def requested(self) -> str:
-        """Return the value with which the same change is planned again."""
+        """Return the value to request when this change is planned again."""
         return self.asked or self.after
 
     def as_in_set(self, shown: Change, *, moved: bool = False) -> Change:
-        """Return the change, planned again, as part of a set that was shown completely.
+        """Return this change, which was planned again, as a part of the set that the user saw.
 
-        A re-created array is restored to its state before the whole set. `moved`: an earlier change of the set has
-        changed this setting, so its undo restores the value before the set.
+        `shown`: the change as it was shown. An array that is re-created is restored to its state before the whole set.
+        `moved`: an earlier change of the set has changed this setting, so that the undo restores the value from before
+        the set.
         """
         is_recreation = self.effect is Effect.RECREATED and self.before == shown.before
         first = shown if is_recreation or moved else self

@@ -32,7 +32,7 @@ LOOK_AGAIN = "Scan the devices again."
 
 
 def not_found_error(target: Target) -> NotFoundError:
-    """Return the error for a target that a backend does not have."""
+    """Return the error for a target that the backend does not know."""
     return NotFoundError(f"There is no {clean(str(target))}.", hint="`raidbench devices` lists what is there.")
 
 
@@ -52,11 +52,12 @@ def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -
 
 
 def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting:
-    """Return the setting of a key. Raises UnknownSettingError that names the existing keys."""
+    """Return the setting with this key. Raises UnknownSettingError, which lists the keys of the target."""
     declared = {setting.key: setting for setting in settings}
     if key not in declared:
         names = ", ".join(declared) or "none"
-        failure = UnknownSettingError if declared else NotFoundError  # a target without settings counts as unknown
+        # A target that has no settings is reported as not found.
+        failure = UnknownSettingError if declared else NotFoundError
         raise failure(
             f"{clean(str(target))} has no setting {clean(key)}.",
             hint=suggestion_hint(key, declared, f"It has: {names}."),
@@ -70,7 +71,7 @@ async def lock_of(host: Host, name: str) -> str:
 
 
 async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the locks of disks by kernel name, without duplicates, in the order in which every process takes them."""
+    """Return the locks of disks given by kernel name, without duplicates, in the order common to all processes."""
     return tuple(sorted({name for lock in await _disk_locks(host, names) for name in lock.splitlines()}))
 
 
@@ -86,9 +87,9 @@ async def _disk_locks(host: Host, names: Iterable[str]) -> list[str]:
 
 
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
-    """Return why no tool or file may change anything; None if a change may be tried.
+    """Return the reason why nothing may be changed at all; None if a change may be tried.
 
-    A dry run gets the answer that root would get.
+    A dry run gets the reason that would apply to root.
     """
     reason = await host.writable(path) if path is not None else None
     return reason if isinstance(reason, WriteDenied) else None
@@ -96,20 +97,20 @@ async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestedValue:
-    """A legal value for a setting that may be changed, with the setting's reading at that time."""
+    """A legal value requested for a setting that may be changed, with the setting's current reading."""
 
     target: Target
     """Target of the setting."""
     setting: Setting
     """Setting to be changed."""
     now: Reading
-    """Its present reading."""
+    """Its current reading."""
     value: str
     """Requested value."""
 
     @property
     def risk(self) -> Risk:
-        """Return the risk of the value: that of its choice if there are choices."""
+        """Return the risk of the value: the risk of this choice if the setting has choices, else the setting's."""
         return next((choice.risk for choice in self.now.choices if choice.value == self.value), self.setting.risk)
 
     def change(
@@ -122,7 +123,7 @@ class RequestedValue:
     ) -> Change:
         """Return the change to the value. `risk`: overrides the risk of the value for this device.
 
-        A present value that is unknown or not understood cannot be restored, so such a change has no undo steps.
+        A current value that is unknown or not understood cannot be restored; a change of it has no undo steps.
         """
         worst = self.risk if risk is None else risk
         return Change(
@@ -156,7 +157,10 @@ def requested_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] = check_value,
 ) -> RequestedValue:
-    """Return the value in canonical form. Raises BlockedError, InvalidValueError if it cannot be set."""
+    """Return the requested value in canonical form.
+
+    Raises BlockedError if the setting cannot be changed, InvalidValueError for an illegal value.
+    """
     _require_unblocked(target, setting, now.availability.why_not)
     return RequestedValue(target=target, setting=setting, now=now, value=check(setting, now, value))
 
@@ -168,11 +172,11 @@ def validated_old_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] | None = None,
 ) -> RequestedValue:
-    """Return the old value of a setting in canonical form.
+    """Return the old value of a setting, which is to be restored, in canonical form.
 
-    A value that is set already is always valid, and a present value that is not understood does not prevent another
-    one. `check`: by default `is_restorable_value`. Raises BlockedError or InvalidValueError if the value cannot be
-    restored.
+    The current value is always valid. A current value that raidbench does not understand does not prevent the
+    restoration. `check`: function that validates the value, by default `is_restorable_value`. Raises BlockedError or
+    InvalidValueError if the value cannot be restored.
     """
     if value == now.now:
         return RequestedValue(target=target, setting=setting, now=now, value=value)
@@ -194,8 +198,8 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
     """Return `value` if the setting may have had it before, even if it is not offered now.
 
-    Any number is valid whatever the present range; a word has to be one of the choices. Raises InvalidValueError for
-    any other value.
+    Any number is valid, even outside the current range; a word has to be one of the choices. Raises InvalidValueError
+    for any other value.
     """
     if value == reading.now or (reading.span is not None and _NUMBER.fullmatch(value)):
         return value
@@ -203,10 +207,10 @@ def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
 
 
 def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *bounds: tuple[str, str]) -> list[str]:
-    """Return the keys of a set in an order in which each value is legal; other keys keep their position.
+    """Return the keys of a set in an order in which each value is legal when it is set; other keys keep their position.
 
-    `bounds`: keys of a lower and an upper bound. The upper one is set first, unless it goes below the present lower one
-    in `now`.
+    `bounds`: pairs of keys of a lower and an upper bound. The upper bound is set first, unless its new value is below
+    the current lower bound in `now`.
     """
     keys = list(values)
     for low, high in bounds:
@@ -222,7 +226,7 @@ def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *b
 def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
     """Return the keys of a set in an order in which no later key changes an earlier one.
 
-    `moves`: the keys that each key may change. Independent keys keep their position; of a cycle the first key comes
+    `moves`: the keys that each key may change. Independent keys keep their position. Within a cycle the first key comes
     first.
     """
     left = list(dict.fromkeys(keys))
@@ -238,9 +242,9 @@ def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) ->
 def require_companions(
     target: Target, key: str, companions: Mapping[str, str], legal: Mapping[str, Pattern[str]]
 ) -> None:
-    """Raise RefusedError for a companion that does not belong to an undo of this setting, or has an illegal value.
+    """Raise RefusedError for a companion value that an undo of this setting does not restore, or that is illegal.
 
-    `legal`: pattern of the legal values, by key.
+    `companions`: values of other settings to be restored too, by key. `legal`: pattern of the legal values, by key.
     """
     for name, value in companions.items():
         pattern = legal.get(name)
@@ -253,7 +257,7 @@ def require_companions(
 
 
 def persistence_error(target: Target) -> BlockedError:
-    """Return the error if raidbench cannot write a file that sets values of the target at boot."""
+    """Return the error for a target for which raidbench cannot write a file that sets its values at boot."""
     return BlockedError(
         f"{target} does not support persistent settings, or always stores them.",
         hint=f"To see whether a setting is stored, plan a change: `raidbench set {target} KEY=VALUE --dry-run`.",
@@ -307,12 +311,12 @@ async def run_steps(
     same: Callable[[], Awaitable[None]] | None = None,
     apart: str = "",
 ) -> None:
-    """Take all steps (or those in `writes`) in order, up to the first that fails.
+    """Run all steps (or those in `writes`) in order, up to the first that fails.
 
-    `take` takes one step and raises ToolFailedError with the tool's or the kernel's message. `same` raises unless the
-    device is still the planned one: it is called before each step, and after a failure. `apart`: `deleted` or `stopped`
-    if the first step takes the target apart, so that it no longer exists when a later step fails. Raises RefusedError
-    before any step if a step comes from a log and cannot be run.
+    `take` runs one step and raises ToolFailedError with the message of the tool or the kernel. `same` raises an error
+    unless the device is still the planned one. It is called before each step and after a failure. `apart`: `deleted` or
+    `stopped` if the first step deletes or stops the target, so that the target no longer exists when a later step
+    fails. Raises RefusedError before any step if a step comes from a log and cannot be run.
     """
     steps = change.writes if writes is None else writes
     for step in steps:
@@ -325,12 +329,12 @@ async def run_steps(
             await take(step)
         except ToolFailedError as error:
             if same is not None:
-                await same()  # a vanished device is reported as such
+                await same()  # if the device vanished, report that instead of the tool's error
             raise _with_change(error, change, step, f"{done} of {len(steps)}" if done else "", apart) from error
 
 
 def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
-    """Return the error with the change that failed and the steps done before."""
+    """Return the error with the change that failed and the number of steps that succeeded before."""
     text = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {text}."
     hint = error.hint or "The old value should still be set. Scan the devices again to check."
@@ -343,6 +347,6 @@ def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done:
 
 
 def evidence_of(command: Command, done: Completed) -> str:
-    """Return a program's output for the log, without secrets and shortened."""
+    """Return a command, its exit status and its shortened output for the log, without secrets."""
     output = f"{command.shown()}\nexit status {done.returncode}\n{done.stdout[:4000]}{done.stderr[:2000]}"
     return command.mask(output)

@@ -1,4 +1,4 @@
-"""Recognises arrays that raidbench created on a controller, by serial numbers, level, strip, spans, name. No I/O."""
+"""Recognise arrays that raidbench created on a controller: by serial numbers, level, strip, spans and name. No I/O."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from backends.topology.device_identity import identity
 from backends.values import dataclass
 
 PARTS = (State.FOREIGN, State.MISSING, State.REBUILDING, State.UNKNOWN)
-"""States of a drive that may be a part of an array which is not listed."""
+"""States of a drive that may be a member of an array that the controller does not list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerDrive:
-    """A drive of a controller, with the facts about its membership."""
+    """A drive of a controller, with evidence of its membership in an array."""
 
     place: str
     """The tool's name for the drive."""
@@ -28,7 +28,7 @@ class ControllerDrive:
     size_bytes: int | None
     """Capacity."""
     part_of: str = ""
-    """Evidence that it is a member although no array lists it, to complete `its drive X, which ...`; "" if none."""
+    """Evidence that it is a member although no array lists it, as the end of `its drive X, which ...`; "" if none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class ControllerArray:
     drives: tuple[str, ...]
     """The tool's names of its members; () if unknown."""
     claimed: tuple[str, ...] = ()
-    """Drives that claim to be members, whether the array lists them or not."""
+    """Drives that report to be members of this array, whether the array lists them or not."""
     level: Level
     """RAID level."""
     strip_bytes: int | None = None
@@ -54,7 +54,7 @@ class ControllerArray:
     lasting: str = ""
     """Lasting id: its world wide name, else the serial numbers of its drives."""
     added: str = ""
-    """Later additions such as a spare, as a part of a sentence; "" if none."""
+    """Later additions such as a spare, as a clause without a subject; "" if none."""
     node: Node | None = None
     """Disk of the array in the kernel."""
     remove: tuple[ChangeStep, ...] = ()
@@ -63,20 +63,20 @@ class ControllerArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerArrays:
-    """A controller as just read."""
+    """The drives and arrays of a controller, as just read."""
 
     drives: tuple[ControllerDrive, ...]
     """All drives of the controller."""
     arrays: tuple[ControllerArray, ...]
     """All arrays of the controller."""
     cut: str = ""
-    """A sentence why the lists may be incomplete; "" if they are complete."""
+    """The reason, as a sentence, why the lists may be incomplete; "" if they are complete."""
     kind: str
     """The tool's term for an array: `virtual drive`."""
     named_at_creation: bool = True
-    """Whether an array has its name from the first command on. Then an array without one is foreign."""
+    """Whether the first command of a creation names the array. If so, an array without a name is foreign."""
     lock: str
-    """Lock of the controller between programs."""
+    """Name of the lock of the controller."""
 
 
 def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
@@ -85,15 +85,15 @@ def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
 
 
 def ambiguity_reason(serial: str | None, serials: Iterable[str | None]) -> str:
-    """Return the reason against a drive whose serial number is missing or not unique; "" if it is unique."""
+    """Return the reason against a drive whose serial number is missing or not unique; "" if the number is unique."""
     alone = bool(serial) and sum(other == serial for other in serials) == 1
     return "" if alone else "its serial number is missing or not unique"
 
 
 def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatch:
-    """Return the remains of an array on a controller; see `ArrayCreator.find_made`.
+    """Return the parts of a created array that are on a controller; see `ArrayCreator.find_made`.
 
-    The array's number is no evidence, because the controller chooses it.
+    The number of an array is no evidence, because the controller chooses it.
     """
     try:
         drives = _drives(array.members, card)
@@ -107,7 +107,7 @@ def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatc
     text += ", and has no name yet" if nameless else f", with the name {array.name}"
     state = ArrayMatchState.PARTIAL if nameless else ArrayMatchState.COMPLETE
     target = None if nameless else card_array.target
-    if card_array.node is None:  # without a node its content cannot be checked, so it is not deleted
+    if card_array.node is None:  # an array without a node is not deleted, because its content cannot be checked
         sentence = f"{text}. The kernel has no disk for it."
         return ArrayMatch(state=state, sentence=sentence, target=target, locks=(card.lock,))
     return ArrayMatch(
@@ -122,7 +122,7 @@ def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatc
 
 
 def _drives(members: Iterable[MemberDrive], card: ControllerArrays) -> tuple[ControllerDrive, ...]:
-    """Return the array's drives wherever they are now. Raises ForeignArrayError if one is missing or ambiguous."""
+    """Return the members at their current places. Raises ForeignArrayError if one is missing or ambiguous."""
     if card.cut:
         raise ForeignArrayError(card.cut)
     return tuple(_drive(member, card.drives) for member in members)
@@ -141,9 +141,9 @@ def _drive(member: MemberDrive, drives: Iterable[ControllerDrive]) -> Controller
 
 
 def _array_of(drives: Sequence[ControllerDrive], card: ControllerArrays) -> ControllerArray | None:
-    """Return the array that has some of these drives; None if there is none.
+    """Return the array that uses any of these drives; None if there is none.
 
-    Raises ForeignArrayError if there are several, or if an array's drives are unknown.
+    Raises ForeignArrayError if there are several, or if the drives of any array are unknown.
     """
     if untold := next((array for array in card.arrays if not array.drives), None):
         raise ForeignArrayError(f"The controller does not report which drives {untold.called} has.")
@@ -156,9 +156,9 @@ def _array_of(drives: Sequence[ControllerDrive], card: ControllerArrays) -> Cont
 
 
 def _absence_text(drives: Sequence[ControllerDrive], card: ControllerArrays) -> str:
-    """Return a sentence that nothing of the array exists.
+    """Return a sentence which states that no part of the array exists.
 
-    Raises ForeignArrayError for a drive that is a member of something anyway.
+    Raises ForeignArrayError for a drive that shows evidence of a membership although no array lists it.
     """
     for drive in drives:
         if drive.part_of:
@@ -170,7 +170,7 @@ def _absence_text(drives: Sequence[ControllerDrive], card: ControllerArrays) -> 
 def _is_nameless(
     array: CreatedArray, card_array: ControllerArray, drives: Sequence[ControllerDrive], card: ControllerArrays
 ) -> bool:
-    """Return whether the array still lacks its name. Raises ForeignArrayError if it is another array."""
+    """Return whether the found array still lacks its name. Raises ForeignArrayError if it is not the created array."""
     where = f"{card_array.called[:1].upper()}{card_array.called[1:]}"
     if set(card_array.drives) != {drive.place for drive in drives}:
         raise ForeignArrayError(f"{where} does not consist of exactly its drives.")

@@ -1,4 +1,4 @@
-"""Labels of devices in questions, and the token that confirms each. No I/O."""
+"""Labels of devices in confirmation questions, each with the token to type. No I/O."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from backends.text import clean
 from backends.values import dataclass
 
 LENGTH = 6
-"""Characters of a serial number or WWN that have to be typed, if they identify one device only."""
+"""Number of last characters of a serial number or WWN to type; more are needed if another device ends the same."""
 
 SHORTEST = 4
 """Minimum length of a serial number that is used as a token."""
 
 _ARRAYS = ("md.", "dm.")
-"""Prefixes of ids that are UUIDs of arrays, which are printed on no device."""
+"""Prefixes of WWNs that are really UUIDs of arrays, which are not printed on any label."""
 
 
 _MAPPED = {
@@ -32,7 +32,7 @@ _MAPPED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceLabel:
-    """A device as a question shows it."""
+    """A device as a confirmation question shows it."""
 
     name: str
     """Address or node."""
@@ -43,7 +43,7 @@ class DeviceLabel:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence, `/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
+        """Return the label as a sentence: `/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
         return f"{self.name} is {self.description}."
 
 
@@ -57,9 +57,10 @@ def device_label(
 ) -> DeviceLabel:
     """Return the label of a device among all others of the machine.
 
-    One of `others` may be the device itself under another name, unless they are known to be `apart`. The token is the
-    end of its serial number or WWN: six characters, or more if another device has the same end. Without both it is the
-    name: the administrators' (`called`), else the kernel's. `name`: name in the sentence, by default that name.
+    One of `others` may be the device itself under another name, unless `apart` says that they are all different
+    devices. The token is the end of the serial number or WWN: six characters, or more if another device has the same
+    end. A device with neither is confirmed by its name: `called`, as administrators call it, else the kernel's. `name`:
+    name in the sentence, by default the same name.
     """
     own_name = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
@@ -74,7 +75,7 @@ def confirm_token(plates: Iterable[DeviceLabel]) -> str:
 
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
-    """Return the label of a device of an inventory; of an unknown target only its address."""
+    """Return the label of a device of an inventory; for an unknown target the label has only its address."""
     device = next((entry for entry in inventory.devices if entry.target == target), None)
     if device is None:
         return device_label(Identity(name=target.address), name=str(target))
@@ -87,24 +88,28 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
 
 
 def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
-    """Return the label of a device that will be made of drives: the token is the end of the first serial number."""
+    """Return the label of a device to be created from drives. The token is the end of the first serial number."""
     word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
     drives = ", ".join(map(clean, serials)) or "unknown drives"
     return DeviceLabel(name=str(target), description=f"to be created from the drives {drives}", token=word)
 
 
 def _is_other(device: Device, other: Device) -> bool:
-    """Return whether the devices could be confused: controllers only with controllers, devices of one node never."""
+    """Return whether the two are different devices that a user could confuse.
+
+    Controllers are confused only with controllers. Two devices with the same node are one device.
+    """
     if isinstance(device, Controller) or isinstance(other, Controller):
         return other is not device and isinstance(device, Controller) and isinstance(other, Controller)
     return other is not device and (device.device is None or device.device != other.device)
 
 
 def _marks(device: Identity) -> tuple[str, ...]:
-    """Return serial number and WWN as they can be typed.
+    """Return the serial number and the WWN without characters that cannot be typed.
 
     The serial number of a virtual drive of a MegaRAID controller is its WWN written backwards (VPD page 0x80). It ends
-    in the maker's number, which all of them share, so the WWN is used, as tools and labels show it.
+    in the maker's number, which is the same for all virtual drives. So only the WWN is used, as tools and labels show
+    it.
     """
     serial, wwn = _plain(device.serial), _plain(device.wwn)
     wwn = "" if wwn.startswith(_ARRAYS) else wwn.partition(".")[2] or wwn
@@ -117,7 +122,7 @@ def _plain(mark: str | None) -> str:
 
 
 def _identity(device: Device) -> Identity:
-    """Return the identity of a device: the kernel's if it has a node, else its controller's facts."""
+    """Return the identity of a device: as the kernel reports it if there is a node, else as its controller does."""
     identity = None if isinstance(device, Controller) else device.identity
     if identity is not None and identity.devno is not None:
         return identity

@@ -11,8 +11,8 @@ _NEAR = 0.6
 
 
 def nearest_word(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the most similar candidate in any case, preferably with the same letters; None if none is similar."""
-    from difflib import get_close_matches  # most commands have no typing error
+    """Return the most similar candidate; None if none is similar. Case is ignored, but the same case is preferred."""
+    from difflib import get_close_matches  # imported here, because most commands contain no typing error
 
     by_lower = {candidate.lower(): candidate for candidate in reversed(tuple(candidates))}
     swapped = [candidate for candidate in by_lower if sorted(candidate) == sorted(word.lower())]

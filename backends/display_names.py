@@ -12,11 +12,14 @@ _ON_A_CARD = re.compile(r"/c\d+(?:/[a-z]\d+)+|/(?:slot|arc|aac)\d+[a-zA-Z]?/ld\d
 
 
 def name_of(device: Device) -> str:
-    """Return `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`: never a number that may change its device at a reboot."""
+    """Return the display name: `c0`, `ssd`, `e245:s10`, `sda`, `md0`, `vg0/db`.
+
+    It is never a number that may belong to another device after a reboot.
+    """
     address = device.target.address
     match device:
         case Array() if device.device != f"/dev/{address}" and device.name:
-            return device.name  # md arrays are known by the kernel's name
+            return device.name  # administrators call md arrays by the kernel's name
         case Drive() | Array() if device.controller is not None:
             address = address.removeprefix(f"{device.controller.address.rstrip('/')}/")
         case _:
@@ -31,7 +34,7 @@ def find_by_name(inventory: Inventory, name: str) -> tuple[Device, ...]:
 
 
 def addresses(inventory: Inventory, device: Device) -> tuple[str, ...]:
-    """Return every address of a device, its own first: the kernel's and the vendor's, and those of all paths."""
+    """Return every address of a device: its own first, then the kernel's, the vendor's and the nodes of all paths."""
     return tuple(dict.fromkeys((str(device.target), *_others(inventory, device))))
 
 
@@ -51,5 +54,5 @@ def is_behind_controller(text: str) -> bool:
 
 
 def is_path(text: str) -> bool:
-    """Return whether a target is given as a folder or file, not as a node or an address behind a controller."""
+    """Return whether a target names a folder or file, not a device node or an address behind a controller."""
     return text.startswith(("/", "./", "../", "~/")) and not (text.startswith("/dev/") or is_behind_controller(text))

@@ -12,8 +12,8 @@ T = TypeVar("T")
 class RaidbenchError(Exception):
     """Base of all errors that are reported to the user.
 
-    `str(error)` is the sentence. `hint` is the next step ("" if nothing helps). `evidence` is raw text (a tool's
-    stderr, a path) for the log and for closer inspection; it is not cleaned for the terminal.
+    `str(error)` is the sentence. `hint` is the next step for the user ("" if nothing helps). `evidence` is raw text (a
+    tool's stderr, a path) for the log and for closer inspection; it is not cleaned for the terminal.
     """
 
     def __init__(self, message: str, *, hint: str = "", evidence: str = "") -> None:
@@ -37,9 +37,9 @@ class ToolFailedError(RaidbenchError):
 
 
 class ToolTimeoutError(ToolFailedError):
-    """A program did not answer in the time allowed for a read.
+    """A program that only reads did not finish in the allowed time.
 
-    `devices`: kernel names of the disks that it waits for; () if unknown.
+    `devices`: kernel names of the disks for which it waits; () if unknown.
     """
 
     def __init__(self, message: str, *, hint: str = "", evidence: str = "", devices: tuple[str, ...] = ()) -> None:
@@ -52,7 +52,7 @@ class NotFoundError(RaidbenchError):
 
 
 class UnknownSettingError(NotFoundError):
-    """An existing target has no setting of that key, as far as this version knows."""
+    """The target exists, but this version knows no setting with that key for it."""
 
 
 class InvalidValueError(RaidbenchError):
@@ -64,15 +64,15 @@ class BlockedError(RaidbenchError):
 
 
 class RefusedError(RaidbenchError):
-    """A guard refused: in use, not blank and not confirmed, read-only mode. Exit status 3."""
+    """raidbench refuses the action: device in use, content not confirmed, read-only mode. Exit status 3."""
 
 
 class HeldError(RefusedError):
-    """Another process has the lock; later the action may be possible."""
+    """Another process has the lock. The action may succeed later."""
 
 
 class NewerError(RefusedError):
-    """A newer version wrote the data in a way that this one would misread; the message names that version."""
+    """A newer version of raidbench wrote data that this one would misread. The message names that version."""
 
 
 class DeviceGoneError(RaidbenchError):
@@ -80,7 +80,7 @@ class DeviceGoneError(RaidbenchError):
 
 
 class AnotherDeviceError(DeviceGoneError):
-    """Another device has the given name now. Exit status 3."""
+    """The name now belongs to a different device than the expected one. Exit status 3."""
 
 
 class StorageError(RaidbenchError):
@@ -89,7 +89,7 @@ class StorageError(RaidbenchError):
 
 @contextmanager
 def storage_errors(failure: str, *, hint: str = "", consequence: str = "") -> Iterator[None]:
-    """Raise StorageError for an OSError inside the block: `failure: reason.`, then a sentence on the consequence."""
+    """Turn an OSError inside the block into a StorageError: `failure: reason.`, then the sentence `consequence`."""
     try:
         yield
     except OSError as error:

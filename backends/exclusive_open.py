@@ -1,6 +1,6 @@
-"""Exclusive opens of devices: the only complete test for use, and the lock during a run.
+"""Exclusive opens of devices: the only complete test whether a device is in use, and the lock during a run.
 
-Apart from backends.system.local this is the only module of the backends that opens anything: an open file cannot pass
+Apart from backends.system.local, no other module of the backends opens files or devices: an open file cannot be passed
 through a `Host`.
 """
 
@@ -26,7 +26,7 @@ from backends.topology.leftovers import Place, Reader
 from backends.topology.signatures import LENGTH, Marks, uuids_in
 
 _CLOSED = (errno.ENXIO, errno.ENODEV)
-"""Errors of open(2) for a disk that the kernel gave up or set offline."""
+"""Errors of open(2) for a disk that the kernel has removed or set offline."""
 
 _BLKGETDISKSEQ = 0x80081280
 """ioctl for the sequence number of the disk behind an open file (linux/fs.h, Linux >= 5.15)."""
@@ -35,8 +35,8 @@ _BLKGETDISKSEQ = 0x80081280
 def claim(device: str, devno: str) -> str | None:
     """Open a device exclusively and close it again; return None if that worked, else the reason as text.
 
-    O_EXCL on a block device without O_CREAT asks the kernel for a claim (open(2)): mounted filesystems in any
-    namespace, swap, md, dm and other claims exclude it, on the disk and on its partitions.
+    O_EXCL without O_CREAT on a block device claims the device in the kernel (open(2)). The claim fails if a filesystem
+    mounted in any namespace, swap, md, dm or another program has claimed the disk or one of its partitions.
     """
     try:
         number = probe_open(device, os.O_RDONLY | os.O_EXCL | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -53,12 +53,12 @@ def claim(device: str, devno: str) -> str | None:
 
 
 def claim_on(host: Host) -> Claim | None:
-    """Return `claim` if this process can open the devices of the host, else None."""
+    """Return the function `claim` if this process can open the devices of the host, else None."""
     return claim if host.capabilities.opens_devices else None
 
 
 def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...] | None:
-    """Return parts of a device, read from the disk itself; None if that is not possible."""
+    """Return the bytes at `places` of a device, read from the disk and not from the page cache; None if that fails."""
     try:
         descriptor = os.open(device, os.O_RDONLY | os.O_DIRECT | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -68,7 +68,7 @@ def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...
             return None
         parts = []
         for start, length in places:
-            with mmap.mmap(-1, length) as room:  # page-aligned, as direct I/O requires
+            with mmap.mmap(-1, length) as room:  # anonymous memory is page-aligned, as direct I/O requires
                 parts.append(room[: os.preadv(descriptor, [room], start)])
         return tuple(parts)
     except OSError:
@@ -78,35 +78,38 @@ def pieces(device: str, devno: str, places: Sequence[Place]) -> tuple[bytes, ...
 
 
 def pieces_on(host: Host) -> Reader | None:
-    """Return `pieces` if this process can open the devices of the host, else None."""
+    """Return the function `pieces` if this process can open the devices of the host, else None."""
     return pieces if host.capabilities.opens_devices else None
 
 
 def marks(device: str, devno: str) -> frozenset[str] | None:
-    """Return the UUIDs at the beginning of a device, read from the disk itself; None if that is not possible."""
+    """Return the UUIDs at the beginning of a device, or None if it cannot be read.
+
+    They are read from the disk and not from the page cache.
+    """
     read = pieces(device, devno, ((0, LENGTH),))
     return uuids_in(read[0]) if read is not None and read[0] else None
 
 
 def marks_on(host: Host) -> Marks | None:
-    """Return `marks` if this process can open the devices of the host, else None."""
+    """Return the function `marks` if this process can open the devices of the host, else None."""
     return marks if host.capabilities.opens_devices else None
 
 
 class DeviceClaim:
-    """A device that is open from the last check to the end of a run; an asynchronous context manager.
+    """A device that stays open from the last check to the end of a run; an asynchronous context manager.
 
-    For writing it is opened exclusively, so that mount, mkfs and other raidbench processes are kept out. For reading it
-    is opened read-only, and exclusively only if `exclusive`. Programs get `path`, which leads to this device even if
-    its name is given to another one meanwhile.
+    For writing, the device is opened exclusively, so that mount, mkfs and other raidbench processes cannot use it. For
+    reading, it is opened read-only, and exclusively only if `exclusive` is set. Programs get `path`, which leads to
+    this device even if another device gets its name meanwhile.
     """
 
     def __init__(self, device: str, identity: Identity, *, write: bool, exclusive: bool = False) -> None:
-        """Nothing is opened before the context is entered."""
+        """Store the arguments. The device is opened when the context is entered."""
         self.device = device
-        """Node that is opened."""
+        """Device node to open."""
         self.identity = identity
-        """Identity that it must have."""
+        """Identity that the opened device must have."""
         self._flags = os.O_RDWR if write else os.O_RDONLY
         self._flags |= os.O_EXCL if write or exclusive else 0
         self._descriptor: int | None = None
@@ -115,17 +118,17 @@ class DeviceClaim:
     def path(self) -> str:
         """Return `/proc/PID/fd/N` of the open device. Raises ValueError if it is not open."""
         if self._descriptor is None:
-            raise ValueError(f"{self.device} is not held")
+            raise ValueError(f"{self.device} is not open")
         return f"/proc/{os.getpid()}/fd/{self._descriptor}"
 
     def pass_descriptor(self, gid: int) -> int:
-        """Return a descriptor of the open device that programs of group `gid` can open again.
+        """Return a new descriptor of the open device that programs of group `gid` can open again.
 
-        It is for reading only unless the device is open for writing. The caller closes it. Raises RefusedError or
+        It is read-only unless the device is open for writing. The caller must close it. Raises RefusedError or
         DeviceGoneError if the device cannot be opened.
         """
         if self._descriptor is None:
-            raise ValueError(f"{self.device} is not held")
+            raise ValueError(f"{self.device} is not open")
         from backends.system.local.fd_passing import open_for
 
         number = os.fstat(self._descriptor).st_rdev
@@ -138,7 +141,10 @@ class DeviceClaim:
         return descriptor
 
     def open(self) -> None:
-        """Open and verify the device. Raises RefusedError if it is in use, DeviceGoneError if it is another one."""
+        """Open and verify the device.
+
+        Raises RefusedError if it is in use, DeviceGoneError if it is not the expected device.
+        """
         try:
             descriptor = open_device(self.device, self._flags | os.O_NONBLOCK | os.O_CLOEXEC)
         except TimeoutError:

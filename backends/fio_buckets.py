@@ -1,7 +1,7 @@
 """fio's latency buckets: 64 for each power of two, named by the midpoint that fio prints in `bins`.
 
-A latency below 128 ns has a bucket of its own; above, a midpoint is at most 0.78 % off. The last bucket has everything
-from 17.18 s on (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
+Each latency below 128 ns has a bucket of its own. Above that, a latency differs from the midpoint of its bucket by at
+most 0.78 %. The last bucket counts all latencies from 17.18 s on (fio's stat.h, FIO_IO_U_PLAT_BITS 6, 29 groups).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ _BITS = 6
 _PER_GROUP = 1 << _BITS
 _GROUPS = 29
 LAST_BUCKET = _GROUPS * _PER_GROUP - 1
-"""Number of the last bucket, which has all longer latencies."""
+"""Number of the last bucket, which also counts all longer latencies."""
 
 
 def bucket_of(value: int) -> int:
@@ -38,4 +38,4 @@ def edges_of(bucket: int) -> tuple[int, int]:
 
 
 LAST_VALUE = value_of(LAST_BUCKET)
-"""Value that fio prints for everything from 17.18 s on; use `max` instead."""
+"""Value that fio prints for any latency from 17.18 s on. fio's `max` is the exact value."""

@@ -1,7 +1,7 @@
 """Queries to the firmware of MegaRAID controllers, as a closed table: no other query is possible. No I/O.
 
-The driver's management interface would accept any command, including those that erase arrays. So the rest of raidbench
-never uses opcodes: it names a `FirmwareQuery`, and every query only reads.
+The driver's management interface accepts any command, including those that erase arrays. So no other part of raidbench
+uses opcodes: it names a `FirmwareQuery`, and every query only reads.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MfiCommand:
-    """An MFI direct command whose data only flows from the controller to the host."""
+    """An MFI direct command that only transfers data from the controller to the host."""
 
     opcode: int
     """`MR_DCMD_*` (drivers/scsi/megaraid/megaraid_sas.h) or `MFI_DCMD_*` (FreeBSD, sys/dev/mfi/mfireg.h)."""
     size: int
     """Size of the answer in bytes."""
     subject: str = ""
-    """Format of the object's number in the mailbox (struct's letters); "" for queries about the controller."""
+    """`struct` format of the drive's or virtual drive's number in the mailbox; "" for queries about the controller."""
 
 
 class FirmwareQuery(Enum):
@@ -42,28 +42,28 @@ class FirmwareQuery(Enum):
     CONFIGURATION_SIZE = MfiCommand(0x04010000, 32)
     """Header of the configuration, which contains its length."""
     CONFIGURATION = MfiCommand(0x04010000, 65536)
-    """Drive groups, their virtual drives and spares: `mfi_config_data`, in the length that the header gives."""
+    """Drive groups, their virtual drives and spares: `mfi_config_data`. The header contains its real length."""
     BATTERY = MfiCommand(0x05010000, 64)
     """Battery or capacitor: `mfi_bbu_status`."""
 
 
 @runtime_checkable
 class FirmwareQueryHost(Protocol):
-    """A host whose controllers can be queried. Only the local machine is one."""
+    """A host whose controllers can be queried through the driver. Only the local machine is one."""
 
     @property
     def firmware_queries(self) -> bool:
         """Return whether the user permits queries."""
 
     async def firmware_reachable(self) -> str | None:
-        """Return None if a controller may be queried, else the reason as text. Sends no query."""
+        """Return None if controllers can be queried, else the reason as text. Sends no query."""
 
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> bytes:
-        """Return the answer of the controller behind SCSI host `host_number`.
+        """Return the answer of the controller behind SCSI host `host_number` to a query.
 
-        `subject` is the number of the drive or virtual drive that a query is about; `size` requests fewer bytes than
-        the query's own. Raises ToolMissingError (no device node), RefusedError (no root, not allowed, another driver's
-        node), ToolFailedError (the controller refuses) or ToolTimeoutError (no answer).
+        `subject` is the number of the drive or virtual drive that the query is about. `size` requests fewer bytes than
+        the query's default. Raises ToolMissingError (no device node), RefusedError (no root, not allowed, another
+        driver's node), ToolFailedError (the controller refuses) or ToolTimeoutError (no answer).
         """

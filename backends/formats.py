@@ -1,7 +1,7 @@
-"""Versions of file formats: which ones this program reads, and the error for a newer one.
+"""Versions of file formats: the versions that this program reads, and the error for a newer one.
 
-A format's number is raised if an older program would misread or lose something: a new kind of event or record, another
-meaning of a field. A new field does not raise it. Every program reads all formats up to its own.
+The version of a format is raised if an older program would misread or lose data: for a new kind of event or record, or
+a new meaning of a field. It is not raised for a new field. Every program reads all versions up to its own.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class FileFormat(StrEnum):
 _RAISED = {FileFormat.SESSION: 3, FileFormat.INDEX: 2, FileFormat.RACK: 3}
 
 FORMATS: Mapping[FileFormat, int] = {kept: _RAISED.get(kept, 1) for kept in FileFormat}
-"""Versions that this program writes, which are the newest that it reads."""
+"""Versions that this program writes. They are also the newest versions that it reads."""
 
 
 def is_newer(file_format: FileFormat, number: object) -> bool:
-    """Return whether only a newer program reads a format."""
+    """Return whether this version of a format is newer than this program can read."""
     return isinstance(number, int) and number > FORMATS[file_format]
 
 
 def require_known(file_format: FileFormat, number: object, program: object, subject: str) -> None:
-    """Raise NewerError for a format that only a newer program reads, ValueError for an invalid number.
+    """Raise NewerError for a format version that only a newer program reads, ValueError for an invalid number.
 
-    `program`: version that wrote it, if known. `subject`: subject of the error sentence.
+    `program`: version of raidbench that wrote the data, if known. `subject`: subject of the error sentence.
     """
     if not isinstance(number, int) or number < 1:
         raise ValueError(f"format {number!r}")
@@ -53,7 +53,7 @@ def require_known(file_format: FileFormat, number: object, program: object, subj
 
 
 def newer_error(file_format: FileFormat, number: object, program: object, subject: str) -> NewerError:
-    """Return the error for a format that this program is too old for."""
+    """Return the error for a format version that is too new for this program."""
     named = isinstance(program, str) and program
     by = f"raidbench {clean(program, 40)}" if isinstance(program, str) and program else "a newer raidbench"
     return NewerError(

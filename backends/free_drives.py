@@ -1,4 +1,4 @@
-"""Disks of the kernel that are free for a new array, judged by the guard and by their content."""
+"""Disks of the kernel that are free for a new array, according to the guard and their content."""
 
 from __future__ import annotations
 
@@ -14,17 +14,22 @@ from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 
 _NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
-"""Interfaces of devices that are no real disks; a multipath disk has its own interface."""
+"""Interfaces of devices that are no real disks. A multipath disk is not among them: it has an interface of its own."""
 
 _MEMBERS = {
     "crypto_LUKS": "it has a LUKS header (encrypted volume)",
     "btrfs": "it has a btrfs filesystem, which may span other disks",
 }
-"""Reasons against disks that are part of something bigger, by blkid's TYPE. A confirmed run may still write to them."""
+"""Reasons against disks whose content may belong to a larger volume, by blkid's TYPE.
+
+A run that the user confirmed may still write to such disks.
+"""
 
 _AT_ONCE = 2
-"""Disks that are examined at the same time: each takes three programs, and a program that starts slowly counts as a
-disk that does not answer."""
+"""Number of disks that are examined at the same time.
+
+Each needs three programs. If too many start at once, a slow start would look like a disk that does not answer.
+"""
 
 
 def kernel_disks(inventory: Inventory) -> tuple[Drive, ...]:
@@ -33,7 +38,7 @@ def kernel_disks(inventory: Inventory) -> tuple[Drive, ...]:
 
 
 async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candidate, ...]:
-    """Return these disks with all reasons against each. Writes nothing."""
+    """Return these disks as candidates for members, each with all reasons against it. Writes nothing."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def candidate(drive: Drive) -> Candidate:
@@ -56,7 +61,10 @@ def _is_disk(drive: Drive, inventory: Inventory) -> bool:
 
 
 async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
-    """Return a disk as a candidate, judged as for a run that writes to all of it, and by signatures of members."""
+    """Return a disk as a candidate for a member, with all reasons against it.
+
+    The reasons are those against a run that writes to the whole disk, and those of `_MEMBERS`.
+    """
     assert drive.device is not None
     bare = Candidate(
         drive=drive.target,

@@ -1,4 +1,4 @@
-"""The guard: decides from facts whether a device may be read or written raw, and keeps it open for that."""
+"""The guard: decides from facts whether a raw device may be read or written, and keeps it open for that access."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from backends.values import dataclass
 
 
 class Intent(StrEnum):
-    """Access to the raw device."""
+    """Intended access to the raw device."""
 
     READ = "read"
-    """Read only: allowed on a device in use, too."""
+    """Read only: also allowed on a device in use."""
     WRITE = "write"
     """Write or discard: destroys the content."""
 
@@ -38,23 +38,23 @@ class GuardResult:
     """The guard's decision with its reasons as text."""
 
     device: str
-    """The device judged."""
+    """The device that was checked."""
     ok: bool
-    """Not refused; a confirmation may still be needed."""
+    """Whether the access is not refused. A confirmation may still be needed."""
     refused: tuple[str, ...] = ()
-    """Every reason against it, each a sentence. No option overrides them."""
+    """Every reason against the access, each a sentence. No option overrides them."""
     hint: str = ""
-    """Next step."""
+    """Next step for the user."""
     needs_confirmation: bool = False
     """Whether it has content, so that the user must type the token of its label."""
     label: DeviceLabel | None = None
     """Label with the token, for a device that may be written to."""
     content: tuple[str, ...] = ()
-    """Content that would be destroyed, one line each."""
+    """Content that would be destroyed, one line for each filesystem or other signature."""
 
     @property
     def shown(self) -> str:
-        """Return the display name: a lasting name if the kernel's may change at a reboot, else the node."""
+        """Return the display name: a lasting name if the kernel's name may change at a reboot, else the node."""
         return self.device if self.label is None else self.label.name
 
     @property
@@ -63,7 +63,7 @@ class GuardResult:
         return None if self.label is None else self.label.token
 
     def confirmed_by(self, typed: str | None) -> bool:
-        """Return whether the access is allowed with the text that was typed."""
+        """Return whether the access is allowed after the user typed this text."""
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
@@ -95,11 +95,11 @@ _HINTS = {
     "be "
     "measured here as well.",
 }
-"""Next step by kind of use; the first kind that applies counts."""
+"""Next step by kind of use, or by doubt about the disk. The first entry that applies is shown."""
 
 
 _UNCHECKED = ("unknown", "unseen")
-"""Kinds of use which only say that a check was not possible."""
+"""Kinds of use that mean that a check was not possible, not that a use was found."""
 
 
 _FREE_SPACE_HINT = "Add free space first, or write less with a smaller --size."
@@ -107,7 +107,7 @@ _FREE_SPACE_HINT = "Add free space first, or write less with a smaller --size."
 
 
 def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> GuardResult:
-    """Return the decision by the facts alone; no I/O. Checks that were not possible count against writing.
+    """Return the decision by the facts alone; no I/O. A check that was not possible forbids writing.
 
     `area`: range that will be written to.
     """
@@ -135,7 +135,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
 
 
 def _read_refusals(facts: DeviceFacts) -> tuple[tuple[str, ...], str]:
-    """Return the reasons against even reading, and a hint."""
+    """Return the reasons that forbid even reading, and a hint."""
     if not facts.is_block:
         return (f"{facts.shown} is not a block device.",), "`raidbench devices` lists what is there."
     if not facts.size_bytes:
@@ -162,7 +162,7 @@ def _against_writing(facts: DeviceFacts) -> list[str]:
 
 
 def _marks(facts: DeviceFacts) -> list[tuple[Signature, MemberSignature]]:
-    """Return the signatures that mark the device as part of something bigger, in use or not."""
+    """Return the signatures that mark the device as a member of an array, pool or volume, in use or not."""
     return [(signature, mark) for signature in facts.signatures if (mark := mark_of(signature.kind)) is not None]
 
 
@@ -189,12 +189,12 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     content = "unknown content (probing failed)" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
-    uuid = f", UUID {signature.uuid}" if signature.uuid else ""  # a filesystem that was re-created has another UUID
+    uuid = f", UUID {signature.uuid}" if signature.uuid else ""  # shows whether the filesystem was re-created meanwhile
     return f"{_node_of(facts, signature.part)}: {content}{label}{size}{uuid}"
 
 
 def require(verdict: GuardResult, typed: str | None = None, token_for_all: str = "") -> None:
-    """Raise RefusedError unless the decision and the text that was typed allow the access.
+    """Raise RefusedError unless the decision and the token that the user typed allow the access.
 
     `token_for_all`: the token to ask for if this device is one of several that lose data.
     """
@@ -219,7 +219,7 @@ def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | Non
 
 
 def content_changed_error(device: str, new: Sequence[str]) -> RefusedError:
-    """Return the error for a device with content that was not shown at confirmation. `new`: from `new_content`."""
+    """Return the error for a device with content that was not shown at confirmation. `new`: result of `new_content`."""
     return RefusedError(
         f"The content of {device} changed after you confirmed it: {'; '.join(new)}.",
         hint="Check the device and try again.",
@@ -229,9 +229,10 @@ def content_changed_error(device: str, new: Sequence[str]) -> RefusedError:
 async def judge_device(
     host: Host, device: str, intent: Intent, area: WriteRange = WHOLE
 ) -> tuple[DeviceFacts, GuardResult]:
-    """Return the present facts of a device and the decision.
+    """Return the current facts of a device and the decision.
 
-    `area`: range that will be written to. The root helper opens the complete device, so there all of it counts.
+    `area`: range that will be written to. If the root helper opens the device, the decision covers the whole device,
+    because the helper does not limit the range.
     """
     if host.root_side is not None:
         lent = await helper_device_facts(host.root_side, device, writing=intent is Intent.WRITE)
@@ -253,18 +254,19 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
     )
     if host.capabilities.harmed:
         return facts
-    # Nothing can be opened on a simulated host, and nothing can be harmed.
+    # A simulated host has no devices to open, and nothing on it can be damaged.
     return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind not in _UNCHECKED))
 
 
 async def require_free(
     host: Host, device: str | None, shown: Collection[Signature] | None = None
 ) -> tuple[Signature, ...]:
-    """Return the content of a device that a tool is about to destroy; the caller has confirmation for it.
+    """Return the content of an unused device that a tool is about to destroy. The caller has the user's confirmation.
 
-    `shown`: content at confirmation, None to find out. The device is judged as before a run that writes, and again
-    while it is open. It is closed again, because the tools that re-create arrays or format open it exclusively. Raises
-    RefusedError with the guard's reasons, DeviceGoneError if it vanished.
+    `shown`: content at the time of the confirmation; None if the caller only wants to know the content. The device is
+    checked as before a run that writes, and again while it is open. Then it is closed, because the tools that re-create
+    arrays or format drives open it exclusively. Raises RefusedError with the guard's reasons, DeviceGoneError if the
+    device vanished.
     """
     if device is None:
         raise RefusedError("The block device is unknown, so raidbench cannot verify that it is unused.")
@@ -284,7 +286,7 @@ async def _require_free(host: Host, device: str, shown: Collection[Signature] | 
 
     allow(verdict)
     if host.capabilities.harmed:
-        # Read-only: after closing a file that was open for writing, udev opens the device just when the tool needs it.
+        # Open read-only: udev opens a device after a writer has closed it, just when the tool needs the device.
         async with _claim(host, facts, allow, write=False):
             pass
     return facts
@@ -300,11 +302,12 @@ async def claim_device(
     shown: Collection[str] | None = None,
     area: WriteRange = WHOLE,
 ) -> AsyncGenerator[DeviceClaim, None]:
-    """Judge a device, open it, judge it again, and yield it; close it at the end.
+    """Check a device, open it, check it again, and yield it; close it at the end.
 
-    `meant`: its identity when the user chose it, None without a choice. `shown`: content that was shown when `typed`
-    was requested; only that is confirmed. `area`: range that will be written to. Give `hold.path` to fio. Raises
-    RefusedError if the guard refuses, DeviceGoneError if the device vanished or changed.
+    `meant`: its identity when the user chose it; None if nothing was chosen before. `shown`: content that was shown
+    when the user was asked for the token `typed`; only this content is confirmed. `area`: range that will be written
+    to. fio must use the `path` of the yielded claim. Raises RefusedError if the guard refuses, DeviceGoneError if the
+    device vanished or changed.
     """
 
     def allow(now: GuardResult) -> None:
@@ -327,13 +330,14 @@ async def claim_device(
 async def _claim(
     host: Host, before: DeviceFacts, allow: Callable[[GuardResult], None], *, write: bool, area: WriteRange = WHOLE
 ) -> AsyncGenerator[DeviceClaim, None]:
-    """Open a device exclusively and judge it again: from then on nothing new can claim it."""
+    """Open a device exclusively and check it again. Once it is open, no other program can claim it."""
     identity = _require_identity(host, before)
     async with AsyncExitStack() as stack:
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)  # it is claimed already
+        # No test claim: the device is already claimed here.
+        now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)
         _require_same(now, identity)
         if now.along != before.along:
             raise AnotherDeviceError(
@@ -345,7 +349,7 @@ async def _claim(
 
 
 def _require_identity(host: Host, facts: DeviceFacts) -> Identity:
-    """Return the identity of a device. Raises RefusedError if it cannot be opened from this process."""
+    """Return the identity of a device. Raises RefusedError if this process cannot open the device."""
     if facts.identity is None or claim_on(host) is None:
         raise RefusedError(f"{facts.device} cannot be opened exclusively: it is not on this host.")
     return facts.identity

@@ -1,4 +1,4 @@
-"""Faults that the health of a drive shows, and what they mean for a new array. No I/O."""
+"""Faults of a drive according to its health data, and reasons against a new array of it. No I/O."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from enum import StrEnum
 from backends.model import Drive, Health, Inventory, Media, State
 
 WORN = 80.0
-"""Percent of the rated endurance from which a drive needs a replacement plan."""
+"""Used part of the rated endurance, in percent, from which a drive's replacement should be planned."""
 
 OTHER_ERRORS = 100
-"""Number of other errors from which they are reported.
+"""Number of errors not of the medium from which raidbench reports them.
 
-The counters run since the drive was made and have no time. Each hot-plug, reset and refused command adds a few, so
-that small counts are usual. A bad cable, port or expander adds hundreds.
+The counters run since the drive was made and record no times. Each hot-plug, reset and refused command adds a few, so
+small counts are normal. A bad cable, port or expander adds hundreds.
 """
 
 _WARMEST = {Media.HDD: 60.0, Media.SSD: 70.0, Media.NVME: 70.0, Media.UNKNOWN: 70.0}
@@ -26,14 +26,14 @@ Drives of unknown media get the higher limit. Virtual disks and RAM have none.
 
 _FLASH_ON_PCIE = "pcie"
 _WARMEST_ON_PCIE = 78.0
-"""Temperature at which ioMemory cards begin to slow down: it is that of the controller chip (Fusion-io KB 37)."""
+"""Temperature of the controller chip at which ioMemory cards begin to slow down (Fusion-io KB 37)."""
 
 FOREIGN = "it has a foreign configuration and may belong to an array of another controller"
-"""Reason against a new array of a drive with a foreign configuration."""
+"""Reason against using a drive with a foreign configuration in a new array."""
 
 
 class HealthFault(StrEnum):
-    """Faults of a drive, most severe first. The values are the words in the device list."""
+    """Faults of a drive, most severe first. The device list shows the values."""
 
     PREDICTS_FAILURE = "predicts failure"
     LOCKED = "locked"
@@ -50,7 +50,10 @@ class HealthFault(StrEnum):
 
 
 def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, ...]:
-    """Return the faults of a drive, most severe first. `health`: the merged health, if other views add to its own."""
+    """Return the faults of a drive, most severe first.
+
+    `health`: the health merged from several views of the drive, if there are others than `drive`.
+    """
     reported = drive.health if health is None else health
     limit = warmest(drive, reported)
     present = {
@@ -66,12 +69,12 @@ def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, 
 
 
 def is_failing(health: Health) -> bool:
-    """Return whether the drive or its controller predicts a failure, by its word or by a counter."""
+    """Return whether the drive or its controller predicts a failure, by a status or by a counter."""
     return bool(health.predicts_failure or health.predictive_errors)
 
 
 def warmest(drive: Drive, health: Health) -> float | None:
-    """Return the temperature from which a drive is too warm: its own limit, else the usual one of its media."""
+    """Return the temperature from which a drive is too warm: its own limit, else the usual limit for its media."""
     if health.temperature_limit is not None and health.temperature_limit > 0:
         return health.temperature_limit
     if drive.interface == _FLASH_ON_PCIE:
@@ -85,16 +88,16 @@ def worst_fault(drive: Drive) -> HealthFault | None:
 
 
 def health_at(inventory: Inventory, drive: Drive) -> Health:
-    """Return the health of a drive, merged with that of the other views of the same node."""
+    """Return the health of a drive, merged from all views with the same node."""
     views = inventory.at(drive.device) if drive.device is not None else ()
     others = (view.health for view in views if isinstance(view, Drive) and view.target != drive.target)
     return merge_health((drive.health, *others))
 
 
 def merge_health(reports: Iterable[Health]) -> Health:
-    """Return one health of several reports on one drive: a fault in any of them counts, else the first known value.
+    """Merge several health reports on one drive: a fault in any report counts, else the first known value.
 
-    Temperature and its limit come from one report, because each sensor has its own limit.
+    The temperature and its limit come from the same report, because each sensor has its own limit.
     """
     all_reports = tuple(reports)
     values: dict[str, bool | int | float | None] = {}
@@ -104,11 +107,11 @@ def merge_health(reports: Iterable[Health]) -> Health:
         values[field.name] = max(reported, default=None) if not flags else any(flags)
     warm = next((report for report in all_reports if report.temperature is not None), Health())
     values |= {"temperature": warm.temperature, "temperature_limit": warm.temperature_limit}
-    return Health(**values)  # type: ignore[arg-type]  # each field keeps the type of its reports
+    return Health(**values)  # type: ignore[arg-type]  # each merged field has the type that it has in the reports
 
 
 def reasons_against(health: Health) -> tuple[str, ...]:
-    """Return the reasons against a new array of a drive, each a clause."""
+    """Return the reasons against using a drive in a new array, each a clause."""
     conditions = (
         (health.foreign, FOREIGN),
         (health.locked, "it is encrypted and locked"),

@@ -1,4 +1,4 @@
-"""Devices opened by the root helper: facts and the received descriptor (`backends.helper_interface`)."""
+"""Devices opened by the root helper: their facts and the descriptors it passes on (`backends.helper_interface`)."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from backends.values import dataclass
 
 
 def _node(device: str) -> str:
-    """Return the node itself: a link may be anywhere, and the helper accepts nodes only."""
+    """Return the node to which a path leads. The helper accepts only nodes, not links to them."""
     return os.path.realpath(device)
 
 
 async def helper_device_facts(side: HelperClient, device: str, *, writing: bool) -> DeviceFacts:
-    """Return the facts of a device as root sees them. Raises RefusedError if the helper refuses."""
+    """Return the facts of a device as the root helper reads them. Raises RefusedError if the helper refuses."""
     data: dict[str, Any] = (await side.ask("facts", device=_node(device), writing=writing))["facts"]
     return DeviceFacts(
         **{
@@ -41,7 +41,10 @@ async def helper_device_facts(side: HelperClient, device: str, *, writing: bool)
 async def helper_content_check(
     side: HelperClient, device: str, shown: Collection[Signature] | None
 ) -> tuple[Signature, ...]:
-    """Return the content of an unused device. Raises RefusedError by the guard, DeviceGoneError if it vanished."""
+    """Return the content of an unused device.
+
+    Raises RefusedError if the guard refuses, DeviceGoneError if the device vanished.
+    """
     confirmed = None if shown is None else [asdict(signature) for signature in shown]
     reply = await side.ask("free", device=_node(device), shown=confirmed)
     return tuple(Signature(**item) for item in reply["signatures"])
@@ -54,11 +57,14 @@ class HelperClaim:
     number: int
     """The helper's number of the claim."""
     lent: bool
-    """Whether the descriptor was passed on. For a device in use it is not, and the helper's own fio reads it."""
+    """Whether the helper passed its descriptor on.
+
+    It does not for a device in use: the helper runs fio there itself.
+    """
 
 
 class HelperDevice:
-    """A device that the root helper opens, usually with its descriptor; an asynchronous context manager."""
+    """A device opened by the root helper, which usually passes its descriptor on; an asynchronous context manager."""
 
     def __init__(
         self,
@@ -70,7 +76,7 @@ class HelperDevice:
         meant: Identity | None,
         shown: Collection[str] | None,
     ) -> None:
-        """Take the arguments of `guard.claim_device`; the helper is asked when the context is entered."""
+        """Store the arguments, as for `guard.claim_device`. The helper opens the device when the context is entered."""
         self._side = side
         self._asked = {
             "device": _node(device),
@@ -85,7 +91,7 @@ class HelperDevice:
 
     @property
     def path(self) -> str:
-        """Return the path for a program: that of the descriptor, else the node."""
+        """Return the path that a program should open: that of the descriptor, else the node."""
         return f"/proc/{os.getpid()}/fd/{self._descriptors[0]}" if self._descriptors else str(self._asked["device"])
 
     @property

@@ -24,7 +24,7 @@ ERRORS: Mapping[str, type[RaidbenchError]] = {
     "AnotherDeviceError": errors.AnotherDeviceError,
     "StorageError": errors.StorageError,
 }
-"""Errors that an answer can contain, by name. Any other becomes a RefusedError."""
+"""Errors that an answer of the helper can contain, by name. Any other error becomes a RefusedError."""
 _NAMES = {error: name for name, error in ERRORS.items()}
 
 
@@ -32,17 +32,20 @@ class HelperClient(Protocol):
     """Connection to the root helper. `app.privsep` lists the verbs and their arguments."""
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """Return the answer. Raises the helper's RaidbenchError, RefusedError if it refuses the request."""
+        """Return the helper's answer.
+
+        Raises the error that the helper reports, RefusedError if it refuses the request.
+        """
 
     def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """Return the answer as `ask` does, but block meanwhile: for requests that are answered at once."""
+        """Return the helper's answer as `ask` does, but block until it arrives: for requests that take no time."""
 
     async def fetch(self, verb: str, **args: object) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Return an answer with the descriptors that came with it; the caller closes them."""
+        """Return the helper's answer and the descriptors that came with it. The caller must close them."""
 
 
 def encode_error(error: RaidbenchError) -> dict[str, Any]:
-    """Return an error as an answer contains it."""
+    """Return an error in the form in which an answer contains it."""
     devices = {"devices": list(error.devices)} if isinstance(error, ToolTimeoutError) else {}
     return {
         **devices,
@@ -54,7 +57,7 @@ def encode_error(error: RaidbenchError) -> dict[str, Any]:
 
 
 def decode_error(data: Mapping[str, Any]) -> RaidbenchError:
-    """Return the error of an answer; an unknown kind becomes a RefusedError."""
+    """Return the error that an answer contains; an unknown kind becomes a RefusedError."""
     error = ERRORS.get(str(data.get("kind")), RefusedError)(
         str(data.get("message", "The root helper refused the request.")),
         hint=str(data.get("hint", "")),

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 
 
 async def shield_to_completion(future: asyncio.Future[T]) -> T:
-    """Wait for work that must not be interrupted; a CancelledError is raised after it ends."""
+    """Wait until work that must not be interrupted ends, then raise the CancelledError if one arrived meanwhile."""
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:
@@ -30,13 +30,13 @@ async def shield_to_completion(future: asyncio.Future[T]) -> T:
             cancelled = error
     if cancelled is not None:
         if not future.cancelled():
-            future.exception()  # retrieve the exception, so that asyncio does not log it
+            future.exception()  # asyncio logs an exception that nobody retrieves
         raise cancelled
     return future.result()
 
 
 def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Return the coroutine function run in its own task, which ends even if its caller is cancelled."""
+    """Make a coroutine function run in its own task, which runs to its end even if the caller is cancelled."""
 
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -46,18 +46,20 @@ def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Calla
 
 
 STALL = 10.0
-"""Seconds in which a program that queries disks must make progress. A disk needs up to ten to spin up, and a scan is to
-end within 15 although one disk never answers."""
+"""Maximum seconds without progress for a program that queries disks.
+
+A disk needs up to ten seconds to spin up. A scan should end within 15 seconds although one disk never answers.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReply:
-    """The only prompt of a program that is answered, and only in exactly this wording."""
+    """The only prompt of a program that raidbench answers, and only in exactly this wording."""
 
     question: str
-    """All output until the program waits; white space is not compared."""
+    """All output up to the prompt. White space is not compared."""
     answer: str
-    """Line that is typed."""
+    """Line that raidbench sends as the answer."""
 
     def fits(self, printed: str) -> bool:
         """Return whether the output is exactly the question."""
@@ -66,29 +68,29 @@ class PromptReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A program to run: words only, never a shell."""
+    """A program to run, as separate arguments, never through a shell."""
 
     argv: tuple[str, ...]
     """Program (a path from `which`) and its arguments."""
     timeout: float = 60.0
-    """Seconds after which a read is killed; a mutating command is never killed."""
+    """Seconds after which a command that only reads is killed. A mutating command is never killed."""
     stall: float | None = None
-    """Seconds without progress after which a read of a program that queries disks is given up; None for others."""
+    """Seconds without progress after which raidbench gives up on a program that queries disks; None for others."""
     mutates: bool = False
-    """Whether it changes the machine; read-only hosts refuse it and it is never killed."""
+    """Whether it changes the machine. If so, read-only hosts refuse it, and it is never killed."""
     env: Mapping[str, str] = field(default_factory=dict)
     """Additions to the clean environment (LC_ALL=C, PATH)."""
     secret: tuple[str, ...] = ()
-    """Words never shown or logged (activation keys)."""
+    """Arguments that are never shown or logged (activation keys)."""
     reply: PromptReply | None = None
-    """Answer to the prompt of a mutating command without a quiet flag; any other prompt is not answered."""
+    """Answer to the prompt of a mutating command that has no quiet flag. raidbench answers no other prompt."""
 
     def shown(self) -> str:
         """Return the command line as a person would type it, secrets masked."""
         return " ".join("***" if word in self.secret else quote(word) for word in self.argv)
 
     def mask(self, text: str) -> str:
-        """Return output of the command without its secrets, because tools repeat their arguments."""
+        """Return output of the command with its secrets masked, because tools repeat their arguments."""
         for secret in sorted(filter(None, self.secret), key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
@@ -118,10 +120,13 @@ class Process(Protocol):
         """Process id, 0 if there is none (simulated)."""
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """Yield standard output as it arrives, until end of file or until the process has exited and is silent."""
+        """Yield standard output as it arrives.
+
+        The iteration ends at end of file, or when the process has exited and no more output comes.
+        """
 
     def interrupt(self) -> None:
-        """Ask the program to stop (SIGINT); it still writes its summary."""
+        """Ask the program to stop (SIGINT). fio still writes its summary."""
 
     def terminate(self) -> None:
         """Terminate the program (SIGTERM)."""
@@ -137,7 +142,7 @@ class Process(Protocol):
 
 
 class WriteDenied(StrEnum):
-    """Why nothing at all may be changed: missing privileges, or the mode of this process."""
+    """Reason why nothing at all may be changed: missing privileges, or the mode of this process."""
 
     NEEDS_ROOT = "needs root"
     READ_ONLY = "read-only mode"
@@ -145,7 +150,7 @@ class WriteDenied(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileStat:
-    """Result of `stat`, as far as it is used."""
+    """The fields of a `stat` result that raidbench uses."""
 
     kind: str
     """`file`, `directory`, `block`, `char`, `link`, `other`."""
@@ -156,7 +161,7 @@ class FileStat:
     place: str | None = None
     """MAJ:MIN:INODE of a regular file, the same for all its names; None if unknown."""
     node: str | None = None
-    """MAJ:MIN:INODE of a block device's node."""
+    """MAJ:MIN:INODE of the device node of a block device."""
     allocated: int | None = None
     """Bytes allocated on the filesystem: fewer than its size for a sparse file. None if unknown."""
 
@@ -168,17 +173,17 @@ class FilesystemSpace:
     size: int
     """Total size in bytes."""
     free: int
-    """Bytes available to a user who is not root."""
+    """Bytes available to users other than root."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessTracking:
-    """Tracking of the programs of a change, so that they are known if raidbench dies."""
+    """Record of the programs that a change runs, so that they are known if raidbench dies."""
 
     lock: int
-    """Open file that the programs inherit: its lock lasts until the last of them ends."""
+    """Descriptor of a locked file that the programs inherit. The file stays locked until the last of them ends."""
     begins: Callable[[int, str], None]
-    """Receives process id and name of each program before it does anything. If it raises, nothing is run."""
+    """Function called with the process id and name of each program before it starts. If it raises, nothing is run."""
 
 
 custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None)
@@ -187,24 +192,27 @@ custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """Capabilities of a host that its protocol does not cover; the defaults are those of a remote machine."""
+    """Capabilities of a host in addition to its methods. The defaults are those of a remote machine."""
 
     opens_devices: bool = False
-    """This process can open its device nodes: an open file does not pass through a host."""
+    """Whether this process can open the device nodes of the host: an open file cannot be passed through a `Host`."""
     shares_files: bool = False
-    """Its paths are this process's paths, so that files there can be created, locked and kept open."""
+    """Whether its paths are also paths of this process, so that files there can be created, locked and kept open."""
     shares_processes: bool = False
-    """Its process ids are this machine's, so that /proc here describes its programs."""
+    """Whether its process ids are those of this machine, so that the local /proc describes its programs."""
     shares_watchdog: bool = False
-    """A program that outlives this one can revert changes there."""
+    """Whether a watchdog program that outlives this one can revert changes there."""
     live: bool = True
-    """Its disks work on their own: their counters count, and they become idle."""
+    """Whether its disks are real ones: their counters advance, and they become idle."""
     counted: Callable[[], float] | None = None
-    """For a simulated host with counters: returns the seconds of its own time that /proc/diskstats covers."""
+    """Function of a simulated host with counters: returns the simulated seconds that /proc/diskstats covers.
+
+    Else None.
+    """
     apart: str = ""
-    """Name of the state of a simulated machine, which is separate from all others; "" for a real machine."""
+    """Name under which the state of a simulated machine is kept, apart from other machines; "" for a real machine."""
     harmed: bool = True
-    """Actions there can cause damage, so that anything that cannot be checked counts as in use."""
+    """Whether actions there can cause damage, so that a device that cannot be checked counts as in use."""
 
 
 THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)
@@ -215,7 +223,7 @@ SIMULATED_MACHINE = Capabilities(live=False, harmed=False, apart="made-up")
 
 
 class Host(Protocol):
-    """One machine: local, over SSH, recorded or simulated. Backends cannot distinguish them."""
+    """One machine: local, over SSH, recorded or simulated. Backends treat all of them alike."""
 
     @property
     def name(self) -> str:
@@ -223,15 +231,15 @@ class Host(Protocol):
 
     @property
     def simulated(self) -> bool:
-        """Whether its answers are simulated. Only used to mark output."""
+        """Whether its data are simulated. Only used to mark output."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """Capabilities that this protocol does not cover."""
+        """Capabilities in addition to these methods."""
 
     @property
     def firmware(self) -> FirmwareQueryHost | None:
-        """Firmware queries of its controllers; None if they cannot be reached."""
+        """Interface for firmware queries to its controllers; None if they cannot be reached."""
 
     @property
     def root_side(self) -> HelperClient | None:
@@ -249,7 +257,7 @@ class Host(Protocol):
         """
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Run a program and stream its output; leaving the context ends it and all its children.
+        """Run a program and stream its output; leaving the context kills it and all its children.
 
         Raises ToolMissingError if it is missing, RefusedError if it mutates a read-only host.
         """
@@ -276,9 +284,9 @@ class Host(Protocol):
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
         """Replace a file atomically, creating its folder if necessary; b"" removes it.
 
-        `before` is what `read_whole` returned. A new file is 0644; an existing one keeps owner, mode and attributes.
-        Raises RefusedError if the file has other content by now or the host is read-only, ToolFailedError if it cannot
-        be written.
+        `before` is the content that `read_whole` returned. A new file has mode 0644; an existing one keeps owner, mode
+        and attributes. Raises RefusedError if the file has other content by now or the host is read-only,
+        ToolFailedError if it cannot be written.
         """
 
     async def list(self, pattern: str) -> tuple[str, ...]:
@@ -288,24 +296,27 @@ class Host(Protocol):
         """Return the final target of a symbolic link (realpath); None if there is none."""
 
     async def stat(self, path: str) -> FileStat | None:
-        """Return what is at `path`, links followed; None if nothing is."""
+        """Return the kind, size and numbers of the file at `path`, links followed; None if there is none."""
 
     async def space_at(self, path: str) -> FilesystemSpace | None:
         """Return the space on the filesystem of `path`; None if unknown."""
 
     async def writable(self, path: str) -> str | None:
-        """Return None if `write` may be tried, else the reason: a `WriteDenied`, or text about this file."""
+        """Return None if `write` may be tried on this file, else the reason: a `WriteDenied`, or another text."""
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Return the absolute path of the first of `names` (absolute or on the fixed PATH) that is executable."""
+        """Return the absolute path of the first executable one of `names`; None if there is none.
+
+        A name is an absolute path, or is searched on the fixed PATH.
+        """
 
 
 @runtime_checkable
 class CanRestart(Protocol):
-    """A host that may be restarted at any time because no user depends on it: a simulated one."""
+    """A host that may be restarted at any time because nobody depends on it: a simulated one."""
 
     async def restart(self, *, without: str | None = None) -> None:
-        """Reboot it: pending values take effect, kernel settings are lost.
+        """Reboot the host: pending values take effect, kernel settings are lost.
 
-        `without`: name of an activated option that it then lacks, as if its key had never been entered.
+        `without`: name of an activated option that is missing after the reboot, as if its key had never been entered.
         """

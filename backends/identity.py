@@ -1,4 +1,4 @@
-"""Identity, uses and content of a device, read before every write. Values only, no I/O."""
+"""Identity, uses and content of a device, which are read before every write. Values only, no I/O."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Identity:
     """A loop device's backing file."""
 
     def same_disk(self, other: Identity) -> bool:
-        """Return whether the other is a path to the same disk, under whatever name.
+        """Return whether the other is a path to the same disk, even under another name.
 
-        One WWN is one disk, as long as serial number, model and size do not contradict: some makers give a whole batch
-        one WWN. So is one serial number, model and size, unless the WWNs differ, as those of the namespaces of an NVMe
-        drive do. The transport is not considered here: see `backends.topology.device_identity`.
+        Equal WWNs mean the same disk, unless serial number, model or size differ: some makers give a whole batch one
+        WWN. Equal serial number, model and size also mean the same disk, unless the WWNs differ, as for the namespaces
+        of an NVMe drive. The transport is not considered here: see `backends.topology.device_identity`.
         """
         if self.wwn is not None and other.wwn is not None:
             return self.wwn == other.wwn and not self._contradicts(other)
@@ -51,9 +51,9 @@ class Identity:
     def perhaps_same_disk(self, other: Identity) -> bool:
         """Return whether the other may be a path to the same disk.
 
-        That takes one WWN, or one serial number and size without different WWNs. Two disks may report one serial number
-        if it is not real (zeros, an enclosure's). One disk may report two along with its WWN: some storage systems give
-        that of the controller that answers.
+        This requires equal WWNs, or an equal serial number and size and no different WWNs. Two disks may report the
+        same serial number if it is not a real one (zeros, or that of an enclosure). One disk may report two serial
+        numbers along with one WWN: some storage systems report the serial number of the controller that answers.
         """
         if self.wwn is not None and other.wwn is not None:
             return self.wwn == other.wwn
@@ -61,10 +61,10 @@ class Identity:
         return all(described) and described == (other.serial, other.size_bytes)
 
     def has_other_serial(self, other: Identity) -> bool:
-        """Return whether both serial numbers are known and belong to two disks.
+        """Return whether both serial numbers are known and belong to different disks.
 
-        A truncated serial number contradicts nothing, nor does a WWN that udev gives as the serial number of a SAS
-        disk.
+        A truncated serial number proves no difference; neither does a WWN that udev reports as the serial number of a
+        SAS disk.
         """
         ours, theirs = (_plain(serial) for serial in (self.serial, other.serial))
         if not ours or not theirs or ours.startswith(theirs) or theirs.startswith(ours):
@@ -75,7 +75,7 @@ class Identity:
         )
 
     def _contradicts(self, other: Identity) -> bool:
-        """Return whether known facts other than the WWN prove that the other is another disk."""
+        """Return whether known facts, apart from the WWN, prove that these are two disks."""
         facts = ((self.model, other.model), (self.size_bytes, other.size_bytes))
         return self.has_other_serial(other) or any(ours and theirs and ours != theirs for ours, theirs in facts)
 
@@ -83,8 +83,8 @@ class Identity:
     def lasting(self) -> str | None:
         """Return an id that stays the same under another name and on another host; None if there is none.
 
-        All paths to a disk have the same id; so do two disks that report one WWN or serial number. That of a loop
-        device is its backing file.
+        All paths to a disk have the same id. So do two disks that report the same WWN or serial number. The id of a
+        loop device is its backing file.
         """
         if self.wwn is not None:
             return f"wwn {self.wwn}"
@@ -93,11 +93,14 @@ class Identity:
         return None if self.backing is None else f"file {self.backing}"
 
     def same_device(self, other: Identity) -> bool:
-        """Return whether two readings are the same device; different known facts mean no."""
+        """Return whether two readings are of the same device. Any known fact that differs means that they are not."""
         return not self.differences(other)
 
     def differences(self, other: Identity) -> str:
-        """Return the differences of another reading as text; "" for the same device. A lost fact is a difference."""
+        """Return the differences of another reading as text; "" for the same device.
+
+        A fact that was known and is now missing is a difference too.
+        """
         facts = {
             "name": (self.name, other.name),
             "serial": (self.serial, other.serial),
@@ -119,11 +122,11 @@ class Use:
     kind: str
     """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown`, `unseen` ..."""
     detail: str
-    """The mount point, the holder, or the program and its PID."""
+    """The mount point, the device that holds it, or the program and its PID."""
     part: str | None = None
     """The partition concerned, None for the complete device."""
     elsewhere: bool = False
-    """Whether it uses the same data under another name; `detail` completes "X is ..."."""
+    """Whether the same data are in use under another device name. Then `detail` completes "X is ..."."""
 
 
 FORMER = "former "
@@ -131,16 +134,16 @@ FORMER = "former "
 
 
 def new_content(lines: Iterable[str], shown: Collection[str]) -> list[str]:
-    """Return content that was not `shown` when the user confirmed its loss.
+    """Return the lines of content that was not `shown` when the user confirmed the loss of data.
 
-    Both are the guard's lines, `/dev/sdc: ext4, 64 MiB`. Remains are not new on a disk (or its partitions) of which
-    content was shown: the beginning is overwritten first, and only then are the remains detected.
+    Both are lines as the guard writes them, `/dev/sdc: ext4, 64 MiB`. Remains are not new on a disk (or its partitions)
+    whose content was shown: they are detected only after the beginning has been overwritten.
     """
     return [line for line in lines if line not in shown and not (is_former(line) and _any_on(line, shown))]
 
 
 def is_former(line: str) -> bool:
-    """Return whether a line of the guard describes remains."""
+    """Return whether a line that the guard wrote describes remains of former content."""
     return f": {FORMER}" in line
 
 
@@ -156,18 +159,18 @@ class Signature:
     kind: str
     """libblkid's TYPE or PTTYPE: `ext4`, `LVM2_member`, `gpt`, or `unknown` if the probe failed.
 
-    For remains it begins with `former` and ends with their position.
+    For remains of former content it begins with `former` and ends with their position.
     """
     label: str | None = None
     """Filesystem label."""
     uuid: str | None = None
     """Filesystem or table UUID."""
     part: str | None = None
-    """The partition it is on, None for the complete device."""
+    """The partition that contains it; None for the complete device."""
     size_bytes: int | None = None
-    """Size of the partition or device it is on."""
+    """Size of the partition or device that contains it."""
 
     @property
     def former(self) -> bool:
-        """Return whether only remains without the beginning are left (backends.topology.leftovers)."""
+        """Return whether the beginning is overwritten and only remains are left (backends.topology.leftovers)."""
         return self.kind.startswith(FORMER)

@@ -1,4 +1,4 @@
-"""Input files that may be anything: the only module that opens paths given by users or other programs."""
+"""Input files of unknown kind: no other module opens paths that users or other programs give."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _KINDS = (
 
 
 class NotRegularError(OSError):
-    """A path that leads to no regular file; `strerror` names the kind."""
+    """Error for a path that does not lead to a regular file; `strerror` names the kind."""
 
 
 def open_input(path: str | Path) -> BinaryIO:
     """Return a regular file opened for reading, links followed. Never blocks.
 
-    Raises OSError if it cannot be opened; NotRegularError for anything else than a regular file.
+    Raises OSError if it cannot be opened, NotRegularError if it is not a regular file.
     """
-    _require_regular(path, os.stat(path))  # opening a device can already have effects
+    _require_regular(path, os.stat(path))  # checked before opening, because opening a device can already have effects
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         _require_regular(path, os.fstat(descriptor))
@@ -39,7 +39,10 @@ def open_input(path: str | Path) -> BinaryIO:
 
 
 def read_input(path: str | Path, largest: int) -> bytes:
-    """Return all bytes of a regular file. Raises OSError if it is larger than `largest` bytes, and as `open_input`."""
+    """Return all bytes of a regular file.
+
+    Raises OSError if it is larger than `largest` bytes, and the errors of `open_input`.
+    """
     with open_input(path) as file:
         data = file.read(largest + 1)
     if len(data) > largest:

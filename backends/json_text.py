@@ -1,4 +1,7 @@
-"""JSON of other programs, and indented JSON: the standard library's indent is ten times as slow, without C."""
+"""Read JSON of other programs, and write indented JSON.
+
+The standard library indents JSON in Python instead of C, which is ten times as slow.
+"""
 
 from __future__ import annotations
 
@@ -46,13 +49,13 @@ def _encoder(deeper: str, colon: str) -> Callable[[object], str]:
 
 # -- fields of JSON from other programs -------------------------------------------------------------------------------
 
-# A value of another type counts as missing. No I/O, never raises.
+# A value of an unexpected type counts as missing. These functions do no I/O and never raise.
 
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 
 
 def document(text: str, begin: str = "{") -> object:
-    """Return the JSON value that starts at the first `begin` in a text, `{` or `[`; None if that is not JSON."""
+    """Return the JSON value that starts at the first `begin` (`{` or `[`) in a text; None if it is not valid JSON."""
     start = text.find(begin)
     try:
         return json.loads(text[start:], strict=False, object_pairs_hook=keys_once) if start >= 0 else None
@@ -61,7 +64,7 @@ def document(text: str, begin: str = "{") -> object:
 
 
 def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object without keys that occur twice with different values: neither value is trusted."""
+    """Return a JSON object without keys that occur twice with different values, because neither value is trusted."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         for key, value in pairs:
@@ -71,7 +74,7 @@ def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def table(value: object) -> Mapping[str, object]:
-    """Return an object; an empty one for any other value."""
+    """Return the value if it is an object, else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
@@ -81,17 +84,17 @@ def rows(value: object, most: int = 4096) -> Iterator[Mapping[str, object]]:
 
 
 def word(value: object, limit: int = 128) -> str | None:
-    """Return a text that is not blank, cleaned; None for any other value."""
+    """Return the cleaned text if the value is a text that is not blank, else None."""
     return clean(value, limit) or None if isinstance(value, str) else None
 
 
 def flag(value: object) -> bool | None:
-    """Return a boolean; None for any other value."""
+    """Return the value if it is a boolean, else None."""
     return value if isinstance(value, bool) else None
 
 
 def whole_number(value: object, most: int = 10**18) -> int | None:
-    """Return a whole number from 0 to `most`, also one in quotes; None for any other value."""
+    """Return the value if it is a whole number from 0 to `most`, with or without quotes, else None."""
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value.strip()) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most else None

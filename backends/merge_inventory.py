@@ -1,7 +1,8 @@
-"""One inventory of a machine, joined from the vendors' views of the same devices. No I/O.
+"""One inventory of a machine, joined from several views of the same devices. No I/O.
 
-The same disk is the kernel's block device and a vendor's drive or array. The same controller is a function on the PCI
-bus and an entry of the vendor's tool. The vendor's device is the primary one, the kernel's is its twin.
+A disk can be seen both as a block device of the kernel and as a vendor's drive or array. A controller can be seen both
+as a function on the PCI bus and as an entry of the vendor's tool. The vendor's device is the primary one; the kernel's
+is its twin.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from backends.model import (
 )
 
 BUS = "hba"
-"""Backend whose controllers are those of the PCI bus. Another vendor's controller of the same function is the primary
-one."""
+"""Backend that reports the controllers found on the PCI bus.
+
+If another vendor reports the same PCI function, that vendor's controller is the primary one.
+"""
 
 _Device = TypeVar("_Device", Controller, Array, Drive)
 _Placed = TypeVar("_Placed", Array, Drive)
@@ -36,24 +39,27 @@ _OF_A_DISK = (
     *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures", "above"),
     *("partitions", "paths", "backing"),
 )
-"""Fields of `Drive` that two views of one disk may share."""
+"""Fields of `Drive` that one view of a disk may fill in from another view of the same disk."""
 
 
 def join_views(inventory: Inventory) -> Inventory:
     """Return the inventory with its views connected.
 
     - Missing facts of a vendor's drive or array come from the kernel's disk at the same node, and vice versa.
-    - Members that an array lists as kernel disks become the vendor's drives or arrays, and know their array.
+    - Members that an array lists as kernel disks become the vendor's drives or arrays, and refer to their array.
     - A device-mapper array at the node of a vendor's array is merged into that array, with its lasting path.
-    - A bus controller at the same PCI address as a vendor's is merged into that one, and is the only view left out.
+    - A bus controller at the PCI address of a vendor's controller is merged into it. No other view is left out.
 
-    Joined views stay unchanged, so that parts of an inventory can be joined as they arrive.
+    Joining a joined inventory again changes nothing, so that parts can be joined as they arrive.
     """
     return _members(_disks(_mapped(_controllers(inventory))))
 
 
 def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
-    """Return the joined inventory of the parts that backends or their controllers have reported, by name."""
+    """Return one joined inventory of the parts that backends or single controllers have reported.
+
+    `parts` is by name.
+    """
     together = Inventory()
     for name in sorted(parts):
         together = together.merge(parts[name])
@@ -86,7 +92,10 @@ def _controllers(inventory: Inventory) -> Inventory:
 
 
 def _mapped(inventory: Inventory) -> Inventory:
-    """Merge a storage system's multipath volume into the vendor's: device-mapper knows its path and use."""
+    """Merge a multipath device of device-mapper into the storage system's volume at the same node.
+
+    Only device-mapper knows the lasting path and the use of the volume.
+    """
     others = {array.device for array in inventory.arrays if array.device is not None and array.target.backend != MAPPER}
     mapped = {
         array.device: array for array in inventory.arrays if array.target.backend == MAPPER and array.device in others
@@ -110,13 +119,13 @@ def _managed(primary: Controller, bus: Controller | None) -> Controller:
 
 
 def _behind(device: _Placed, moved: Mapping[Target, Target]) -> _Placed:
-    """Return an array or a drive with its controller under that controller's primary target."""
+    """Return an array or a drive that refers to its controller by the controller's primary target."""
     where = device.controller
     return device if where is None or where not in moved else replace(device, controller=moved[where])
 
 
 def _disks(inventory: Inventory) -> Inventory:
-    """Return the inventory with twins completed from each other."""
+    """Return the inventory with missing facts of each device filled in from its twin."""
     kernel_disks = {
         drive.device: drive for drive in inventory.drives if drive.target.backend == KERNEL and drive.device
     }
@@ -144,14 +153,14 @@ def _disks(inventory: Inventory) -> Inventory:
 
 
 def _filled_drive(drive: Drive, other: Drive) -> Drive:
-    """Return a drive with missing fields filled from another view of the same disk."""
+    """Return a drive with missing fields filled in from another view of the same disk."""
     filled = _filled(drive, other, *_OF_A_DISK)
-    # A view that reports the disk as read-only is trusted.
+    # If any view reports the disk as read-only, the disk counts as read-only.
     return replace(filled, read_only=True) if other.read_only and not drive.read_only else filled
 
 
 def _filled(device: _Device, other: Device, *names: str) -> _Device:
-    """Return a device with missing fields `names` and facts from another view; mostly there are none."""
+    """Return a device with its missing facts, and those of the fields `names` that are missing, from another view."""
     missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
     labels = {fact.label for fact in device.facts}
     added = tuple(fact for fact in other.facts if fact.label not in labels)
@@ -159,7 +168,7 @@ def _filled(device: _Device, other: Device, *names: str) -> _Device:
 
 
 def _members(inventory: Inventory) -> Inventory:
-    """Return the inventory with members by their primary targets, and drives that know their array."""
+    """Return the inventory with primary targets as members, and with the array of each drive that is a member."""
     primary = _primaries(inventory)
 
     def of_primaries(array: Array) -> Array:
@@ -180,9 +189,9 @@ def _members(inventory: Inventory) -> Inventory:
 
 
 def _primaries(inventory: Inventory) -> Mapping[Target, Target]:
-    """Return the primary target of each kernel disk: the array's first, else the vendor's drive.
+    """Return the primary target of each kernel disk: the array at its node, else the vendor's drive, else itself.
 
-    For a multipath disk it is the target at its first path, whichever path was named.
+    For a multipath disk it is the target at the first path, whichever path was named.
     """
     targets: dict[str, Target] = {}
     vendors = (drive for drive in inventory.drives if drive.target.backend != KERNEL)

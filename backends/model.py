@@ -1,7 +1,7 @@
 """The storage model: devices and their state. Values only, no I/O.
 
-Unknown is `None` (the tool or kernel did not report it). Sizes are bytes, times seconds; parsers convert all units.
-Strings from devices are already cleaned (backends.text.clean).
+`None` means unknown: the tool or kernel did not report it. Sizes are in bytes, times in seconds; parsers convert all
+units. Strings from devices are already cleaned (backends.text.clean).
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ KERNEL = "block"
 """Backend whose drives are the kernel's disks."""
 
 MAPPER = "dm"
-"""Backend whose arrays are device-mapper's own. Another vendor's array at the same node is the primary one."""
+"""Backend that reports device-mapper's own arrays.
+
+If another vendor has an array at the same node, that is the primary one.
+"""
 
 _FOLDERS = re.compile(r"/dev/(?:mapper/|zvol/)?")
-"""Folders of links to devices with names of their own."""
+"""Folders whose links to devices have lasting names."""
 
 
 UNRECOVERABLE = "Unrecoverable media errors"
-"""Label of the fact of an array that has lost data although it still serves the rest."""
+"""Label of the fact for an array that has lost some of its data but still serves the rest."""
 
 
 class Level(StrEnum):
@@ -44,20 +47,20 @@ class Level(StrEnum):
     CACHED = "cached"
     """A disk with a cache on another disk."""
     THIN_POOL = "thin-pool"
-    """The space that thin volumes are allocated from."""
+    """The space from which thin volumes are allocated."""
     THIN = "thin"
-    """A volume that is allocated from a thin pool as it is written."""
+    """A volume whose space is allocated from a thin pool when it is written."""
     VDO_POOL = "vdo-pool"
     """The store of deduplicated and compressed blocks of a VDO volume."""
     VDO = "vdo"
     """A volume in a VDO pool."""
     SNAPSHOT = "snapshot"
-    """The former state of another volume, kept while the store of its changes has space."""
+    """An earlier state of another volume. It is kept as long as there is space to store the changes."""
     RAIDZ1 = "raidz1"
     RAIDZ2 = "raidz2"
     RAIDZ3 = "raidz3"
     DRAID1 = "draid1"
-    """ZFS parity over all disks with distributed spares; the number is that of the parity blocks."""
+    """ZFS parity over all disks with distributed spares. The digit is the number of parity blocks."""
     DRAID2 = "draid2"
     DRAID3 = "draid3"
     ZVOL = "zvol"
@@ -71,12 +74,12 @@ class Level(StrEnum):
     REPLICATED = "replicated"
     """A disk that is replicated to other hosts (DRBD)."""
     MAPPED = "mapped"
-    """Another target of device-mapper, or one whose table is unreadable."""
+    """Any other device of device-mapper, or one whose table is unreadable."""
     UNKNOWN = "unknown"
 
 
 IO_SUSPENDED = "suspended: all I/O waits"
-"""End of the reason of an array or device whose I/O the kernel holds back; no member needs to be missing."""
+"""End of the reason for an array or device whose I/O the kernel suspends. Its members may all be present."""
 
 
 class State(StrEnum):
@@ -96,7 +99,7 @@ class State(StrEnum):
 
 
 GONE = (State.FAILED, State.OFFLINE, State.MISSING)
-"""States without any service."""
+"""States in which the device serves no I/O."""
 
 BROKEN = (*GONE, State.DEGRADED, State.REBUILDING)
 """States of incomplete arrays and failed devices, most severe first."""
@@ -123,7 +126,7 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A device that has settings; `address` is the backend's own (`sda`, `/c0/v1`), opaque to the rest."""
+    """The address of a device that has settings. Only its backend interprets `address` (`sda`, `/c0/v1`)."""
 
     backend: str
     """Name of the vendor: `block`, `megaraid`, ..."""
@@ -138,19 +141,19 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Background work of a controller or array."""
+    """A background task of a controller or array."""
 
     kind: str
     """`patrol-read`, `consistency-check`, `initialisation`, `rebuild`, `resync`, `reshape`, ..."""
     progress: float | None = None
-    """Share that is done, 0 to 1; None if not reported."""
+    """Completed part, from 0 to 1; None if not reported."""
     paused: bool = False
     """Whether it is interrupted until someone resumes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A fact about a device that has no field of its own."""
+    """A fact about a device for which the model has no field."""
 
     label: str
     """Label, displayed as it is: `Rotational`, `Firmware`."""
@@ -159,7 +162,7 @@ class Fact:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str | None]]) -> tuple[Self, ...]:
-        """Return a fact for each row of label and value that has a value."""
+        """Return a fact for each pair of label and value whose value is not None or empty."""
         return tuple(cls(label=label, value=value) for label, value in rows if value)
 
 
@@ -167,23 +170,23 @@ class Fact:
 class Health:
     """The condition of a drive as its controller or the drive itself reports it.
 
-    Each field is None where the tool does not report it, which is not the same as 0 or False.
+    A field is None if the tool does not report it, which is not the same as 0 or False.
     """
 
     predicts_failure: bool | None = None
     """Whether the drive or its controller says that the drive will fail: SMART status, "Predictive Failure"."""
     media_errors: int | None = None
-    """Number of reads or writes that the medium failed."""
+    """Number of reads or writes that failed because of the medium."""
     other_errors: int | None = None
-    """Number of errors that are not of the medium: the link, aborted commands, timeouts."""
+    """Number of errors with other causes than the medium: link errors, aborted commands, timeouts."""
     predictive_errors: int | None = None
-    """Number of times that the drive announced its failure to the controller."""
+    """Number of times that the drive reported to the controller that it is about to fail."""
     wear_percent: float | None = None
-    """Share of the rated endurance that is used, in percent; may exceed 100."""
+    """Used part of the rated endurance in percent; may exceed 100."""
     temperature: float | None = None
     """Temperature in degrees Celsius."""
     temperature_limit: float | None = None
-    """Temperature from which the drive itself warns, in degrees Celsius."""
+    """Temperature in degrees Celsius from which the drive itself issues a warning."""
     locked: bool | None = None
     """Whether the drive is encrypted and locked, so that nothing on it can be read."""
     foreign: bool | None = None
@@ -231,15 +234,15 @@ class Drive:
     read_only: bool = False
     """Whether the kernel refuses writes."""
     scheduler: str | None = None
-    """I/O scheduler in force, None if the device has none."""
+    """Active I/O scheduler; None if the device has none."""
     identity: Identity | None = None
     """Identity for the guard and the journal."""
     uses: tuple[Use, ...] = ()
-    """Uses of it or of its partitions, as far as they are visible without opening it."""
+    """Uses of the disk or its partitions that are visible without opening it."""
     above: tuple[str, ...] = ()
-    """Dependents at any level: `md3`, `vg0/mail`, `mounted on /srv`."""
+    """Dependents at any level above it: `md3`, `vg0/mail`, `mounted on /srv`."""
     signatures: tuple[Signature, ...] = ()
-    """Content as known to udev or lsblk; the guard probes it again."""
+    """Content according to udev or lsblk. The guard probes the content again before a write."""
     partitions: tuple[str, ...] = ()
     """Kernel names of its partitions."""
     backing: str | None = None
@@ -249,7 +252,7 @@ class Drive:
 
     @property
     def shown_elsewhere(self) -> bool:
-        """Return whether this is not the first of several paths, where the disk is shown."""
+        """Return whether this is one of several paths but not the first, under which the disk is shown."""
         return bool(self.paths) and self.device != self.paths[0]
 
 
@@ -274,23 +277,23 @@ class Array:
     data_drives: int | None = None
     """Number of members that hold data in one stripe, over all spans."""
     why: str = ""
-    """Why it is not in order, in the backend's words; "" if they only repeat the state."""
+    """Why the array is not optimal, in the words of the tool; "" if they only repeat the state."""
     spans: int | None = None
     """Number of spans in a stripe, 1 for arrays without spans; None if unknown."""
     device: str | None = None
     """Block device node."""
     link: str | None = None
-    """Path to the node that stays the same if the kernel renumbers nodes at a reboot: `/dev/vg0/db`."""
+    """Path to the node that stays the same even if the kernel renumbers nodes at a reboot: `/dev/vg0/db`."""
     folder: str | None = None
-    """Mount point of a filesystem; for comparison with paths of files, so it is not cleaned."""
+    """Mount point of a filesystem. It is not cleaned, because it is compared with paths of files."""
     members: tuple[Target, ...] = ()
     """Member drives."""
     identity: Identity | None = None
     """Identity for the guard and the journal."""
     uses: tuple[Use, ...] = ()
-    """Uses of it."""
+    """Uses of the array."""
     above: tuple[str, ...] = ()
-    """Dependents at any level, as for a drive; empty if they are in `uses` only."""
+    """Dependents at any level above it, as for a drive; empty if only `uses` lists them."""
     tasks: tuple[Task, ...] = ()
     """Running background work."""
     facts: tuple[Fact, ...] = ()
@@ -349,7 +352,7 @@ class Controller:
     protection: Protection | None = None
     """Battery or capacitor."""
     features: tuple[Feature, ...] = ()
-    """Activated options."""
+    """Options that are activated or can be activated."""
     tasks: tuple[Task, ...] = ()
     """Running background work."""
     facts: tuple[Fact, ...] = ()
@@ -370,12 +373,12 @@ def kind_of(device: Device) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Something that could not be read; the rest of the inventory is valid."""
+    """A part of the inventory that could not be read; the rest is valid."""
 
     where: str
     """Backend or device."""
     message: str
-    """What happened."""
+    """Description of the failure as a sentence."""
     hint: str = ""
     """Next step."""
 
@@ -425,16 +428,16 @@ class Inventory:
         return next(iter(self.at(node)), None) or next((array for array in self.arrays if array.link == node), None)
 
     def lasting(self, device: str) -> str:
-        """Return a device node for display: as a lasting path if the node may change at a reboot."""
+        """Return a device node for display. If the node may change at a reboot, this is the lasting path."""
         return next((array.link for array in self.arrays if array.device == device and array.link), device)
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:
-        """Return all devices at a node: arrays and vendors' drives before the kernel's disk."""
+        """Return all devices at a node: first arrays, then drives of vendors, then the kernel's disk."""
         here = (node for node in self.block_devices if node.device is not None and node.device == device)
         return tuple(sorted(here, key=lambda node: node.target.backend == KERNEL))
 
     def holding(self, path: str) -> Array | None:
-        """Return the filesystem that contains a file; None if the inventory does not have it."""
+        """Return the filesystem that contains a file; None if it is not in the inventory."""
         holders = (
             array
             for array in self.arrays
@@ -455,8 +458,8 @@ class Inventory:
     def twins(self) -> frozenset[Target]:
         """Return the targets that are shown with another device and not on their own.
 
-        These are the kernel's disk if a vendor has an array or a drive at its node, a vendor's drive if there is an
-        array, and a disk at any but the first of its paths.
+        These are: a kernel disk if a vendor has an array or a drive at its node, a vendor's drive if there is an array
+        at its node, and every path to a disk except the first.
         """
         arrays = {array.device for array in self.arrays if array.device is not None}
         vendors = {d.device for d in self.drives if d.device is not None and d.target.backend != KERNEL}

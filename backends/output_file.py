@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 @contextmanager
 def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Yield a file that is at `path` after the block; nothing of it remains if the block raises.
+    """Yield a file that is moved to `path` after the block. If the block raises, nothing of it remains.
 
-    With `force` it replaces a regular file. Raises FileExistsError if something exists without `force`, OSError if a
-    link or something other than a file exists.
+    With `force` it replaces an existing regular file. Raises FileExistsError if `path` exists and `force` is not set,
+    OSError if it is a link or not a regular file.
     """
     if force:
         _require_replaceable(path)
@@ -34,9 +34,9 @@ def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO
 def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = False, durable: bool = False) -> None:
     """Replace any file or link at `path` by a file with this text.
 
-    A reader gets the old file or the new one. After a failure only the old one exists. `mode` is subject to the umask
-    unless it is `exact`. With `durable` the text is on disk before the file gets its name. Raises OSError if it cannot
-    be written.
+    A reader gets either the old file or the new one. After a failure the old one is unchanged. The umask applies to
+    `mode` unless `exact` is set. With `durable` the text is on disk before the file gets its name. Raises OSError if it
+    cannot be written.
     """
     beside = _beside(path)
     file = _created(beside, mode)
@@ -52,7 +52,7 @@ def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = Fals
 
 
 def sync_folder(folder: Path) -> None:
-    """Return after the names in a folder are on disk. Raises OSError if that fails."""
+    """Wait until the file names in a folder are on disk. Raises OSError if that fails."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -61,7 +61,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _beside(path: Path) -> Path:
-    # Not the PID: in a container an earlier process may have had the same one and left its file.
+    # Random instead of the PID: in a container an earlier process may have had the same PID and left its file behind.
     return path.with_name(f".{path.name}.{os.urandom(4).hex()}")
 
 
@@ -75,7 +75,8 @@ def _removed_on_failure(path: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with contextlib.suppress(OSError):  # an incomplete file on a full disk would pass for a complete one
+        # If the disk is full, an incomplete file must not pass for a complete one.
+        with contextlib.suppress(OSError):
             path.unlink()
         raise
 
@@ -92,9 +93,9 @@ def _require_replaceable(path: Path) -> None:
 
 
 def make_folder(folder: Path, *, force: bool) -> int:
-    """Create a folder and return its descriptor; with `force` it may exist. A link to a folder is refused.
+    """Create a folder and return an open descriptor of it. With `force` the folder may already exist.
 
-    Raises FileExistsError if it exists without `force`, OSError for a link and other failures.
+    Raises FileExistsError if it exists and `force` is not set, OSError for a link to a folder and for other failures.
     """
     try:
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""The final part of an inventory while some vendors or controllers have not answered yet."""
+"""Decide which devices of an inventory are final while some vendors or controllers have not answered yet."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from backends.registry import MachineBackends
 from backends.values import dataclass
 
 LOCAL = frozenset({KERNEL, BUS, "bcache", "btrfs", "dm", "drbd", "md", "nvme", "scsi", "stratis"})
-"""Vendors that report kernel facts about devices of all others: until they have answered nothing is final."""
+"""Backends that report kernel facts about devices of all vendors. Nothing is final until they have answered."""
 
 _FUNCTION = re.compile(r"[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialInventory:
-    """An incomplete inventory, and what may still be added to it."""
+    """An incomplete inventory, with the vendors and controllers that may still add to it."""
 
     inventory: Inventory
     """The joined parts."""
     waited_for: frozenset[str]
     """Vendors that have not answered."""
     anywhere: bool
-    """Whether one of them may have any disk: a storage system, or a controller whose driver hides its disks."""
+    """Whether a pending vendor may own any disk: a storage system, or a controller whose driver hides its disks."""
     unread: frozenset[str]
-    """PCI addresses of controllers that a vendor's tool may manage and none has reported."""
+    """PCI addresses of controllers that a pending vendor's tool may still report."""
     ways: Mapping[str, frozenset[str]]
-    """PCI addresses on the path to each kernel disk, by node."""
+    """PCI addresses on the path to each kernel disk, by device node."""
 
     def is_settled(self, group: Sequence[Device]) -> bool:
-        """Return whether a group (its head first) can no longer change.
+        """Return whether a group of devices can no longer change. Its main device comes first.
 
-        A vendor's controller and its devices are final once it has answered. Devices of the kernel alone, such as an md
-        array, are final once no pending vendor may have one of their disks.
+        A vendor's controller and its devices are final once the controller has answered. Devices that only the kernel
+        reports, such as an md array, are final once no pending vendor may own one of their disks.
         """
         if self.waited_for & LOCAL:
             return False
@@ -53,7 +53,7 @@ class PartialInventory:
         if isinstance(head, Controller):
             ways.add(head.pci or "")
         elif isinstance(head, Drive) and ways & {controller.pci for controller in self.inventory.controllers}:
-            return False  # it will move below that controller
+            return False  # the device will be shown below that controller
         return (
             not self.anywhere
             and not ways & self.unread
@@ -61,7 +61,7 @@ class PartialInventory:
         )
 
     def _stray(self, address: str | None) -> bool:
-        """Return whether a disk is behind that controller and not yet reported there."""
+        """Return whether some disk is behind the controller at this PCI address but not yet assigned to it."""
         twins = self.inventory.twins
         drives = (drive for drive in self.inventory.drives if drive.controller is None and drive.target not in twins)
         return any(address in self.ways.get(drive.device or "", ()) for drive in drives)
@@ -71,7 +71,7 @@ class PartialInventoryListener:
     """Collects the parts of an inventory during a scan."""
 
     def __init__(self, machine: MachineBackends) -> None:
-        """No part of `machine` is known yet."""
+        """Start without any part of the inventory of `machine`."""
         self._machine = machine
         self._parts: dict[str, Inventory] = {}
         self._cards: frozenset[str] | None = None
@@ -82,7 +82,7 @@ class PartialInventoryListener:
         self._parts[part] = inventory
 
     def pending(self) -> tuple[Controller | str, ...]:
-        """Return controllers that have not answered, and names of vendors that have not reported any."""
+        """Return the controllers that have not answered, and the vendors that have not reported any controller."""
         waited_for = self._machine.waited_for
         reporting = {part.partition(":")[0] for part in self._parts}
         cards = (controller for name in sorted(self._parts) for controller in self._parts[name].controllers)
@@ -90,7 +90,7 @@ class PartialInventoryListener:
         return (*reading, *sorted(waited_for - reporting))
 
     async def read_present(self) -> PartialInventory:
-        """Return the present state; reads a few links of sysfs, each once."""
+        """Return the current state. Reads a few links of sysfs, each only once."""
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
             names = dict.fromkeys(driver for vendor_drivers in drivers.values() for driver in vendor_drivers)

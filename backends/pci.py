@@ -1,4 +1,4 @@
-"""PCI functions in sysfs: link, NUMA node and driver; storage controllers that no tool reports."""
+"""PCI functions in sysfs: link, NUMA node and driver. Also finds storage controllers that no tool reports."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DEVICES = "/sys/bus/pci/devices"
 """Folder of all PCI functions."""
 
 SLOT = ("numa_node", "current_link_speed", "current_link_width", "max_link_speed", "max_link_width")
-"""sysfs attributes of a function's slot (Documentation/ABI/testing/sysfs-bus-pci)."""
+"""sysfs attributes that describe a function's NUMA node and link (Documentation/ABI/testing/sysfs-bus-pci)."""
 
 _ADDRESS = re.compile(r"(?<=/)[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7](?=/|$)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A PCI Express link with its present and maximum speed and width. None where unknown."""
+    """A PCI Express link with its current and maximum speed and width. A field is None if unknown."""
 
     speed: str | None = None
     """`8.0 GT/s`."""
@@ -35,7 +35,7 @@ class Link:
 
     @property
     def shown(self) -> str | None:
-        """Return the link as text, `8.0 GT/s x4, the card can do 8.0 GT/s x8`; None if unknown."""
+        """Return the link as text, `8.0 GT/s x4, the device supports 8.0 GT/s x8`; None if unknown."""
         if self.speed is None or self.width is None:
             return None
         now = f"{self.speed} x{self.width}"
@@ -75,19 +75,19 @@ def address_of(path: str | None) -> str | None:
 
 
 async def version_of(host: Host, driver: str | None) -> str | None:
-    """Return the version of a driver's module; None if it has none of its own."""
+    """Return the version of a driver's module; None if the module has no version of its own."""
     if driver is None:
         return None
     return clean(await host.read(f"/sys/module/{driver.replace('-', '_')}/version") or "", 64) or None
 
 
 def node_of(attributes: Mapping[str, str]) -> int | None:
-    """Return the NUMA node from the attributes `SLOT`; None if the machine has none."""
+    """Return the NUMA node from the attributes in `SLOT`; None if the machine has no NUMA nodes."""
     return int(attributes["numa_node"]) if attributes["numa_node"].isdigit() else None
 
 
 def link_of(attributes: Mapping[str, str]) -> Link:
-    """Return the link from the attributes `SLOT`; functions inside the chipset report `Unknown`, 0 or 255."""
+    """Return the link from the attributes in `SLOT`. Functions inside the chipset report `Unknown`, 0 or 255."""
     return Link(
         speed=_speed(attributes["current_link_speed"]),
         width=_width(attributes["current_link_width"]),
@@ -115,14 +115,14 @@ def _width(text: str) -> int | None:
 # -- storage controllers on the PCI bus that no tool reports ----------------------------------------------------------
 
 _CLASSES = ("0x0104", "0x0107")
-"""RAID controllers and SAS controllers, by the first digits of a class."""
+"""Beginnings of the PCI class codes of RAID controllers and SAS controllers."""
 
 _NVME_CLASS = "0x0108"
 _NVME_RAID = frozenset((("0x1b4b", "0x2241"),))
 """NVMe controllers that are RAID 1 boot cards, by vendor and device: Dell BOSS-N1, HPE NS204i, Lenovo M.2 kits."""
 
 _NOT_MANAGED = frozenset(("0x8086", "0x1022", "0x15ad", "0x1af4", "0x5853", "0x1414"))
-"""PCI vendors whose functions of these classes are chipsets or virtual machines: no tool manages them."""
+"""PCI vendors whose functions of these classes belong to chipsets or virtual machines: no tool manages them."""
 
 _DRIVERS = {
     "megaraid": ("megaraid_sas", "mpi3mr"),
@@ -137,7 +137,7 @@ KERNEL_LIST = "hba"
 _BY_DRIVER = {driver: vendor for vendor, drivers in _DRIVERS.items() for driver in drivers}
 _BY_MAKER = {"0x1000": "megaraid", "0x9005": "smartarray", "0x103c": "smartarray", "0x13c1": "threeware"}
 _BY_MAKER |= {"0x17d3": "areca", "0x1b4b": "marvell"}
-"""Vendors by driver and, for functions without one, by the maker's PCI number."""
+"""Vendors by kernel driver and, for functions without a driver, by PCI vendor id."""
 
 _TOOLS = {
     "megaraid": "storcli64 or perccli64 (96xx and PERC 12: storcli2, perccli2)",
@@ -159,11 +159,11 @@ class BusController:
     driver: str | None
     """Kernel driver bound to it; None if there is none."""
     vendor: str | None
-    """Backend that would list it; None if none is known."""
+    """Backend that could list it; None if there is none."""
 
     @property
     def advice(self) -> str:
-        """Return how to get it listed."""
+        """Return a hint how to get the controller listed."""
         if self.vendor not in _TOOLS:
             return "raidbench supports no tool for it. Use the vendor's tool."
         return (
@@ -193,8 +193,9 @@ async def bus_controllers(host: Host) -> tuple[BusController, ...]:
 def find_unreported(cards: Sequence[BusController], controllers: Iterable[Controller]) -> tuple[BusController, ...]:
     """Return the controllers on the PCI bus that no tool reports.
 
-    Addresses decide. An entry of the kernel alone does not report the arrays and drives of a RAID controller. A
-    controller without an address accounts for one controller of its vendor.
+    Controllers are matched by PCI address. An entry that only the kernel lists does not count as a report, because it
+    lacks the arrays and drives of a RAID controller. A reported controller without a PCI address accounts for one
+    controller of its vendor.
     """
     backends_at: dict[str, set[str]] = defaultdict(set)
     nameless: Counter[str] = Counter()

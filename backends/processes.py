@@ -1,4 +1,4 @@
-"""Identification of processes: a PID alone is reused."""
+"""Identify processes. A PID alone is not enough, because the kernel reuses it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def pid_namespace() -> int:
-    """Return the number of this process's PID namespace, within which its PID is valid; 0 without /proc."""
+    """Return the number of the PID namespace in which this process's PID is valid; 0 without /proc."""
     try:
         return os.stat("/proc/self/ns/pid").st_ino
     except OSError:

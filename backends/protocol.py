@@ -16,13 +16,13 @@ from backends.values import dataclass
 
 
 class InventoryBackend(Protocol):
-    """One vendor's tools, or one part of the kernel, on one host: the minimum of every backend."""
+    """The minimum interface of a backend, which reads one vendor's tools or one part of the kernel on one host."""
 
     async def inventory(self) -> Inventory:
-        """Return all devices of this backend. Errors of a part become problems of the inventory."""
+        """Return all devices of this backend. A failure to read a part is reported as a problem of the inventory."""
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return what is missing or wrong and how to fix it, as `raidbench doctor` shows it."""
+        """Return missing or faulty prerequisites with their fixes, as `raidbench doctor` shows them."""
 
 
 @runtime_checkable
@@ -47,15 +47,15 @@ class SettingsBackend(Protocol):
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """Return the change that restores the old value of `key`; changes nothing.
 
-        `companions`: `Change.companions` of the change that is undone. They and the value are checked as values of this
-        very object, not against the choices that are offered now; everything else is taken from one fresh reading of
-        the object. If it has the value already, `before` and `after` are equal. Raises NotFoundError, DeviceGoneError,
+        `companions`: `Change.companions` of the change that is undone. The value and the companions must be values that
+        this object may have had, offered now or not. Everything else is taken from one fresh reading of the object. If
+        the object has the value already, `before` and `after` are equal. Raises NotFoundError, DeviceGoneError,
         BlockedError, InvalidValueError if it cannot be restored, RefusedError for a companion that is unknown or
         another object's.
         """
 
     async def apply(self, change: Change) -> None:
-        """Apply a change and judge it by the tool's own result. The caller reads the value back.
+        """Apply a change; success is judged by the tool's own result. The caller must read the value back.
 
         Raises ToolFailedError if the tool refuses, DeviceGoneError if the device vanished.
         """
@@ -83,7 +83,7 @@ class IncrementalInventory(Protocol):
     """A backend whose parts (controllers) answer at different speeds."""
 
     async def inventory_in_parts(self, listener: InventoryListener) -> Inventory:
-        """Return the inventory and report each part when it is detected, and again when it has answered."""
+        """Return the inventory. Report each part to `listener` when it is detected, and again when it has answered."""
 
 
 @runtime_checkable
@@ -91,32 +91,33 @@ class InventoryEnricher(Protocol):
     """A backend that adds facts once the inventories of all backends are known."""
 
     async def complete(self, inventory: Inventory) -> Inventory:
-        """Return the joined inventory of all backends with additions; nothing is removed."""
+        """Return the joined inventory of all backends with facts added; nothing is removed."""
 
 
 @runtime_checkable
 class PlansTogether(Protocol):
-    """A backend with settings that depend on each other: by legal values, or because a re-creation includes them."""
+    """A backend with dependent settings: one limits the legal values of another, or one re-creation sets several."""
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """Return the changes that set all `values`, in the order in which they have to be applied.
 
-        Each is planned as if those before it were set. Raises as `SettingsBackend.plan`.
+        Each change is planned as if the changes before it had been applied. Raises the errors of
+        `SettingsBackend.plan`.
         """
 
 
 @runtime_checkable
 class ArrayPlanner(Protocol):
-    """A backend that can plan arrays and has drives for some of them."""
+    """A backend that can plan arrays, and that may know drives for them which the kernel does not see."""
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return the drives that only its controllers have, with reasons against each; () if the kernel has all drives.
+        """Return the drives that only its controllers see, with reasons against each; () if the kernel sees all drives.
 
         Raises ToolFailedError if the tool fails.
         """
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan for an array in the present state; changes nothing.
+        """Return the plan for an array in the current state; changes nothing.
 
         `controller`: controller that creates it. Raises InvalidValueError, BlockedError, NotFoundError if it cannot be
         created, ToolFailedError if the tool fails.
@@ -128,16 +129,16 @@ class ArrayCreator(ArrayPlanner, Protocol):
     """A backend that creates arrays, recognises them and deletes them."""
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Return the remains of an array that was or may have been created; read again, changes nothing.
+        """Search for an array that was or may have been created, and return the parts found; changes nothing.
 
-        Its members are recognised by serial number (WWN) and size, wherever they are connected now. Raises
-        ToolFailedError if the tool fails.
+        The devices are read again. Members are recognised by serial number (WWN) and size, wherever they are connected
+        now. Raises ToolFailedError if the tool fails.
         """
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Take steps of `ArrayPlan.steps` or `ArrayMatch.remove` in order, up to the first that fails.
+        """Run steps of `ArrayPlan.steps` or `ArrayMatch.remove` in order, up to the first that fails.
 
-        Raises ToolFailedError with the tool's message, RefusedError for a program that is not this maker's.
+        Raises ToolFailedError with the tool's message, RefusedError for a program that this backend does not use.
         """
 
 
@@ -146,7 +147,10 @@ class ChecksParity(Protocol):
     """A backend that can read an array completely and count inconsistent copies or parity."""
 
     async def begin_check(self, target: Target) -> None:
-        """Start the check, a task until it ends. Raises NotFoundError, DeviceGoneError, ToolFailedError if it fails."""
+        """Start the check, which is listed as a task until it ends.
+
+        Raises NotFoundError, DeviceGoneError, ToolFailedError if it fails.
+        """
 
     async def mismatches(self, target: Target) -> int | None:
         """Return the number of inconsistent sectors at the last check; None if unknown.
@@ -160,15 +164,15 @@ class CachedReadings(Protocol):
     """A backend that caches the readings of its inventory, because reading them again takes seconds."""
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the readings of the last inventory. The device is read only if none are cached."""
+        """Return the readings cached by the last inventory. The device is read only if none are cached."""
 
 
 @runtime_checkable
 class SingleSettingReader(CachedReadings, Protocol):
-    """A backend that can read some settings with fewer queries than all of them; the others stay cached."""
+    """A backend that can refresh single settings with fewer queries than all settings need."""
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """Return all readings, with only those refreshed that this setting depends on."""
+        """Return all readings. Only those that this setting depends on are read again; the others are cached ones."""
 
 
 @runtime_checkable
@@ -176,7 +180,10 @@ class CachedInventory(Protocol):
     """A backend that can build its inventory from cached readings, because a scan takes seconds."""
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory from the last readings, including those of a change; only missing ones are read."""
+        """Return the inventory from the last readings, including those read for a change.
+
+        Only missing ones are read now.
+        """
 
 
 @runtime_checkable
@@ -184,9 +191,9 @@ class LegalValueQuery(Protocol):
     """A backend whose tool can list the legal values of each setting, where `read` queries only some."""
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Query all of them for a recording and return their number. Changes nothing.
+        """Query the legal values of all settings for a recording; return the number of queries. Changes nothing.
 
-        Raises as `SettingsBackend.read`.
+        Raises the errors of `SettingsBackend.read`.
         """
 
 
@@ -195,8 +202,9 @@ class TaskReporter(Protocol):
     """A backend that can report the tasks of one array without a complete scan."""
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Return the tasks of an array and its controller. Raises NotFoundError, ToolFailedError if they are
-        unreadable.
+        """Return the tasks of an array and its controller.
+
+        Raises NotFoundError, ToolFailedError if they cannot be read.
         """
 
 
@@ -207,13 +215,13 @@ class PersistRule:
     path: str
     """Path of the file."""
     before: bytes | None
-    """Its present content, including that of other authors; None if there is no file."""
+    """Its current content, including lines of other authors; None if there is no file."""
     rewrite: Callable[[bytes], bytes]
-    """Returns the new content for the old one. Lines of other authors stay byte for byte."""
+    """Function that turns the old content into the new one. Lines of other authors stay byte for byte."""
     explanation: str
-    """A sentence: what it does, and when it takes effect."""
+    """A sentence on the effect of the file, and when it takes effect."""
     reload: tuple[tuple[str, ...], ...] = ()
-    """Commands that activate it (`udevadm control --reload-rules`)."""
+    """Commands that activate the file (`udevadm control --reload-rules`)."""
 
     @property
     def content(self) -> bytes:
@@ -222,24 +230,27 @@ class PersistRule:
 
     @property
     def text(self) -> str:
-        """Return the new content for display, other bytes than UTF-8 as `\\xNN`. Raises BlockedError as `content`."""
+        """Return the new content for display, with bytes that are not UTF-8 as `\\xNN`.
+
+        Raises BlockedError as `content`.
+        """
         return self.content.decode("utf-8", "backslashreplace")
 
     @property
     def changes(self) -> bool:
-        """Return whether the content changes. Raises BlockedError as `content`."""
+        """Return whether the content changes. Raises BlockedError like `content`."""
         return self.content != (self.before or b"")
 
     @property
     def digest(self) -> str:
-        """Return the SHA-256 of old and new content. Raises BlockedError as `content`."""
-        from hashlib import sha256  # loads a library of megabytes
+        """Return the SHA-256 of the old and the new content together. Raises BlockedError like `content`."""
+        from hashlib import sha256  # imported here, because it loads a library of several megabytes
 
         parts = (b"" if self.before is None else b"file", self.before or b"", self.content)
         return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
     def after(self, earlier: PersistRule) -> PersistRule:
-        """Return the rule as it applies after an earlier rule for the same path. Raises BlockedError as `content`."""
+        """Return the rule that follows an earlier rule for the same path. Raises BlockedError like `content`."""
         return replace(self, before=earlier.content or None) if earlier.changes else self
 
 
@@ -256,35 +267,36 @@ class CanPersist(Protocol):
 
 @runtime_checkable
 class Recreatable(Protocol):
-    """A backend with changes that delete a device and create it again."""
+    """A backend that can finish an interrupted change which deleted a device to create it again."""
 
     async def plan_remake(self, change: Change) -> Change:
         """Return the change that creates a deleted device again after an interrupted change; changes nothing.
 
-        `change`: from this user's own journal; its `members` are drives by serial number, each of which has to be free
-        now. Raises RefusedError if the device exists or a drive is not free, DeviceGoneError if a drive is missing,
-        BlockedError otherwise.
+        `change`: read from this user's own journal. Its `members` are serial numbers of drives, all of which have to be
+        free now. Raises RefusedError if the device exists or a drive is not free, DeviceGoneError if a drive is
+        missing, BlockedError otherwise.
         """
 
 
 @runtime_checkable
 class InterruptedChangeReporter(Protocol):
-    """A backend with changes that take a device apart and create it again."""
+    """A backend that recognises a device which an interrupted change stopped or deleted to create it again."""
 
     async def remains(self, change: Change) -> str | None:
-        """Return the first step to repair a device that an interrupted change took apart, by its parts' metadata.
+        """Return the first step to repair a device that an interrupted change stopped or deleted.
 
-        None if the device exists, or if its parts show nothing. Only reads; raises no RaidbenchError.
+        The metadata of its parts show the step. None if the device exists, or if its parts have no metadata. Only
+        reads; raises no RaidbenchError.
         """
 
 
 async def always(_host: Host) -> bool:
-    """Return True, for a vendor that may be on every machine."""
+    """Return True: the test for a vendor whose devices may be on every machine."""
     return True
 
 
 def present_if_found(pattern: str = "", *, programs: Sequence[str] = ()) -> Callable[[Host], Awaitable[bool]]:
-    """Return a test for a vendor whose machines have one of `programs` or a path that matches `pattern`."""
+    """Return a test whether a machine has one of `programs`, or a path that matches `pattern`."""
 
     async def present(host: Host) -> bool:
         return bool((programs and host.which(programs)) or (pattern and await host.list(pattern)))
@@ -303,16 +315,16 @@ def lazy_backend(path: str) -> Callable[[Host], InventoryBackend]:
 
 
 def load_object(path: str) -> Any:
-    """Return the object at `package.module:NAME`; the module is imported."""
+    """Import the module and return the object at `package.module:NAME`."""
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 RootReads = Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]
-"""Permitted arguments by names and paths of a program; each word is a pattern for the complete argument."""
+"""Permitted command lines: by names and paths of a program, patterns that each match one complete argument."""
 
 DEVICE = "DEVICE"
-"""Placeholder in such a table for the node of a block device, or of an NVMe or SCSI generic character device."""
+"""Placeholder in `RootReads` for the node of a block device, or of an NVMe or SCSI generic character device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,15 +332,17 @@ class Vendor:
     """The value that a module in backends.vendors exports as `VENDOR`. Importing that module must be cheap."""
 
     name: str
-    """Prefix of its targets: `block`."""
+    """Name of the vendor, which is also the prefix of its targets: `block`."""
     backend: Callable[[Host], InventoryBackend]
-    """Creates the backend for a host without I/O. See `lazy_backend`."""
+    """Function that creates the backend for a host without I/O; see `lazy_backend`."""
     present: Callable[[Host], Awaitable[bool]] = always
-    """Cheap test whether a host may have its devices; if not, no backend is created for a scan."""
+    """Fast test whether a host may have its devices. If not, a scan skips this vendor."""
     drivers: tuple[str, ...] = ()
-    """Kernel drivers of the controllers that have all of its disks; () if it may report any disk."""
+    """Kernel drivers of its controllers, if all its disks are behind such controllers; () if it may report any disk."""
     root_reads: str = ""
-    """Location of its `RootReads`, `package.module:NAME`: programs that root may start for a user. Only vendors in
-    `backends.vendors` are asked for it."""
+    """Location of its `RootReads`, `package.module:NAME`: programs that the root helper may start for a user.
+
+    It is only used for vendors in `backends.vendors`.
+    """
     declares: tuple[str, ...] = ()
-    """Locations of its settings, each `package.module:SETTINGS`, to name settings of other machines."""
+    """Locations of its settings, each `package.module:SETTINGS`, so that settings of other machines can be labelled."""

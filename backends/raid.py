@@ -18,17 +18,18 @@ PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level
 """Parity strips in a stripe by level; for levels with spans, in each span."""
 
 PARITY_IN_SPANS = (Level.RAID50, Level.RAID60)
-"""Levels whose spans have parity of their own."""
+"""Levels in which each span has its own parity."""
 
 
 def data_drives(
     level: Level, members: int | None, *, spans: int | None = None, copies: int | None = None
 ) -> int | None:
-    """Return the members that hold data in one stripe, over all spans; None if unknown or no whole number.
+    """Return the number of members that hold data in one stripe, over all spans.
 
-    `members`: full number, including missing ones. `spans`: required for RAID 50 and 60. `copies` of every chunk in
-    RAID 1 and 10: by default all members of a RAID 1, and two of a RAID 10. Exceptions: MegaRAID stripes a RAID 1 of
-    more than two drives over pairs; HPE's ADM has three copies; md's RAID 10 has any number.
+    None if unknown or not a whole number. `members`: full number, including missing ones. `spans`: required for RAID 50
+    and 60. `copies`: number of copies of every chunk in RAID 1 and 10; by default one on every member of a RAID 1, and
+    two in a RAID 10. Pass it where the default is wrong: MegaRAID stripes a RAID 1 of more than two drives over pairs,
+    HPE's ADM has three copies, and md's RAID 10 has any number.
     """
     if not members:
         return None
@@ -66,5 +67,5 @@ def copies_of(layout: str | None) -> int:
 
 
 def full_stripe(strip_bytes: int | None, drives: int | None) -> int | None:
-    """Return the bytes of data in a stripe; None if unknown."""
+    """Return the bytes of data in a full stripe; None if unknown."""
     return strip_bytes * drives if strip_bytes and drives else None

@@ -1,4 +1,4 @@
-"""Pseudonyms for text that identifies a machine, device or person; consistent within one output."""
+"""Replace text that identifies a machine, device or person by pseudonyms that are consistent within one output."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHORTEST = 4
 """Minimum length of a serial number that is replaced everywhere: a shorter one would match in other words."""
 
 FLEXIBLE = 8
-"""Minimum letters and digits of an identifier that is also matched with other separators."""
+"""Minimum number of letters and digits of an identifier that is also found when written with other separators."""
 
 _HEX = "[0-9A-Fa-f]"
 _NO_HEX = rf"(?<!{_HEX})"
@@ -21,20 +21,20 @@ _SHAPES = (
     rf"{_NO_HEX}{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}{_END}",  # UUIDs of filesystems, partitions and boots
     rf"(?<![0-9A-Fa-f:])(?:{_HEX}{{8}}:){{3}}{_HEX}{{8}}(?![0-9A-Fa-f:])",  # of md arrays
     r"(?<![A-Za-z0-9])(?=[A-Za-z-]*\d)[A-Za-z0-9]{6}-(?:[A-Za-z0-9]{4}-){5}[A-Za-z0-9]{6}(?![A-Za-z0-9])",  # of LVM
-    r"(?<=LVM-)[A-Za-z0-9]{64}",  # a group's and a volume's in a dm UUID
-    r"(?<=iqn\.)\d{4}-\d\d\.[\w.:-]*\w|(?<=nqn\.)\d{4}-\d\d\.[\w.:-]*\w",  # RFC 3720, NVM Express Base 4.5
+    r"(?<=LVM-)[A-Za-z0-9]{64}",  # UUIDs of a volume group and a volume in a dm UUID
+    r"(?<=iqn\.)\d{4}-\d\d\.[\w.:-]*\w|(?<=nqn\.)\d{4}-\d\d\.[\w.:-]*\w",  # iSCSI, NVMe (RFC 3720, NVMe Base 4.5)
     r"(?i:(?<=naa\.)|(?<=eui\.)|(?<=wwn-0x))[0-9A-Fa-f]{16,32}",
     rf"(?<=0x){_HEX}{{16}}(?:{_HEX}{{16}})?{_END}",
     r"(?<![0-9A-Za-z])(?=[0-9A-Fa-f]*[A-Fa-f])(?=[A-Fa-f]*\d)(?:[0-9A-Fa-f]{16}){1,2}(?![0-9A-Za-z])",  # NTFS, SAS
-    rf"{_NO_HEX}(?=[0-9A-Fa-f ]*[A-Fa-f])[2356] {_HEX}{{6}} {_HEX}{{9}}{_END}",  # a WWN of smartctl
-    r"(?<![0-9A-Fa-f:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])",  # MAC
+    rf"{_NO_HEX}(?=[0-9A-Fa-f ]*[A-Fa-f])[2356] {_HEX}{{6}} {_HEX}{{9}}{_END}",  # a WWN as smartctl prints it
+    r"(?<![0-9A-Fa-f:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![0-9A-Fa-f:-])",  # MAC addresses
     rf"(?<![\w.])(?:{_OCTET}\.){{3}}{_OCTET}(?![\w.])",
     r"(?<![\w:.])(?i:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])",
     r"[\w.%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?!(?:service|socket|timer|target|mount|slice|device)\b)[A-Za-z]{2,}",
     r"(?<=/home/)[^/\s\"']+",
     *(rf"(?<=by-{kind}/)[^\s\"'/,;]+" for kind in ("uuid", "partuuid", "label", "partlabel")),
 )
-"""Patterns that are replaced by their form: unique numbers of every kind, addresses, names of home folders."""
+"""Patterns of text that is replaced because of its form: unique numbers of every kind, addresses, home folders."""
 
 _KEY = (
     r"(?i:(?<!id_)serial(?:[ _-]?(?:numbers?|num|no|short))?|id_serial_short|[a-z_]*uuid(?:_enc|_sub)?|[a-z_]*guid"
@@ -45,14 +45,14 @@ _KEYED = re.compile(
     rf"(?P<key>(?<![A-Za-z]){_KEY}(?:\\?[\"'])?(?:\s{{0,40}}[:=]\s{{0,40}}|\s{{1,40}})(?:\\?[\"'])?(?i:0x|naa\.|eui\.)?)"
     rf"(?P<value>{_VALUE})"
 )
-"""Names of fields with unique values, as tools and this program write them."""
+"""Fields with unique values: their names as tools and this program write them, and the value that follows."""
 
 _PREFIX = re.compile(r"(?:0x|[a-z][a-z0-9]{1,7}\.)?(?:mpath-[123]|LVM-)?")
 """Prefixes that name the kind of an identifier."""
 
 
 def without_prefix(identifier: str) -> str:
-    """Return an identifier without the prefix of its kind: `naa.`, `0x`, `dm.mpath-3`. No I/O."""
+    """Return an identifier without a prefix that only names its kind: `naa.`, `0x`, `dm.mpath-3`. No I/O."""
     return _PREFIX.sub("", identifier, count=1)
 
 
@@ -67,14 +67,14 @@ _SEPARATOR = rf"(?:[-:_ .]|{_ENCODED})?"
 
 
 def keyed_values(text: str) -> Iterator[str]:
-    """Yield values that a text labels as serial number, UUID or the like. No I/O."""
+    """Yield the values that follow a label such as `serial number` or `UUID` in a text. No I/O."""
     for match in _KEYED.finditer(text):
         yield match["value"]
 
 
 _PLAIN = ("/", "/boot", "/boot/efi", "/efi", "/home", "/media", "/mnt", "/opt", "/srv", "/tmp", "/usr", "/var")
 _SYSTEM = ("/dev", "/proc", "/run", "/sys")
-"""Mount points that every machine has."""
+"""Mount points that every machine has, and which are therefore not replaced."""
 
 
 class Redactor:
@@ -91,11 +91,12 @@ class Redactor:
         patterns: bool = True,
         key: bytes | None = None,
     ) -> None:
-        """`serials` are replaced everywhere, in any case and with any separators; `names` (hosts, users) as words.
+        """Prepare the patterns of all identifiers.
 
-        Hosts are replaced with their domain. `labels`: replaced where the text marks them as labels. `mounts`: replaced
-        as beginnings of paths. `patterns`: whether to replace addresses, UUIDs and home folders too. `plain`: versions,
-        which are kept although they look like addresses.
+        `serials` are replaced everywhere, in any case and with any separators. `names` of hosts and users are replaced
+        as whole words, a host together with its domain. `labels` are replaced where the text marks them as labels,
+        `mounts` at the beginning of paths. `patterns`: whether to replace addresses, UUIDs and home folders too.
+        `plain`: versions, which are kept although they look like addresses.
         """
         serials, names, labels, mounts = (frozenset(group) for group in (serials, names, labels, mounts))
         self._key = os.urandom(32) if key is None else key
@@ -118,11 +119,11 @@ class Redactor:
         return text if self._pattern is None else self._pattern.sub(self._replaced, text)
 
     def field_text(self, text: str) -> str:
-        """Return the text of a field that contains only identifiers, each with a pseudonym however short it is."""
+        """Return the text of a field that contains only identifiers. Each is replaced, however short it is."""
         return _WORD.sub(lambda match: self._after_prefix(match[0]), text)
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value with all its texts redacted; names of fields are kept."""
+        """Return a JSON value with all texts redacted. Names of fields are kept."""
         match value:
             case str():
                 return self.text(value)
@@ -148,12 +149,12 @@ class Redactor:
     def _pseudonym(self, value: str) -> str:
         """Return a pseudonym with characters of the same kinds: a number remains a number, a path a path.
 
-        No two identifiers have the same. All spellings of one identifier have the same, each with its own separators
-        and case.
+        No two identifiers have the same pseudonym. All spellings of one identifier have the same pseudonym, written
+        with the separators and the case of the spelling.
         """
         bare = _bare(value)
         if not bare:
-            return "x" * len(value)  # no other text of that form exists
+            return "x" * len(value)  # no other pseudonym of that form is possible
         if bare in self._taken:
             return value
         pseudonym = self._issued.get(bare)
@@ -164,7 +165,7 @@ class Redactor:
                 pseudonym = self._issued[bare] = candidate
                 self._taken.add(candidate)
             attempt += 1
-            if attempt > 1000:  # all pseudonyms of that length are used
+            if attempt > 1000:  # all pseudonyms of that length are already used
                 pseudonym = self._issued[bare] = f"{candidate}{attempt}"
         return _spelled_like(value, pseudonym)
 
@@ -175,7 +176,8 @@ class Redactor:
             return "x" * len(bare)
         seed = self._key + bare.encode(errors="replace") + bytes([attempt % 256, attempt // 256])
         digest = hashlib.shake_256(seed).digest(len(bare))
-        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26  # a hexadecimal number remains one
+        # A hexadecimal number remains a hexadecimal number.
+        letters = 6 if len(bare) >= FLEXIBLE and _ALL_HEX.fullmatch(bare) else 26
         pseudonym = "".join(_like(char, byte, letters) for char, byte in zip(bare, digest, strict=True))
         if bare[0].isdigit() and bare[0] != "0":  # a JSON number must not start with 0
             return chr(ord("1") + digest[0] % 9) + pseudonym[1:]
@@ -194,7 +196,10 @@ def _bare(text: str) -> str:
 
 
 def _spelled_like(value: str, pseudonym: str) -> str:
-    """Return the pseudonym with the separators and the case of `value`; the rest is appended."""
+    """Return the pseudonym with the separators and the case of `value`.
+
+    Characters beyond the length of `value` are appended.
+    """
     rest = iter(pseudonym)
     spelled = []
     for char in _PARTS.findall(value):
@@ -207,14 +212,20 @@ def _spelled_like(value: str, pseudonym: str) -> str:
 
 
 def _is_flexible(serial: str) -> bool:
-    """Return whether an identifier is matched with other separators. Short numbers are not: they match any number."""
+    """Return whether an identifier is also found when written with other separators.
+
+    Short numbers are not, because they would match unrelated numbers.
+    """
     bare = _bare(serial)
     enough = len(bare) >= FLEXIBLE + 4 if bare.isdigit() else len(bare) >= FLEXIBLE
     return enough and bare.isascii()
 
 
 def _exactly(serial: str) -> str:
-    """Return the pattern for an exact match; a number between other digits is another number."""
+    """Return the pattern for an exact match.
+
+    A number next to other digits does not match: it is part of another number.
+    """
     pattern = f"(?i:{re.escape(serial)})"
     return rf"(?<!\d){pattern}(?!\d)" if serial.isdigit() else pattern
 
@@ -251,7 +262,7 @@ _LABELLED = (
     ("LABEL_ENC=", r"\s|$"),
     ('"label": "', '"'),
 )
-"""Text before and after a label, in raidbench's output and in that of lsblk, blkid and udev."""
+"""Text before and after a label in the output of raidbench, lsblk, blkid and udev."""
 
 
 def _longest(texts: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Vendor registry and concurrent scans of all backends; a broken vendor is a problem, never a crash."""
+"""Vendor registry and concurrent scans of all backends. A broken vendor is reported as a problem and never a crash."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ GROUP = "raidbench.vendors"
 
 
 PROGRAMS = "programs"
-"""Location of a problem that belongs to no vendor and no disk."""
+"""`Problem.where` of a problem that belongs to no vendor and no disk."""
 
 EMPTY = Inventory()
 """Inventory before the first scan."""
 
 DeviceReadings = dict[Target, Mapping[str, Reading]]
-"""Readings of each target, by key."""
+"""Readings by target and key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +62,14 @@ class VendorRegistry:
     vendors: tuple[Vendor, ...]
     """Built-in vendors in the order of their names, then plugins."""
     problems: tuple[Problem, ...] = ()
-    """Modules and packages that cannot be used."""
+    """Problems: modules and packages that cannot be used."""
 
 
 def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegistry:
-    """Return every `VENDOR` of backends.vendors, then of the entry points; the first of a name counts."""
+    """Return every `VENDOR` of backends.vendors, then those of the entry points.
+
+    Of several with one name the first is used.
+    """
     vendors: dict[str, Vendor] = {}
     problems: list[Problem] = []
     for source, load in (*_modules(), *_plugins(plugins)):
@@ -86,9 +89,10 @@ def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegist
 
 @cache
 def declared_settings() -> Mapping[str, Setting]:
-    """Return every setting that a vendor declares, by key; no machine is needed.
+    """Return every setting that any vendor declares, by key, without reading a machine.
 
-    If several have one key, the one with the shortest label counts: the others add their owner to it.
+    If several have the same key, the one with the shortest label is used: the others add the kind of device to the
+    label.
     """
     settings: dict[str, Setting] = {}
     for path in (path for vendor in find_vendors().vendors for path in vendor.declares):
@@ -100,8 +104,8 @@ def declared_settings() -> Mapping[str, Setting]:
 def own_vendors() -> Iterator[Vendor]:
     """Yield the vendors of the modules next to `backends/vendors/__init__.py`, and no others.
 
-    Entry points and folders added to the package's search path are ignored. Raises what importing raises, ImportError
-    for a module that is loaded from another path.
+    Entry points and folders added to the package's search path are ignored. Raises any error of an import, and
+    ImportError for a module that is loaded from another path.
     """
     folder = os.path.dirname(str(backends.vendors.__file__))
     for name in sorted(module.name for module in pkgutil.iter_modules([folder])):
@@ -109,7 +113,7 @@ def own_vendors() -> Iterator[Vendor]:
             continue
         module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
         file = str(module.__file__)
-        stem, ending = os.path.splitext(file)  # a shipped form may contain bytecode only
+        stem, ending = os.path.splitext(file)  # a shipped form may contain only bytecode
         stems = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
         if stem not in stems or ending not in (".py", ".pyc"):
             raise ImportError(f"{name} was loaded from {file}, not from {folder}", name=name)
@@ -138,7 +142,7 @@ def _plugins(points: Iterable[EntryPoint] | None) -> list[tuple[str, Callable[[]
 
 
 def _may_offer(folder: str) -> bool:
-    """Return whether a folder's packages may offer vendors, without the slow import of importlib.metadata."""
+    """Return whether a package in a folder may offer vendors, without the slow import of importlib.metadata."""
     try:
         files = Path(folder).glob("*-info/entry_points.txt")
         return Path(folder).is_file() or any(GROUP.encode() in path.read_bytes() for path in files)
@@ -166,7 +170,7 @@ class Backends(Mapping[str, InventoryBackend]):
         """Kernel drivers of each vendor's controllers."""
 
     def __getitem__(self, name: str) -> InventoryBackend:
-        """Return the backend of a vendor; if it cannot be created, one that reports the problem."""
+        """Return the backend of a vendor. If it cannot be created, return a substitute that reports the problem."""
         if name not in self._backends:
             try:
                 self._backends[name] = self._vendors[name].backend(self._host)
@@ -185,7 +189,7 @@ class Backends(Mapping[str, InventoryBackend]):
         return len(self._vendors)
 
     async def present(self) -> Mapping[str, InventoryBackend]:
-        """Return the backends that may have devices on this host; no other one is created for that."""
+        """Return the backends that may have devices on this host. Other backends are not created."""
         asked = [vendor for vendor in self._vendors.values() if vendor.name not in self._backends]
         answers = await asyncio.gather(*(vendor.present(self._host) for vendor in asked), return_exceptions=True)
         absent = {vendor.name for vendor, answer in zip(asked, answers, strict=True) if answer is False}
@@ -193,14 +197,14 @@ class Backends(Mapping[str, InventoryBackend]):
 
 
 class UnusableBackend:
-    """Replaces a backend that cannot be created."""
+    """Substitute for a backend that cannot be created."""
 
     def __init__(self, problem: Problem) -> None:
-        """`problem`: why it cannot be created."""
+        """Store `problem`, the reason why the backend cannot be created."""
         self._problem = problem
 
     async def inventory(self) -> Inventory:
-        """Return an inventory with the problem only."""
+        """Return an inventory with only the problem."""
         return Inventory(problems=(self._problem,))
 
     async def diagnose(self) -> tuple[Problem, ...]:
@@ -212,10 +216,10 @@ class MachineBackends:
     """All backends of one host."""
 
     def __init__(self, host: Host, vendors: Iterable[Vendor], problems: Iterable[Problem] = ()) -> None:
-        """Use `vendors` on `host`; `problems`: those of the vendor registry."""
+        """Use `vendors` on `host`. `problems`: problems of the vendor registry."""
         self._remembering_host = with_timeout_memory(host)
         self.host = CachingHost(self._remembering_host)
-        """Host that all of them use."""
+        """Host that all backends use."""
         self.backends = Backends(self.host, vendors)
         """Backends by vendor name."""
         self._problems = tuple(problems)
@@ -224,7 +228,7 @@ class MachineBackends:
         self.last_readings: dict[Target, Mapping[str, Reading]] = {}
         """Last readings of each target."""
         self.waited_for: frozenset[str] = frozenset()
-        """Vendors that have not answered in the present scan, or in the last one if it was given up."""
+        """Vendors that have not answered in the current scan, or in the last one if it was abandoned."""
 
     @classmethod
     def of(cls, host: Host) -> MachineBackends:
@@ -272,7 +276,7 @@ class MachineBackends:
         return readings
 
     async def read_devices(self, inventory: Inventory) -> tuple[DeviceReadings, tuple[Problem, ...]]:
-        """Return the settings of all devices, cached ones if there are any, and the problems of unreadable ones."""
+        """Return the readings of all devices, cached ones if available, and the problems of unreadable devices."""
         problems: list[Problem] = []
         readings: DeviceReadings = {}
 
@@ -287,9 +291,10 @@ class MachineBackends:
         return {target: readings[target] for target in targets if target in readings}, tuple(problems)
 
     async def quick_settings(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
-        """Return an array's or a drive's settings that can be read without delay, by key: cached ones and the kernel's.
+        """Return those settings of an array or a drive that can be read without delay, by key.
 
-        A drive's own settings that need a program are left out. The array's settings override those of its kernel disk.
+        These are cached settings and settings of the kernel. A drive's own settings that need a program are left out.
+        If an array and its kernel disk have the same key, the array's setting is returned.
         """
         if isinstance(device, Controller):
             return {}
@@ -310,15 +315,15 @@ class MachineBackends:
     def using_last_scan(self, seconds: float = math.inf) -> AbstractContextManager[None]:
         """Return a context that reuses program output since the last scan, or of the last `seconds`.
 
-        Output from before a change is not reused. Only for display: everything is read again before any action.
+        Output from before a change is not reused. Use it only for display: before any action, everything is read again.
         """
         return cached_since(max(self._scanned_at, time.monotonic() - seconds))
 
     async def probe(self, listener: InventoryListener | None = None) -> Inventory:
         """Scan all backends concurrently and return the joined inventory in the order of the vendors.
 
-        `listener` receives each vendor's inventory when it arrives, and its parts if the backend reports them, for a
-        screen that fills up.
+        `listener` receives each vendor's inventory when it arrives, and its parts if the backend reports them, so that
+        a screen can show them at once.
         """
         self._scanned_at = time.monotonic()
         present = await self.backends.present()
@@ -346,9 +351,10 @@ class MachineBackends:
         return await self._merged(present)
 
     async def rescan_after_change(self, vendors: Iterable[str]) -> Inventory:
-        """Return the inventory after a change of devices of these vendors: only they and the kernel are scanned.
+        """Return the inventory after a change of devices of these vendors.
 
-        Vendors that cache their readings are not scanned again; the answers of the others are those of the last scan.
+        Only these vendors and the backends that read the kernel are scanned. Vendors that cache their readings return
+        their cached inventory. The inventories of all other vendors are those of the last scan.
         """
         wanted = {*vendors, KERNEL}
         if not wanted <= self._answers.keys():
@@ -367,7 +373,7 @@ class MachineBackends:
             merged = merged.merge(answer)
         inventory = join_views(merged)
         for name, backend in present.items():
-            if isinstance(backend, InventoryEnricher):  # these backends add facts that need the others
+            if isinstance(backend, InventoryEnricher):  # these backends add facts to the inventories of the others
                 inventory = join_views(
                     await inventory_or_problem(name, backend.complete(inventory), otherwise=inventory)
                 )
@@ -377,7 +383,7 @@ class MachineBackends:
 
 
 def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield timeouts that no backend has reported as a problem, one for each disk."""
+    """Yield a problem for each timeout that no backend has reported, one for each disk."""
     messages = [problem.message for problem in problems]
     reported: set[tuple[str, ...]] = set()
     for error in silences:
@@ -392,7 +398,7 @@ def _cached_or_read(backend: InventoryBackend) -> Awaitable[Inventory]:
 
 
 async def inventory_or_problem(name: str, scan: Awaitable[Inventory], otherwise: Inventory = EMPTY) -> Inventory:
-    """Return a backend's inventory; a failure becomes a problem of the inventory `otherwise`."""
+    """Return a backend's inventory. If the scan fails, return `otherwise` with a problem that describes the failure."""
     try:
         return await scan
     except RaidbenchError as error:

@@ -1,4 +1,4 @@
-"""Command lines that start this program again, and detection of its installation type."""
+"""Build command lines that start this program again, and detect its installation type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 LAUNCHER = "RAIDBENCH_LAUNCHER"
-"""Environment variable with the path of the launcher, set by one that unpacks or wraps the program."""
+"""Environment variable with the path of the launcher. A launcher that unpacks or wraps the program sets it."""
 
 _BEGIN = (
     "import runpy, sys; end = sys.argv.index('--'); module, sys.path[:] = sys.argv[1], sys.argv[2:end]; "
@@ -21,16 +21,16 @@ _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 def interpreter() -> str:
     """Return the path of the running interpreter."""
-    # Empty if a launcher started the interpreter under another name.
+    # sys.executable is empty if a launcher started the interpreter under another name.
     return sys.executable or os.readlink("/proc/self/exe")
 
 
 def self_exec_argv(module: str, *, with_pythonpath: bool = False) -> tuple[str, ...]:
     """Return the command line that starts a module of this program in an isolated interpreter.
 
-    More arguments may follow. If an isolated interpreter would not find this program (a tree, an archive, a user's own
-    packages), it gets the module path of this process. `with_pythonpath`: it also gets the PYTHONPATH of this process,
-    because backends from there are needed; never for a process with more privileges than this one.
+    The caller may append arguments. If an isolated interpreter would not find this program (a tree, an archive, a
+    user's own packages), it gets the module path of this process. `with_pythonpath`: it also gets the PYTHONPATH of
+    this process, for backends that are installed there. Never set it for a process with more privileges than this one.
     """
     python = interpreter()
     interpreter_argv = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")
@@ -60,7 +60,7 @@ def install_form() -> str:
 
 
 def _default_search_path() -> Iterator[str]:
-    """Yield folders in which an isolated interpreter finds installed packages (site, .pth)."""
+    """Yield the folders in which an isolated interpreter finds installed packages (site, .pth)."""
     for folder in site.getsitepackages():
         yield os.path.realpath(folder)
         try:

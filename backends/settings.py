@@ -1,4 +1,4 @@
-"""Settings and their readings: the common source of screens, command line, log and report."""
+"""Settings and their readings, which screens, command line, log and report all use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_UNDERSTOOD = "unknown"
 
 
 class Risk(StrEnum):
-    """Worst possible consequence of a value, in increasing order."""
+    """Worst possible consequence of setting a value, from harmless to severe."""
 
     NONE = "none"
     PERFORMANCE = "performance"
@@ -47,11 +47,11 @@ class Persistence(StrEnum):
     STORED = "stored"
     LOST_AT_REBOOT = "lost-at-reboot"
     LOST_AT_POWER_OFF = "lost-at-power-off"
-    """In the device's volatile memory: a warm reboot keeps it, a power loss does not."""
+    """The value is in the device's volatile memory: it survives a warm reboot, but not a power loss."""
 
 
 UNCONFIRMED = "This change has not been tested on real hardware. raidbench verifies it by reading the value back."
-"""Shown wherever a setting is explained or reviewed whose change has not been recorded on hardware."""
+"""Note shown with the explanation and the review of a setting whose change has not been recorded on hardware."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Setting:
     help: str
     """Explanation in a few sentences, with the source of a vendor fact."""
     risk: Risk = Risk.NONE
-    """Highest risk of its values; a choice may have a lower one."""
+    """Highest risk of its values; a single choice may have a lower risk."""
     risk_text: str = ""
     """The risk as a sentence, "" if there is none."""
     effect: Effect = Effect.AT_ONCE
@@ -75,15 +75,15 @@ class Setting:
     unit: str = ""
     """Unit of a numeric value."""
     new_data: bool = False
-    """Whether it affects only data written later: to measure another value, a file has to be created again."""
+    """Whether it affects only data written later. To benchmark another value, a file has to be created again."""
     secret: bool = False
     """Whether a requested value is never shown, logged or stored: an activation key."""
     confirmed: bool = True
     """Whether a change of it has been recorded on hardware."""
     other_words: tuple[str, ...] = ()
-    """Values that it has on other devices or at other times, and that may not be offered here."""
+    """Values that other devices have, or that this one may have had. They may not be offered here."""
     stands_for: tuple[str, ...] = ()
-    """Keys of other settings of the same device whose combinations are its values."""
+    """Keys of other settings of the same device. Each value of this setting is a combination of theirs."""
 
     @property
     def explained(self) -> str:
@@ -91,7 +91,7 @@ class Setting:
         return self.with_help(f"{self.help} {self.risk_text}".strip())
 
     def with_help(self, text: str) -> str:
-        """Return a help text, with that note if it applies."""
+        """Return a help text, followed by the note if no hardware has confirmed the change."""
         return text if self.confirmed else f"{text} {UNCONFIRMED}".strip()
 
 
@@ -108,13 +108,13 @@ class Choice:
     label: str
     """Label for users; may equal `value`."""
     help: str = ""
-    """One sentence."""
+    """Explanation in one sentence."""
     risk: Risk = Risk.NONE
     """Risk of this value."""
 
 
 def offer(value: str, text: str = "", *, label: str | None = None, risk: Risk = Risk.NONE) -> Choice:
-    """Return a legal value with the sentence that explains it; by default the label is the value."""
+    """Return a legal value with the sentence that explains it. The label is the value by default."""
     return Choice(value=value, label=value if label is None else label, help=text, risk=risk)
 
 
@@ -139,7 +139,7 @@ class Availability:
     why_not: str | None = None
     """Reason for the user."""
     only_back: bool = False
-    """Whether a recorded value may still be restored: only the present value is not understood."""
+    """Whether a recorded value may still be restored: the only reason is that the current value is not understood."""
 
     @property
     def available(self) -> bool:
@@ -148,7 +148,7 @@ class Availability:
 
     @property
     def why_not_back(self) -> str | None:
-        """Return the reason against restoring a recorded value; None if there is none."""
+        """Return the reason against restoring a recorded value; None if it may be restored."""
         return None if self.only_back else self.why_not
 
 
@@ -157,15 +157,15 @@ AVAILABLE = Availability()
 
 
 def is_understood(value: str | None) -> bool:
-    """Return whether a value is reported and understood."""
+    """Return whether a value is reported and raidbench understands it."""
     return value not in (None, NOT_UNDERSTOOD)
 
 
 def available_unless(first: str | None, unsettled: str | None, last: str | None = None) -> Availability:
-    """Return the availability with the first of these reasons; available if all are None.
+    """Return an availability with the first of these reasons that is not None; available if all are None.
 
-    `unsettled`: what is unknown about the present value, so that a change could not be undone. It does not prevent
-    restoring a recorded value, as `first` and `last` do.
+    `unsettled`: fact about the current value that is unknown, so that a change could not be undone. Unlike `first` and
+    `last`, it does not prevent restoring a recorded value.
     """
     against = first or last
     return Availability(why_not=first or unsettled or last, only_back=unsettled is not None and against is None)
@@ -173,7 +173,7 @@ def available_unless(first: str | None, unsettled: str | None, last: str | None 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The present state of a setting."""
+    """The current state of a setting."""
 
     now: str | None
     """Configured value in the common vocabulary; None if not reported, `unknown` if not understood."""
@@ -184,8 +184,10 @@ class Reading:
     why_effective: str | None = None
     """Why the effective value differs."""
     follows: bool = False
-    """Whether the configured value delegates to something else (`inherit`), so that a different effective value is no
-    fault."""
+    """Whether the configured value only refers to another one (`inherit`).
+
+    Then a different effective value is no fault.
+    """
     choices: tuple[Choice, ...] = ()
     """Legal values on this target; empty if the setting has a range."""
     span: Span | None = None
@@ -200,9 +202,10 @@ class Reading:
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:
-    """Return the value in canonical form. Raises InvalidValueError that names the legal values.
+    """Return the value in canonical form. Raises InvalidValueError, which lists the legal values.
 
-    Accepts the value, its label, and a number with the setting's unit: `262144`, `256 KiB` and `256k` are one value.
+    Accepts the value, its label, or a number with the setting's unit: `262144`, `256 KiB` and `256k` are the same
+    value.
     """
     if reading.choices:
         legal = [choice.value for choice in reading.choices]
@@ -251,9 +254,9 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 
 
 def may_be_value(setting: Setting, reading: Reading, value: str) -> bool:
-    """Return whether the setting accepts a value on another device or at another time.
+    """Return whether the value may be legal on another device or at another time.
 
-    A setting with numbers accepts every number. Words must be offered now, or declared by the setting.
+    If the setting has numbers, every number may be. Words must be offered now, or declared by the setting.
     """
     numeric = reading.span is not None or any(_WHOLE_NUMBER.fullmatch(choice.value) for choice in reading.choices)
     if numeric and _WHOLE_NUMBER.fullmatch(value):

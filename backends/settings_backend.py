@@ -1,9 +1,9 @@
-"""Common base of backends that set one value with their own steps: read, plan, undo, apply.
+"""Common base class of backends that set values by steps of their own: read, plan, undo, apply.
 
-The base class does what no vendor may omit: the lock, the check of content that a change destroys, the comparison with
-the planned device, the check of every step, and the test whether the value is set already. A vendor implements the
-state of a device, the readings of its settings and the steps for a value. Hooks for more are `finished`,
-`require_steps` and `take`.
+The base class performs all safety checks, so that no vendor can omit one: the lock, the check of content that a change
+destroys, the comparison with the planned device, the check of every step, and the test whether the value is set
+already. A vendor implements the state of a device, the readings of its settings and the steps for a value. It may also
+override `finished`, `require_steps` and `take`.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from backends.settings import Reading, Setting, check_value, is_understood
 from backends.text import clean
 
 StateT = TypeVar("StateT")
-"""State of a device at one moment, from which its readings and steps are derived."""
+"""Type of the state of a device at one moment, from which its readings and steps are derived."""
 
 
 class Settable(ABC, Generic[StateT]):
-    """Base class of backends. Nothing is read before it is needed."""
+    """Base class of backends that change settings. Nothing is read before it is needed."""
 
     SET_SECONDS: ClassVar[float] = 120.0
-    """Seconds after which a step is slow; it is waited for, and never killed."""
+    """Seconds after which a step counts as slow. raidbench keeps waiting for it and never kills it."""
     APART: ClassVar[str] = ""
-    """`deleted` or `detached` if the first step takes the device apart."""
+    """`deleted` or `detached` if the first step of a change does that to the device; "" for others."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -58,9 +58,10 @@ class Settable(ABC, Generic[StateT]):
 
     @abstractmethod
     async def read_state(self, target: Target, *, back: bool = False) -> StateT:
-        """Return the present state of a device. `back`: for an undo, which fewer conditions prevent.
+        """Return the current state of a device.
 
-        Raises NotFoundError, DeviceGoneError for a missing device, ToolFailedError if the tool fails.
+        `back`: the state is read for an undo, which fewer conditions prevent. Raises NotFoundError, DeviceGoneError for
+        a missing device, ToolFailedError if the tool fails.
         """
 
     @abstractmethod
@@ -73,24 +74,33 @@ class Settable(ABC, Generic[StateT]):
 
     @abstractmethod
     async def lock_for(self, state: StateT, key: str) -> str:
-        """Return the locks for a change of this setting, one on each line; for a disk those of runs on it too."""
+        """Return the locks for a change of this setting, one on each line.
+
+        For a disk they include those of runs on it.
+        """
 
     @abstractmethod
     def steps(
         self, state: StateT, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the steps that set `value`; () if nothing can. `companions`: for an undo, None for a new value."""
+        """Return the steps that set `value`; () if nothing can. `companions`: values restored by an undo, else None."""
 
     def revert_steps(self, state: StateT, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """Return the steps that will restore the present value after another one is set."""
+        """Return the steps that restore the current value `before` after another value was set."""
         return self.steps(state, key, before, None)
 
     def order(self, state: StateT, values: Mapping[str, str]) -> Sequence[str]:
-        """Return the keys of a set in the order that the device accepts; by default as given. See `order_by_moves`."""
+        """Return the keys of a set in an order that the device accepts; by default the given order.
+
+        See `order_by_moves`.
+        """
         return tuple(values)
 
     def after(self, state: StateT, key: str, value: str) -> StateT:
-        """Return the expected state for later changes of a set; unchanged if no setting depends on another."""
+        """Return the state expected after setting `value`, for later changes of a set.
+
+        It is the same state if no setting depends on another.
+        """
         return state
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
@@ -98,7 +108,10 @@ class Settable(ABC, Generic[StateT]):
         return check_value(setting, now, value)
 
     def check_restorable(self, state: StateT, setting: Setting, now: Reading, value: str) -> str:
-        """Return an old value in canonical form, offered now or not. Raises InvalidValueError for an impossible one."""
+        """Return an old value in canonical form, whether it is offered now or not.
+
+        Raises InvalidValueError for a value that the setting cannot have had.
+        """
         return is_restorable_value(setting, now, value)
 
     def legal_companions(self, state: StateT, key: str) -> Mapping[str, Pattern[str]]:
@@ -112,11 +125,11 @@ class Settable(ABC, Generic[StateT]):
     def finished(
         self, state: StateT, requested: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with additions of this vendor. Raises BlockedError if it is not allowed."""
+        """Return the change with facts that this vendor adds. Raises BlockedError if the change is not allowed."""
         return change
 
     def require_steps(self, state: StateT, change: Change) -> None:
-        """Raise RefusedError unless every step of the change is this vendor's own for this device."""
+        """Raise RefusedError unless every step of the change is one that this backend would plan for this device."""
         require_equal_steps(change, self.steps(state, change.key, change.after, None))
 
     def is_there(self, now: Reading, change: Change) -> bool:
@@ -124,10 +137,10 @@ class Settable(ABC, Generic[StateT]):
         return now.now == change.after
 
     async def require_unchanged_target(self, state: StateT, change: Change) -> None:
-        """Raise unless the device is still the planned one; called before each step and after a failure."""
+        """Raise an error unless the device is still the planned one. Called before each step and after a failure."""
 
     async def take(self, state: StateT, change: Change, step: ChangeStep) -> None:
-        """Take one step: write a kernel file or run a program. Raises ToolFailedError with the reported message."""
+        """Run one step: write a kernel file or run a program. Raises ToolFailedError with the reported message."""
         if step.path is not None:
             await self._host.write(step.path, step.text or "")
         else:
@@ -155,7 +168,10 @@ class Settable(ABC, Generic[StateT]):
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes for several settings, in the order in which the device accepts them. Raises as `plan`."""
+        """Return the changes for several settings, in the order in which the device accepts them.
+
+        Raises the errors of `plan`.
+        """
         declared = {key: setting_of(self.settings(target), target, key) for key in values}
         state = await self.read_state(target)
         changes = []
@@ -168,7 +184,7 @@ class Settable(ABC, Generic[StateT]):
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value` with its companions. Raises as `plan`."""
+        """Return the change that restores `value` with its companions. Raises the errors of `plan`."""
         setting = setting_of(self.settings(target), target, key)
         state = await self.read_state(target, back=True)
         require_companions(target, key, companions, self.legal_companions(state, key))
@@ -178,7 +194,7 @@ class Settable(ABC, Generic[StateT]):
         return await self._planned(state, requested, companions, signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the steps if the device is the planned one; none if the value is set already."""
+        """Run the steps if the device is the planned one. Run none if the value is set already."""
         state = await self.read_state(change.target)
         require_same_device(change, self.identity_of(state, change.key))
         self.require_steps(state, change)
@@ -193,13 +209,17 @@ class Settable(ABC, Generic[StateT]):
         await run_steps(change, take, same=partial(self.require_unchanged_target, state, change), apart=self.APART)
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, state: StateT) -> None:
-        """Raise RefusedError if data that this step destroys is in use, or was not shown."""
+        """Raise RefusedError if data that this step destroys is in use, or was not shown to the user."""
         await require_free(self._host, device, change.found)
 
     async def _contents(self, state: StateT, key: str) -> tuple[Signature, ...]:
-        """Return the content that a change would destroy. Raises RefusedError with the guard's reasons against it."""
+        """Return the content that a change would destroy.
+
+        Raises RefusedError with the guard's reasons against the change.
+        """
         device = self.destroys(state, key)
-        if device is None or not self._host.is_root:  # without root the check is incomplete: it is done before applying
+        # Without root the check would be incomplete. It is done before the change is applied.
+        if device is None or not self._host.is_root:
             return ()
         return await require_free(self._host, device)
 

@@ -18,9 +18,9 @@ _SIZE = re.compile(
 def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fraction | None:
     """Return the exact bytes of a size with a unit; None for other text.
 
-    Examples: `64 KB`, `64K`, `512Bytes`, `1,234.5 GB`, `1,5 TB`, `4 KiB`. `base`: 1000 if the tool's units are decimal
-    (KiB never is); all others are binary, whatever their name. `bare`: unit of a number without one, `b` for bytes; ""
-    if such a number is no size. Text after the unit is ignored, as in `2.729 TB [0x15d50a3b0 Sectors]`.
+    Examples: `64 KB`, `64K`, `512Bytes`, `1,234.5 GB`, `1,5 TB`, `4 KiB`. `base`: 1000 if the tool's units are decimal,
+    else 1024 even for `KB`; `KiB` is always binary. `bare`: unit of a number without a unit, `b` for bytes; "" if such
+    a number is no size. Text after the unit is ignored, as in `2.729 TB [0x15d50a3b0 Sectors]`.
     """
     match = _SIZE.match(text or "")
     if match is None:
@@ -34,7 +34,7 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
 
 
 def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:
-    """Return the size in whole bytes as `fraction_of` does; tools round their sizes anyway."""
+    """Return the size in whole bytes, rounded, by the rules of `fraction_of`. Tools round their sizes anyway."""
     fraction = fraction_of(text, base=base, bare=bare)
     return None if fraction is None else round(fraction)
 

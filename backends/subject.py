@@ -1,7 +1,7 @@
-"""Check that a tool's answer names the requested object, exactly once; common to all vendors. No I/O.
+"""Check that a tool's answer names the requested object, and only once; common to all vendors. No I/O.
 
-A tool may answer about another object: two controllers changed places, a wrapper mixes answers, a tool has a defect.
-Such an answer is not used for any object.
+A tool may answer about another object: because two controllers changed places, a wrapper mixes answers, or the tool has
+a defect. Such an answer is not used for any object.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from backends.text import clean
 Name = TypeVar("Name", bound=Hashable)
 
 REFUSED = "unexpected output"
-"""Introduces the reason why an answer about another object is refused."""
+"""Text before the reason why an answer about another object is refused."""
 
 NEXT_STEP = "Run the command manually and compare its output."
 """Hint for a refused answer."""
 
 _SHOWN = 3
-"""Maximum names that a sentence lists."""
+"""Maximum number of names that a sentence lists."""
 
 
 def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, required: bool = True) -> str:
-    """Return why an answer about `asked` is refused, as a clause; "" where it names that object alone.
+    """Return why an answer about `asked` is refused, as a clause; "" if it names only that object.
 
-    `named`: every object that the answer names, as `asked` is spelled. `once`: whether it may name the object only
-    once. `required`: whether it must name any.
+    `named`: every object that the answer names, spelled like `asked`. `once`: whether it may name the object only once.
+    `required`: whether it must name any object.
     """
     counts = Counter(named)
     others = [name for name in counts if name != asked]
@@ -48,7 +48,7 @@ def find_repeated(names: Iterable[Name]) -> frozenset[Name]:
 
 
 def twice_reason(name: str) -> str:
-    """Return the clause about an object that an answer about many names more than once."""
+    """Return the clause for an answer about many objects that names one of them more than once."""
     return f"it names {name} more than once"
 
 
@@ -58,6 +58,6 @@ def refused_words(shown: str, reason: str) -> str:
 
 
 def refused_text(command: Command | str, reason: str) -> str:
-    """Return the sentences about a refused answer: the tool, what was asked, what was answered, the next step."""
+    """Return the sentences about a refused answer: the command, the reason and the next step."""
     shown = command if isinstance(command, str) else command.shown()
     return f"{refused_words(shown, reason)}. {NEXT_STEP}"

@@ -13,18 +13,18 @@ _SEPARATORS = {"Zs", "Zl", "Zp"}
 def clean(text: str, limit: int = 128) -> str:
     """Return one line of at most `limit` characters without control, format, private or unassigned characters.
 
-    A drive's model, a filesystem label or a tool's message may contain terminal escapes, markup or 4 KiB of NUL. Such
-    characters become U+FFFD, runs of them one; separators become a blank; only one combining mark is kept for each base
-    character. Longer text ends in an ellipsis.
+    A drive's model, a filesystem label or a tool's message may contain terminal escapes, markup or 4 KiB of NUL. Each
+    run of such characters becomes one U+FFFD, and separators become a blank. Each base character keeps at most one
+    combining mark. Longer text is cut and ends in an ellipsis.
     """
     text = text[: limit * 8].strip("\0 \t\r\n")
-    # Fast path: printable characters below U+0300 (the first combining mark) stay as they are. That is nearly all text.
-    # The loop below takes thirty times as long, for a long text a thousand times.
+    # Fast path for nearly all text: printable characters below U+0300, the first combining mark, stay as they are.
+    # The loop below takes thirty times as long, and for a long text a thousand times.
     head = text[: limit + 1]
     plain = head.isascii() or max(head) < "\u0300"
     if plain and head.isprintable() and "  " not in head:
         return _shortened(head.strip(), limit)
-    if text.isascii() and text.isprintable():  # table rows with runs of blanks
+    if text.isascii() and text.isprintable():  # rows of tables contain runs of blanks
         return _shortened(_BLANKS.sub(" ", text)[: limit + 1].strip(), limit)
     chars: list[str] = []
     marks = 0
@@ -56,7 +56,7 @@ def _shortened(line: str, limit: int) -> str:
 
 
 def clean_lines(text: str, lines: int = 200, width: int = 400) -> str:
-    """Return several lines, each cleaned; the middle of a long text is replaced by the number of lines left out."""
+    """Return several lines, each cleaned. In a long text, the number of omitted lines replaces the middle."""
     rows = text.splitlines()
     if len(rows) <= lines:
         return "\n".join([clean(row, width) for row in rows])
@@ -73,7 +73,7 @@ def exact_rows(content: bytes) -> tuple[str, ...]:
 
 
 def quote(word: str) -> str:
-    """Return a word in shell quotes if necessary. Only for display: no command is ever given to a shell."""
+    """Return a word in shell quotes if necessary. Only for display: raidbench never passes a command to a shell."""
     safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%_-+=:,./"
     if word and all(char in safe for char in word):
         return word
@@ -81,7 +81,10 @@ def quote(word: str) -> str:
 
 
 def parse_choices(text: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return the active and all choices of a sysfs file: `none [mq-deadline] kyber`; a single one is active."""
+    """Return the active choice and all choices in a sysfs file: `none [mq-deadline] kyber`.
+
+    A single choice without brackets is active.
+    """
     current: str | None = None
     names: list[str] = []
     for word in text.split():

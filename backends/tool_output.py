@@ -1,7 +1,7 @@
-"""Completeness of tool output, and errors of failing tools; common to all vendors.
+"""Check tool output for completeness, and report failing tools; common to all vendors.
 
-Truncated output is shown as far as it goes and reported as truncated. Facts that it lacks are unknown, and nothing is
-planned on it.
+The complete lines of truncated output are shown, and the truncation is reported. Facts that it lacks are unknown, and
+no change is planned from it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from backends.text import clean
 from backends.values import dataclass
 
 CUT = "incomplete output"
-"""Introduces the reason why output counts as truncated."""
+"""Text before the reason why output counts as truncated."""
 
 Missing = Callable[[str], str]
-"""Check for the end of complete output. Returns "" for it, else the reason to complete "the answer was cut: "."""
+"""Function that checks whether output is complete. It returns "" if so, else the reason."""
 
 
 _BEHIND = " \t\r\n-"
-"""Characters that may follow the last line: blank lines, a dashed rule."""
+"""Characters that may follow the last line: those of blank lines and of dashed separator lines."""
 
 
 def last_line(*lines: str) -> Missing:
-    """Return a check for output that ends in one of these lines, apart from blank lines and rules."""
+    """Return a check that the output ends in one of these lines, ignoring trailing blank lines and separator lines."""
     wanted = tuple(line.lower() for line in lines)
 
     def missing(text: str) -> str:
@@ -39,7 +39,7 @@ def last_line(*lines: str) -> Missing:
 
 
 def line_end(text: str) -> str:
-    """Check that output ends with a newline, the minimum for any text."""
+    """Check that output ends with a newline, the minimum for any text; return the reason if not."""
     return "" if text.endswith("\n") else "the last line is truncated"
 
 
@@ -50,21 +50,21 @@ def whole_lines(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletenessCheck:
-    """Declares how to recognise complete output of a tool. Listed in docs/dev/vendor-settings.md."""
+    """How to recognise complete output of a tool. docs/dev/vendor-settings.md lists all of them."""
 
     tool: str
-    """The tool, with the kind of output if they differ."""
+    """The tool, with the kind of output if it has several."""
     mark: str
-    """Mark of complete output, for users."""
+    """Sign of complete output, in words for users."""
     missing: Missing
-    """Check for that mark."""
+    """Check for that sign."""
     hides: str = ""
-    """What truncation can still hide, for users; "" for nothing."""
+    """Loss that the check cannot detect, in words for users; "" if there is none."""
     statuses: frozenset[int] = field(default_factory=lambda: frozenset({0}))
-    """Exit statuses of complete output; empty if the tool's exit status says nothing about that."""
+    """Exit statuses that complete output may have; empty if the exit status says nothing about completeness."""
 
     def lost(self, done: Completed) -> str:
-        """Return why output is truncated, to complete "the answer was cut: "; "" if it is complete."""
+        """Return why output counts as truncated; "" if it is complete."""
         if done.truncated:
             return "it is too long"
         if done.returncode < 0 or (self.statuses and done.returncode not in self.statuses):
@@ -73,7 +73,7 @@ class CompletenessCheck:
 
 
 def exit_text(done: Completed) -> str:
-    """Return how a program ended, `exit status 127`, `ended by signal 9`, with its standard error."""
+    """Return how a program ended, with its standard error: `exit status 127`, `ended by signal 9`."""
     how = f"ended by signal {-done.returncode}" if done.returncode < 0 else f"exit status {done.returncode}"
     text = first_lines_text(done.stderr)
     return f"{text.rstrip('.')} ({how})" if text else how
@@ -86,34 +86,34 @@ def first_lines_text(text: str) -> str:
 
 
 def truncation_message(command: Command, why: str) -> str:
-    """Return a clause about truncated output, without a full stop. `why`: from `CompletenessCheck.lost`."""
+    """Return a clause about truncated output, without a full stop. `why`: result of `CompletenessCheck.lost`."""
     return f"{clean(command.shown(), 200)}: {CUT}: {why.rstrip('.')}"
 
 
 def truncation_problem(where: str, command: Command, why: str) -> Problem:
-    """Return truncated output as a problem of the inventory."""
+    """Return the problem of the inventory that reports truncated output."""
     return Problem(where=where, message=f"{truncation_message(command, why)}.", hint=manual_run_hint(command))
 
 
 def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
-    """Return a clause about unreadable files in a kernel folder, as `truncation_message`; "" if there are none."""
+    """Return a clause about unreadable files in a kernel folder, like `truncation_message`; "" if there are none."""
     untold = sorted(names)
     more = f" and {len(untold) - 3} more" if len(untold) > 3 else ""
     return f"{folder}: {CUT}: {', '.join(untold[:3])}{more} cannot be read" if untold else ""
 
 
 def truncation_error(subject: object, text: str) -> BlockedError:
-    """Return the error if truncated output is not enough for `subject`. `text`: from `truncation_message`."""
+    """Return the error that truncated output is not enough for `subject`. `text`: result of `truncation_message`."""
     return BlockedError(f"Incomplete information about {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
 
 
 def failure_sentence(tool: str, text: str, how: str = "") -> str:
-    """Return the sentence about a tool that failed. `text`: its own message; `how`: ` (exit status 1)`, or ""."""
+    """Return the sentence about a failed tool. `text`: its own message. `how`: ` (exit status 1)`, or ""."""
     return f"{tool} reports: {text.rstrip('.')}{how}." if text else f"{tool} failed without a message{how}."
 
 
 def unusable_output_error(command: Command, done: Completed, text: str = "") -> ToolFailedError:
-    """Return the error for unusable output, with the tool's own message: `text`, else its output."""
+    """Return the error for unusable output. It quotes the tool's own message: `text`, else the output."""
     died = done.returncode != 0 and done.stderr.strip()
     text = text or first_lines_text(done.stderr if died else done.stdout or done.stderr)
     how = f" ({exit_text(Completed(returncode=done.returncode, stdout='', stderr=''))})" if done.returncode else ""
@@ -131,7 +131,7 @@ def manual_run_hint(command: Command) -> str:
 
 
 def with_tool_name(path: str, text: str) -> str:
-    """Return a sentence about a program that begins with the program's name, without repeating it."""
+    """Return a sentence that begins with the program's name. The name is not repeated if the text begins with it."""
     return text if text.startswith(path) else f"{path}: {text}"
 
 
@@ -140,7 +140,7 @@ class ToolOutput:
     """Usable output of a tool."""
 
     text: str = ""
-    """The output; of truncated output the complete lines."""
+    """The output; if it is truncated, only the complete lines."""
     problem: Problem | None = None
     """Problem if the output is truncated or missing; None if it is complete."""
 
@@ -151,7 +151,10 @@ class ToolOutput:
 
 
 async def run_checked(host: Host, check: CompletenessCheck, command: Command, where: str) -> ToolOutput:
-    """Return the output of a command; `where` (a backend or device) locates a problem. Raises no RaidbenchError."""
+    """Run a command and return its checked output.
+
+    `where`: backend or device of a problem. Raises no RaidbenchError.
+    """
     try:
         done = await host.run(command)
     except RaidbenchError as error:
@@ -160,7 +163,7 @@ async def run_checked(host: Host, check: CompletenessCheck, command: Command, wh
 
 
 def judge_output(check: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
-    """Return output that was already read, checked as by `run_checked`."""
+    """Check output that was already read, as `run_checked` does."""
     why = check.lost(done)
     if not why:
         return ToolOutput(text=done.stdout)
@@ -173,12 +176,12 @@ def judge_output(check: CompletenessCheck, command: Command, where: str, done: C
 
 
 def collect_problems(answers: Iterable[ToolOutput]) -> tuple[Problem, ...]:
-    """Return the problems of several outputs, each message once."""
+    """Return the problems of several outputs without repeated messages."""
     return deduplicate(answer.problem for answer in answers if answer.problem is not None)
 
 
 def deduplicate(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Return problems, each message once: a failing tool gives the same message for every query."""
+    """Return problems without repeated messages: a failing tool gives the same message for every query."""
     by_message: dict[str, Problem] = {}
     for problem in problems:
         by_message.setdefault(problem.message, problem)

@@ -14,40 +14,47 @@ from backends.topology.device_identity import other_paths, paths_of
 from backends.values import dataclass
 
 RELOAD = (("udevadm", "control", "--reload"),)
-"""Makes udev read its files again. The values are in force already, so nothing has to be triggered."""
+"""Command that makes udev read its files again. The values are already effective, so no event has to be triggered."""
 
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
-"""Lines as all versions of udev end them; other Unicode separators do not end a line."""
+"""A line as udev reads it: only a newline ends it, no other Unicode separator."""
 
 _VALUE = re.compile(r"-?[a-z0-9][a-z0-9_. -]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFile:
-    """Lines of one form in a file, each for one device. Other lines, such as an administrator's own, are kept."""
+    """A udev rule file with lines of one form, each for one device.
+
+    Other lines, such as an administrator's own, are kept.
+    """
 
     path: str
-    """Path of the file; 99 makes it run after 60-persistent-storage.rules has set ID_SERIAL and ID_WWN."""
+    """Path of the file.
+
+    The prefix 99 makes udev apply it after 60-persistent-storage.rules has set ID_SERIAL and ID_WWN.
+    """
     header: str
     """First line of the file."""
     event: str
     """Event at which udev applies a line: `add|change`."""
     action: str
-    """Pattern of one assignment in a line; it distinguishes two vendors' lines for one device."""
+    """Pattern of one assignment in a line. It distinguishes lines of two vendors for the same device."""
     device_kind: str
     """Kind of device that a line is for, one word: `disk`."""
     until: str = "the next boot"
-    """How long values stay that are no longer persisted."""
+    """Event until which values that are no longer persisted remain set."""
 
     def line(self, match: Collection[str], actions: Collection[str]) -> str:
-        """Return the line of one device."""
+        """Return the rule line of one device."""
         front = f'ACTION=="{self.event}", SUBSYSTEM=="block", ENV{{DEVTYPE}}=="disk"'
         return ", ".join((front, *match, *actions))
 
     def merge(self, content: bytes, match: Collection[str], actions: Collection[str]) -> bytes:
-        """Return the file with a device's line replaced, added or (without actions) removed; b"" if nothing is left.
+        """Return the file with the line of a device replaced or added; without `actions` the line is removed.
 
-        Every other line stays byte for byte. Raises BlockedError if an added line would become part of another rule.
+        b"" if nothing is left. Every other line stays byte for byte. Raises BlockedError if an added line would become
+        part of another rule.
         """
         pattern = re.compile(re.escape(self.line(match, ())).encode() + f"(?:, {self.action})+".encode() + rb"\r*\n?")
         lines: list[bytes] = []
@@ -79,7 +86,10 @@ class RuleFile:
     async def rule(
         self, host: Host, device: str, match: Collection[str], actions: Collection[str], keys: Iterable[str]
     ) -> PersistRule:
-        """Return the rule that persists the settings of these keys on a device; without actions, it removes them."""
+        """Return the rule that persists the settings with these keys for a device.
+
+        Without `actions` it removes them.
+        """
         if actions:
             which = f"the {self.device_kind} with {' and '.join(match)}"
             text = f"Sets {', '.join(keys)} when {which} appears, from the next boot on."
@@ -87,15 +97,16 @@ class RuleFile:
             text = f"Removes the persisted settings of {device}. The present values remain until {self.until}."
         before = await host.read_whole(self.path)
         rewrite = partial(self.merge, match=match, actions=actions)
-        rewrite(before or b"")  # raises BlockedError before anything is shown
+        rewrite(before or b"")  # raises BlockedError now, before anything is shown
         return PersistRule(path=self.path, before=before, rewrite=rewrite, explanation=text, reload=RELOAD)
 
 
 def _is_continued(line: bytes, before: bool) -> bool:
-    """Return whether the next line continues the same rule. `before`: whether this line continues an earlier one.
+    """Return whether the next line continues the rule of this line.
 
-    A comment neither continues nor ends a rule (systemd, udev-rules.c). Later versions also end a line at NUL and CR,
-    so a comment that contains one may be followed by a rule.
+    `before`: whether this line continues an earlier one. A comment neither continues nor ends a rule (systemd,
+    udev-rules.c). Later versions of udev also end a line at NUL and CR, so the text after such a character in a comment
+    may be a rule.
     """
     bare = line.rstrip(b"\r\n\0")
     if bare.lstrip(b" \t").startswith(b"#") and not re.search(rb"[\r\0]", bare):
@@ -104,7 +115,7 @@ def _is_continued(line: bytes, before: bool) -> bool:
 
 
 def queue_rules(folder: str, name: str) -> RuleFile:
-    """Return the rule file for settings that the kernel forgets at a reboot: attributes in `folder` of a disk."""
+    """Return the rule file for settings that the kernel forgets at a reboot: sysfs attributes in a disk's `folder`."""
     return RuleFile(
         path="/etc/udev/rules.d/99-raidbench.rules",
         header="# Settings persisted by raidbench, one line per disk. `raidbench persist` changes only lines in this "
@@ -123,10 +134,10 @@ def attribute_assignment(attribute: str, value: str) -> str:
 
 
 def match_keys(node: Node) -> tuple[str, ...]:
-    """Return the match that identifies a disk in a rule, whatever its name: udev's ids, else the kernel's.
+    """Return the match keys that identify a disk in a rule independently of its name: udev's ids, else the kernel's.
 
-    ID_WWN alone may be shared by the volumes of one storage system (it is cut to 64 bits), so ID_SERIAL is added.
-    Raises BlockedError if the disk has no lasting id.
+    Volumes of one storage system may share an ID_WWN, because udev cuts it to 64 bits. So ID_SERIAL is added. Raises
+    BlockedError if the disk has no lasting id.
     """
     attributes = node.attributes
     if "loop/backing_file" in attributes or node.name.startswith(("loop", "zram", "ram", "nbd")):
@@ -159,8 +170,8 @@ def match_keys(node: Node) -> tuple[str, ...]:
 def _pattern(value: str, node: Node) -> str:
     """Return a udev pattern that matches this value.
 
-    udev has no escape for `|`, and none for quotes in all versions, so `?` (any one character) replaces them. Raises
-    BlockedError for a value that a rule cannot contain.
+    `?` (any one character) replaces `|`, for which udev has no escape, and quotes, for which not all versions have one.
+    Raises BlockedError for a value that a rule cannot contain.
     """
     text = value.strip()
     if not text or not text.isascii() or not text.isprintable():
@@ -170,7 +181,7 @@ def _pattern(value: str, node: Node) -> str:
 
 
 def require_unique(node: Node, match: tuple[str, ...], tree: Tree) -> None:
-    """Raise BlockedError if another disk matches the same rule; other paths to this disk may match."""
+    """Raise BlockedError if another disk matches the same rule. Other paths to the same disk may match it."""
     paths = paths_of(other_paths(tree), node.name)
     for other in tree.nodes.values():
         if other.name in paths or other.parent is not None:

@@ -1,4 +1,4 @@
-"""Values of settings with their units: as text for users, and read from what a user types. No I/O."""
+"""Format values of settings with their units for users, and parse such values from user input. No I/O."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _TIME_UNITS = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
-"""Seconds of each unit of time."""
+"""Length of each unit of time in seconds."""
 _SIZE_UNITS = {"bytes": 1, "KiB": 1024}
-"""Bytes of each unit of size that a setting declares."""
+"""Number of bytes of each unit of size that a setting may declare."""
 _SIZE = re.compile(r"[0-9]{1,19}(\.[0-9]{1,9})? ?([kmgtpe]i?b?|b|bytes?)", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _AMOUNT = re.compile(r"(-?[0-9]{1,19}(?:\.[0-9]{1,9})?) ?(\S.*)", re.ASCII)
@@ -43,10 +43,10 @@ def text_in_unit(value: str, unit: str) -> str:
 
 
 def number_in_unit(text: str, unit: str) -> int | None:
-    """Return the whole number of units that a text states, or None if it states none.
+    """Return the number of units that a text means; None if it means no whole number of units.
 
-    A bare number is in the unit itself. Reads every text of `text_in_unit`, and for sizes `256k` and `1M`: in KiB, `1M`
-    is 1024. A text with a fraction of the unit left over states none.
+    A bare number is in the unit itself. All texts that `text_in_unit` writes are accepted, and for sizes `256k` and
+    `1M`: with the unit KiB, `1M` is 1024.
     """
     text = text.strip()
     if _NUMBER.fullmatch(text):

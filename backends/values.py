@@ -1,7 +1,7 @@
-"""`dataclass` like the standard library's, with an `__init__` that is compiled on first use.
+"""`dataclass` like the standard library's, but with an `__init__` that is compiled on first use.
 
-The standard one compiles up to six methods for each class at import (Python 3.11). That takes two thirds of a
-millisecond, and a scan of all devices imports seventy such classes and uses half of them.
+The standard one compiles up to six methods for each class at import (Python 3.11), which takes two thirds of a
+millisecond. A scan of all devices imports seventy such classes and uses only half of them.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, kw_only=False):
-        """Return a class like `dataclasses.dataclass` with these options; `fields` and `replace` accept it.
+        """Return the class with the methods that `dataclasses.dataclass` adds for these options.
 
-        Not supported: fields that are no arguments, `InitVar`, pickling of frozen classes with slots.
+        `dataclasses.fields` and `replace` accept it. Not supported: fields that are not arguments of `__init__`,
+        `InitVar`, pickling of frozen classes with slots.
         """
 
         def decorated(plain):
-            plain.__doc__ = plain.__doc__ or plain.__name__  # otherwise dataclasses would derive it from the signature
+            # Without a docstring, dataclasses would build one from the signature.
+            plain.__doc__ = plain.__doc__ or plain.__name__
             made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(plain)
             _complete(made, frozen)
             return made
@@ -33,7 +35,7 @@ else:
 
 
 class _Init:
-    """Placeholder for `__init__`, which compiles it on first access."""
+    """Placeholder for `__init__`. It compiles the real method on first access."""
 
     def __init__(self, owner: type[Any], frozen: bool) -> None:
         self._owner = owner
@@ -46,7 +48,7 @@ class _Init:
 
 
 def _complete(cls: type[Any], frozen: bool) -> None:
-    """Add the methods that the standard library was not asked to create, unless the class has its own."""
+    """Add the methods that the standard library was told not to create, unless the class defines them itself."""
     names = tuple(field.name for field in dataclasses.fields(cls))
     compared = [field.name for field in dataclasses.fields(cls) if field.compare]
     values: Callable[[Any], tuple[object, ...]] = (
@@ -84,7 +86,7 @@ def _complete(cls: type[Any], frozen: bool) -> None:
 
 
 def _compiled(cls: type[Any], frozen: bool) -> Any:
-    """Return the function `__init__`: positional fields first, then keyword-only fields."""
+    """Compile and return `__init__`. Its positional arguments come first, then the keyword-only ones."""
     namespace: dict[str, object] = {"_set": object.__setattr__, "_absent": object()}
     arguments, lines = ["self"], []
     fields = dataclasses.fields(cls)

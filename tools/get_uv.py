@@ -1,7 +1,7 @@
-"""Download uv with the Python standard library only, without pip and venv. Called by tools/bootstrap.
+"""Download uv with only the standard library of Python, without pip and venv. Called by tools/bootstrap.
 
-get_uv.py index             print the configured package index, an empty line if none is configured
-get_uv.py get LOCKED FILE   write the uv of the locked version and hash to FILE
+get_uv.py index print the configured package index, an empty line if none is configured get_uv.py get LOCKED FILE write
+the uv of the locked version and hash to FILE
 """
 
 import base64
@@ -20,7 +20,10 @@ import zipfile
 from pathlib import Path
 
 DEFAULT = "https://{}/simple".format(".".join(("pypi", "org")))
-"""The default index of pip and uv. No other file of the tree names a registry, so any registry can be used."""
+"""The default index of pip and uv.
+
+No other file of the tree names a registry, so that another one can be configured.
+"""
 
 LARGEST = 200 << 20
 """Maximum size of a response in bytes."""
@@ -29,7 +32,7 @@ JSON = "application/vnd.pypi.simple.v1+json"
 
 
 def configured_index(environment=os.environ):
-    """Return the index that variables or files configure for uv or pip, in their order of precedence; "" if none."""
+    """Return the index that environment variables or files configure for uv or pip, by precedence; "" if none."""
     variables = ("UV_DEFAULT_INDEX", "UV_INDEX_URL")
     indexes = [environment.get(name) for name in variables]
     indexes += [_of_uv(file) for file in _files(environment, "uv", "uv.toml")]
@@ -42,7 +45,7 @@ def configured_index(environment=os.environ):
 
 
 def _files(environment, program, name):
-    """Return the possible configuration files of a program, those of the user before those of the system."""
+    """Return the paths of possible configuration files of a program: those of the user, then those of the system."""
     home = environment.get("XDG_CONFIG_HOME") or os.path.join(environment.get("HOME", "/"), ".config")
     system = environment.get("XDG_CONFIG_DIRS") or "/etc/xdg"
     return [Path(folder, program, name) for folder in (home, *system.split(":"), "/etc")]
@@ -79,7 +82,7 @@ def get(address, accept="*/*"):
 
 
 class _Links(html.parser.HTMLParser):
-    """Collector of the links of an index page (PEP 503)."""
+    """Parser that collects the links of an index page (PEP 503)."""
 
     def __init__(self):
         super().__init__()
@@ -103,7 +106,7 @@ def wheels(index):
 
 
 def fitting(names, version):
-    """Return the name of the wheel of a version for this machine. Raises LookupError if there is none."""
+    """Return the file name of the wheel of a version for this machine. Raises LookupError if there is none."""
     libc = "manylinux" if platform.libc_ver()[0] == "glibc" else "musllinux"
     ours = [name for name in sorted(names) if name.startswith(f"uv-{version}-") and name.endswith(".whl")]
     for name in ours:
@@ -128,7 +131,7 @@ def get_uv(index, lock, to):
     name = fitting(addresses, version)
     link = urllib.parse.urlsplit(addresses[name])
     index_host = urllib.parse.urlsplit(index).netloc
-    if "@" in index_host and index_host.rpartition("@")[2] == link.netloc:  # a mirror needs the login for files, too
+    if "@" in index_host and index_host.rpartition("@")[2] == link.netloc:  # a mirror needs the login for the files too
         link = link._replace(netloc=index_host)
     wheel, _, _ = get(link.geturl())
     if hashlib.sha256(wheel).hexdigest() not in hashes:

@@ -1,4 +1,4 @@
-"""Values that the tools of RAID controllers report for controllers, arrays and drives."""
+"""Properties of controllers, arrays and drives that the tools of all RAID controllers report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from backends.model import Level, Media, State
 from backends.values import dataclass
 
 UNKNOWN = "unknown"
-"""Value for a tool's text that is not understood."""
+"""Value for a text of a tool that raidbench does not understand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class ReportedValue:
 
 
 class EffectiveValue(NamedTuple):
-    """Effective value and reason if it differs from the configured one; otherwise (None, None)."""
+    """The effective value and the reason, if it differs from the configured value; otherwise (None, None)."""
 
     value: str | None = None
     """Value in the common vocabulary, or `unknown`."""
@@ -40,7 +40,7 @@ def value_of(reported: ReportedValue | None) -> str | None:
 
 
 def reported_word(text: str | None, meanings: Mapping[str, str]) -> ReportedValue | None:
-    """Return the meaning of a text by the table (keys in lower case); None if nothing is reported."""
+    """Look a text up in the table (keys in lower case) and return its meaning; None if nothing is reported."""
     return None if text is None else ReportedValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)
 
 
@@ -63,20 +63,20 @@ def value_text(configured: str | None, effective: EffectiveValue) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundOperation:
-    """Background operation of a controller, array or drive."""
+    """A background operation of a controller, array or drive."""
 
     kind: str
     """`patrol-read`, `consistency-check`, `initialisation`, `background-initialisation`, `rebuild`, `migration`,
     `learn`, `copyback`."""
     progress: float | None = None
-    """0..1, or None if not reported."""
+    """Completed part, from 0 to 1; None if not reported."""
     state: str = ""
     """The tool's text: `Active`, `Paused`; "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedCard:
-    """Properties that every tool reports of a controller."""
+    """Properties of a controller that every tool reports."""
 
     model: str | None = None
     """Product name."""
@@ -98,7 +98,7 @@ class ReportedCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedArray:
-    """Properties that every tool reports of an array (virtual drive, logical drive)."""
+    """Properties of an array (virtual drive, logical drive) that every tool reports."""
 
     number: int
     """Number on the controller."""
@@ -119,12 +119,12 @@ class ReportedArray:
     wwn: str | None = None
     """SCSI NAA ID, lower-case hex without prefix."""
     drives: tuple[str, ...] = ()
-    """Slots of its members in the order reported (span order); empty if not reported."""
+    """Slots of its members in the reported order, span by span; empty if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedDrive:
-    """Properties that every tool reports of a physical drive."""
+    """Properties of a physical drive that every tool reports."""
 
     model: str | None = None
     """Model, with the vendor if the tool reports it."""

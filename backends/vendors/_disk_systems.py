@@ -1,4 +1,4 @@
-"""Common parts of SMcli and SANtricity's REST interface: settings, their choices, and the disk of a volume."""
+"""Common parts of the backends for SMcli and SANtricity's REST interface: settings, their choices, a volume's disk."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ PRIORITY = unconfirmed(
     label="Modification priority",
     help="Share of the controllers' time for a rebuild, a copy or a change of the logical drive." + _GUIDE,
     risk=Risk.PERFORMANCE,
-    risk_text="The value highest slows other I/O until the work ends.",
+    risk_text="With the value `highest`, other I/O is slow until the work ends.",
 )
 
 SECONDS = ("immediate", "0.25", "0.5", "0.75", "1", "1.5", "2", "5", "10", "20", "60", "120", "300", "1200", "3600")
@@ -115,7 +115,7 @@ DELAYS = (
 
 
 def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
-    """Return the choices of `write_cache`. `unsafe`: it may cache without batteries and may have none."""
+    """Return the choices of `write_cache`. `unsafe`: the system caches even without batteries, and may have none."""
     return (
         offer(
             "write-back",
@@ -127,7 +127,7 @@ def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
 
 
 def switch_choices(setting: Setting) -> tuple[Choice, ...]:
-    """Return the two values of a switch; the help of the one that can lose data says so."""
+    """Return the two values of an on/off setting. The help of a value that can lose data says so."""
     losing = {WITHOUT_BATTERY.key: "on", MIRRORING.key: "off"}.get(setting.key)
     return tuple(
         offer(
@@ -140,11 +140,11 @@ def switch_choices(setting: Setting) -> tuple[Choice, ...]:
 
 
 LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
-"""RAID levels by number; level 3 of these controllers has its parity on one drive, like our level 4."""
+"""RAID levels by number. Level 3 of these controllers has its parity on one drive, like RAID 4."""
 
 
 def level_of(number: str, members: int) -> Level:
-    """Return the RAID level by its number; a mirror of more than two drives is striped."""
+    """Return the RAID level for a number. A mirror of more than two drives is striped, so it is RAID 10."""
     level = LEVELS.get(number, Level.UNKNOWN)
     return Level.RAID10 if level is Level.RAID1 and members > 2 else level
 

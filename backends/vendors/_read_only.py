@@ -13,22 +13,22 @@ READ_SECONDS = 60.0
 """Timeout of a tool in seconds."""
 
 facts = Fact.from_rows
-"""Returns a fact for each row of label and value that has a value."""
+"""Function that returns a fact for each pair of label and value with a value."""
 
 
 class ListingBackend:
-    """Base of backends that only list devices and leave the diagnosis to other backends."""
+    """Base class of backends that only list devices and diagnose nothing."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return nothing: the PCI bus and the kernel report missing parts."""
+        """Return (): the backends of the PCI bus and the kernel report missing parts."""
         return ()
 
 
 async def record_output(host: Host, *argv: str) -> str:
-    """Return the output of a program that is only run to be recorded; "" if it fails."""
+    """Run a program only to record its output, and return the output; "" if it fails."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
     except RaidbenchError:
@@ -36,18 +36,18 @@ async def record_output(host: Host, *argv: str) -> str:
 
 
 async def read_output(host: Host, check: CompletenessCheck, where: str, *argv: str) -> ToolOutput:
-    """Return the output of a program and whether it is complete."""
+    """Run a program and return its output, checked for completeness."""
     return await run_checked(host, check, Command(argv=argv, timeout=READ_SECONDS), where)
 
 
 async def only_card(host: Host, pattern: str) -> str | None:
-    """Return the only matching PCI address, which must be the tool's controller; None if several or none match."""
+    """Return the only PCI address that matches, which must be the tool's controller; None if none or several match."""
     addresses = [path.rpartition("/")[2] for path in await host.list(pattern)]
     return addresses[0] if len(addresses) == 1 else None
 
 
 def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str | Inventory:
-    """Return the path of the tool, or an inventory to return if it is missing or only root may run it."""
+    """Return the path of the tool. If it is missing or only root may run it, return the inventory to report instead."""
     program = host.which(places)
     if program is None:
         return Inventory()

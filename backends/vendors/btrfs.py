@@ -1,4 +1,4 @@
-"""btrfs on several devices: an array without a block device of its own; it has no settings."""
+"""btrfs filesystems on several devices, shown as arrays without a block device of their own and without settings."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ STRIP = 64 << 10
 """Strip size in bytes (fs/btrfs/volumes.h, BTRFS_STRIPE_LEN)."""
 
 _TASKS = {"device replace": "rebuild", "device remove": "reshape", "device add": "reshape"}
-"""Task by `exclusive_operation` (since Linux 5.10); other operations keep their name, such as `balance`."""
+"""Kind of task by the content of `exclusive_operation` (since Linux 5.10). Others such as `balance` keep their name."""
 
 
 class Btrfs(ListingBackend):
-    """Mounted btrfs filesystems that have several devices or lack one."""
+    """Mounted btrfs filesystems that have several devices, or of which a device is missing."""
 
     async def inventory(self) -> Inventory:
-        """Return the filesystems by label, or by UUID if there is none or two have the same."""
+        """Return the filesystems as arrays, named by label. A filesystem without a unique label is named by UUID."""
         picture = await scan_topology(self._host)
         texts: dict[str, Mapping[str, str]] = {}
         profiles: dict[str, Mapping[str, list[str]]] = {}
@@ -57,7 +57,7 @@ class Btrfs(ListingBackend):
         return Inventory(arrays=tuple(_array(uuid, named[uuid], texts[uuid], profiles[uuid], picture) for uuid in wide))
 
     async def _texts(self, uuid: str) -> Mapping[str, str]:
-        """Return contents of small files by path below the filesystem's folder."""
+        """Return the contents of small sysfs files by their path below the filesystem's folder."""
         folder = f"{_ROOT}/{uuid}"
         devices = await self._host.list(f"{folder}/devinfo/*/missing")
         errors = [path.replace("/missing", "/error_stats") for path in devices]
@@ -66,7 +66,7 @@ class Btrfs(ListingBackend):
         return {path.removeprefix(f"{folder}/"): text.strip() for path, text in texts.items()}
 
     async def _profiles(self, uuid: str, kind: str) -> list[str]:
-        """Return the profiles of data or metadata; two during a conversion."""
+        """Return the profiles of data or metadata. There are two during a conversion."""
         paths = await self._host.list(f"{_ROOT}/{uuid}/allocation/{kind}/*/total_bytes")
         sizes = await self._host.read_many(paths)
         return [path.split("/")[-2] for path in paths if sizes.get(path, "0").strip() != "0"]
@@ -106,9 +106,9 @@ def _missing(texts: Mapping[str, str]) -> list[str]:
 
 
 def _usable(profile: str, level: Level, nodes: Sequence[Node]) -> int | None:
-    """Return the bytes for data if all devices can be filled; None if that is unclear because their sizes differ.
+    """Return the bytes for data if all devices can be filled; None if unequal sizes make that uncertain.
 
-    With two copies, all space is usable if the largest device has at most half of it.
+    With two copies, all space can be filled if the largest device has at most half of it.
     """
     sizes = [node.size_bytes for node in nodes if node.size_bytes]
     if len(sizes) < len(nodes):

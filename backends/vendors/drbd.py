@@ -27,10 +27,10 @@ NAME = "drbd"
 """Prefix of this backend's targets."""
 
 STATUS = ("drbdsetup", "status", "--json")
-"""Command for the states of DRBD 9."""
+"""Command that reports the states of DRBD 9."""
 
 _PROC = "/proc/drbd"
-"""States of DRBD 8.4; only the version with DRBD 9."""
+"""File with the states of DRBD 8.4. With DRBD 9 it only contains the version."""
 
 _ROW = re.compile(
     r" {0,3}(\d{1,7}): cs:(\S{1,40})(?: ro:([^/\s]{1,40})/(\S{1,40}) ds:([^/\s]{1,40})/(\S{1,40}))?(.*)", re.ASCII
@@ -45,7 +45,7 @@ _TASKS = {
     "VerifyS": "consistency-check",
     "VerifyT": "consistency-check",
 }
-"""Task by replication state (drbdsetup(8), Replication states)."""
+"""Kind of task by replication state (drbdsetup(8), Replication states)."""
 
 _CONNECTED = ("Connected", "Established", "Off", *_TASKS, "PausedSyncS", "PausedSyncT", "WFBitMapS", "WFBitMapT")
 """Connection and replication states in which the other host is connected."""
@@ -66,7 +66,7 @@ class Peer:
     progress: float | None = None
     """Progress of the task, 0..1; None if it is not reported."""
     diskless: bool = False
-    """Whether it intentionally has no replica."""
+    """Whether that host intentionally has no replica."""
 
     @property
     def summary(self) -> str:
@@ -84,11 +84,11 @@ class ReplicaState:
     disk: str = ""
     """State of the local replica."""
     diskless: bool = False
-    """Whether it intentionally has no local replica."""
+    """Whether this host intentionally has no replica."""
     suspended: bool = False
     """Whether I/O is suspended."""
     quorum: bool = True
-    """Whether enough hosts are connected."""
+    """Whether enough hosts are connected to serve I/O."""
     peers: tuple[Peer, ...] = ()
     """Replicas on other hosts."""
 
@@ -103,7 +103,7 @@ class ReplicaState:
             return State.DEGRADED, "it has lost its local disk, so all I/O goes to another host"
         if self.disk in ("Inconsistent", "Outdated", "Consistent"):
             syncing = any(peer.replication == "SyncTarget" for peer in self.peers)
-            return (State.REBUILDING if syncing else State.DEGRADED), f"the copy here is {self.disk.lower()}"
+            return (State.REBUILDING if syncing else State.DEGRADED), f"the local replica is {self.disk.lower()}"
         away = [peer for peer in self.peers if peer.connection not in _CONNECTED]
         if away:
             return State.DEGRADED, ", ".join(f"{peer.name or 'the other host'} is {peer.connection}" for peer in away)
@@ -111,7 +111,7 @@ class ReplicaState:
         if stale:
             syncing = all(peer.replication == "SyncSource" for peer in stale)
             return (State.REBUILDING if syncing else State.DEGRADED), ", ".join(
-                f"the copy of {peer.name or 'the other host'} is {peer.disk}" for peer in stale
+                f"the replica on {peer.name or 'the other host'} is {peer.disk}" for peer in stale
             )
         return (State.OPTIMAL if self.disk in ("UpToDate", "Diskless") else State.UNKNOWN), ""
 
@@ -126,7 +126,7 @@ class ReplicaState:
 
 
 def parse_proc(text: str) -> dict[int, ReplicaState]:
-    """Return the states in /proc/drbd of DRBD 8.4 by minor number."""
+    """Return the states that /proc/drbd of DRBD 8.4 reports, by minor number."""
     by_minor: dict[int, ReplicaState] = {}
     minor = -1
     for line in text.split("\n")[:20_000]:
@@ -150,7 +150,7 @@ def _old_state(row: re.Match[str]) -> ReplicaState:
 
 
 def parse_status(text: str) -> dict[int, ReplicaState]:
-    """Return the states in `drbdsetup status --json` by minor number."""
+    """Return the states that `drbdsetup status --json` reports, by minor number."""
     by_minor: dict[int, ReplicaState] = {}
     for resource in rows(document(text, "[")):
         links = [_peers(link) for link in rows(resource.get("connections"))]
@@ -170,7 +170,7 @@ def parse_status(text: str) -> dict[int, ReplicaState]:
 
 
 def _peers(link: Mapping[str, object]) -> dict[int, Peer]:
-    """Return the replicas of a connection by volume."""
+    """Return the replicas on the other host of a connection, by volume number."""
     peers: dict[int, Peer] = {}
     for device in rows(link.get("peer_devices")):
         percent = device.get("percent-in-sync", device.get("done"))
@@ -192,7 +192,7 @@ class Drbd(ListingBackend):
     """All DRBD devices of a host."""
 
     async def inventory(self) -> Inventory:
-        """Return the devices by kernel name; one that is not configured has no size and is left out."""
+        """Return the devices, addressed by kernel name. A device of size 0 is not configured and is left out."""
         picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if is_replica(node) and node.size_bytes]
         if not nodes:
@@ -204,7 +204,7 @@ class Drbd(ListingBackend):
         return Inventory(arrays=tuple(arrays), problems=_problems(nodes, states))
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem if drbdsetup is missing: without it no state of DRBD 9 is known."""
+        """Return a problem if drbdsetup is missing: only drbdsetup reports the states of DRBD 9."""
         if not await self._host.list("/sys/block/drbd*") or self._host.which(STATUS[:1]) is not None:
             return ()
         return (

@@ -1,6 +1,7 @@
 """Stratis: pools and filesystems on device-mapper, listed with the disks below; no settings.
 
-Names come from udev's properties of a filesystem (stratisd's rules, 61-stratisd.rules); without them UUIDs are used.
+Names come from the properties that udev has for a filesystem (stratisd's rules, 61-stratisd.rules). Without them, UUIDs
+are used as names.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FRONT = "stratis-1-"
 """Prefix of stratisd's device-mapper names."""
 
 FULL = 0.9
-"""A pool with this used share of data or metadata needs more disks."""
+"""Used part of data or metadata from which a pool needs more disks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +35,11 @@ class PoolGauge:
     """State of a dm-thin pool (Documentation/admin-guide/device-mapper/thin-provisioning.rst)."""
 
     metadata: float | None = None
-    """Used share of the metadata."""
+    """Used part of the metadata, from 0 to 1."""
     data: float | None = None
-    """Used share of the data blocks."""
+    """Used part of the data blocks, from 0 to 1."""
     trouble: str = ""
-    """Why it accepts no writes; "" if it does."""
+    """Why the pool accepts no writes; "" if it does."""
 
     @property
     def state(self) -> tuple[State, str]:
@@ -70,7 +71,7 @@ def _share(word: str) -> float | None:
 
 
 class Stratis(ListingBackend):
-    """Started pools of a host."""
+    """The Stratis pools of a host that are started."""
 
     async def inventory(self) -> Inventory:
         """Return the pools, each followed by its filesystems."""
@@ -154,7 +155,7 @@ def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
 
 
 async def _present(host: Host) -> bool:
-    """Return whether device-mapper has a Stratis device, by reading the names of all devices."""
+    """Return whether any device-mapper device is named like one of Stratis."""
     paths = await host.list("/sys/block/dm-*")
     names = await host.read_many([f"{path}/dm/name" for path in paths])
     return any(name.startswith(FRONT) for name in names.values())

@@ -162,21 +162,21 @@ async def test_its_queue_is_the_kernels_disk() -> None:
     ("told", "state", "why"),
     [
         ({}, State.OPTIMAL, ""),
-        ({"disk_state": "Inconsistent"}, State.DEGRADED, "the copy here is inconsistent"),
+        ({"disk_state": "Inconsistent"}, State.DEGRADED, "the local replica is inconsistent"),
         (
             {"disk_state": "Inconsistent", "replication_state": "SyncTarget"},
             State.REBUILDING,
-            "the copy here is inconsistent",
+            "the local replica is inconsistent",
         ),
         ({"disk_state": "Failed"}, State.FAILED, "the local disk has failed"),
         ({"disk_state": "Diskless"}, State.DEGRADED, "it has lost its local disk, so all I/O goes to another host"),
         ({"disk_state": "Diskless", "client": True}, State.OPTIMAL, ""),
         ({"connection_state": "StandAlone", "peer_disk_state": "DUnknown"}, State.DEGRADED, "bob is StandAlone"),
-        ({"peer_disk_state": "Outdated"}, State.DEGRADED, "the copy of bob is Outdated"),
+        ({"peer_disk_state": "Outdated"}, State.DEGRADED, "the replica on bob is Outdated"),
         (
             {"peer_disk_state": "Inconsistent", "replication_state": "SyncSource"},
             State.REBUILDING,
-            "the copy of bob is Inconsistent",
+            "the replica on bob is Inconsistent",
         ),
         ({"peer_disk_state": "Diskless", "peer_client": True}, State.OPTIMAL, ""),
         ({"suspended": True}, State.FAILED, "suspended: all I/O waits"),
@@ -205,7 +205,7 @@ async def test_what_is_copied_now_is_a_task(replication: str, tasks: tuple[Task,
 def test_the_older_generation_tells_its_states_in_proc() -> None:
     found = parse_proc(PROC_8)
     assert found.keys() == {0, 2}
-    assert found[0].state == (State.REBUILDING, "the copy here is inconsistent")
+    assert found[0].state == (State.REBUILDING, "the local replica is inconsistent")
     assert found[0].tasks == (Task(kind="resync", progress=0.234),)
     assert found[2].state == (State.DEGRADED, "the other host is StandAlone")
     assert not found[0].suspended

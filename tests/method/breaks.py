@@ -57,7 +57,7 @@ BREAKS: Sequence[Break] = (
         noticed_by=("named",),
     ),
     Break(
-        what="only the farthest pair is looked for",
+        what="only the farthest pair is searched",
         where=f"{_JUDGE}stats:outliers",
         old="range(len(values) // 4)",
         new="range(1)",
@@ -118,13 +118,13 @@ BREAKS: Sequence[Break] = (
         noticed_by=("faults",),
     ),
     Break(
-        what="a carry-over is told where chance explains it",
+        what="a carry-over is reported where chance explains it",
         where=f"{_JUDGE}drift:SURE",
         new="0.2",
         noticed_by=("faults",),
     ),
     Break(
-        what="no carry-over is told",
+        what="no carry-over is reported",
         where=f"{_JUDGE}drift:carry_over",
         old="difference = fmean(without) - fmean(with_switch)",
         new="difference = 0.0",
@@ -193,7 +193,7 @@ BREAKS: Sequence[Break] = (
         noticed_by=("year",),
     ),
     Break(
-        what="nights that lie below become what is usual at once",
+        what="lower nights become the reference at once",
         where=f"{_JUDGE}control_chart:_Chart",
         old="        self._waiting.append(level)\n",
         new="        self._waiting.append(level)\n        self._reference.append(level)\n",

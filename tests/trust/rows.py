@@ -23,9 +23,9 @@ SCREENS = "tests/journeys/test_terminals.py::test_"
 ROWS: tuple[Row, ...] = (
     Row(
         number="T1",
-        what="answers of the kernel and of every tool cut, spliced, doubled, shuffled, with flipped bits, odd "
-        "numbers, banners, other encodings and great depth, through 46 parsers",
-        mark="10,000 for each parser: no exception, none over 1 s, no value that does not stand there",
+        what="answers of the kernel and of every tool, parsed by 46 parsers after they were truncated, spliced, "
+        "doubled, shuffled, given flipped bits, odd numbers, banners, other encodings or deep nesting",
+        mark="10,000 for each parser: no exception, none over 1 s, no value that the answer does not contain",
         least=460_000,
         check="tests.trust.parsers:run",
         count=10_000,
@@ -34,8 +34,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T2",
-        what="kills at random moments of set, trial, bench, ab and sweep",
-        mark="300: no fio goes on, every value and every scratch file that is left is named and put back",
+        what="set, trial, bench, ab and sweep, killed at random moments",
+        mark="300: no fio keeps running; every changed value and every remaining scratch file is named and "
+        "restored or removed",
         least=300,
         check="tests.cli.kills:run",
         count=300,
@@ -44,8 +45,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T3",
-        what="the terminal taken away while a change is on trial",
-        mark="200 times: taken back, within a second of the deadline",
+        what="loss of the terminal during a trial",
+        mark="200: reverted within a second of the deadline",
         least=200,
         check="tests.core.changes.lost_terminals:run",
         count=200,
@@ -54,8 +55,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T4",
-        what="the journal cut at every byte and written on after every cut; random bits of it flipped",
-        mark="1,000 flips and every byte: every complete record kept, none believed that is spoiled",
+        what="a journal truncated at every byte and then continued; random bits of it flipped",
+        mark="1,000 flips and every byte: every complete record is kept, no damaged record is believed",
         least=1000,
         check="tests.core.session.journal_faults:run",
         count=1000,
@@ -64,11 +65,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T5",
-        what="27 states of loop devices (mounted here and elsewhere, beside and beneath partitions, swap, open, "
-        "claimed, over and beneath other loop devices, array member, content that nobody named ...) against"
-        " holding, bench, precondition and ab; made-up machines with LVM, md, btrfs, ZFS, exports and "
-        "second paths",
-        mark="20 states or more: none is written to, and no byte of it changes",
+        what="27 states of loop devices (mounted here or elsewhere, next to and below partitions, swap, open, "
+        "claimed, above and below other loop devices, array member, unconfirmed content ...) with "
+        "exclusive open, bench, precondition and ab; simulated machines with LVM, md, btrfs, ZFS, exports "
+        "and second paths",
+        mark="20 states or more: no device is written to, and no byte of it changes",
         least=135,
         check="tests.backends.guard_states:run_states",
         count=27,
@@ -84,9 +85,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T6",
-        what="10,000 strings that would like to be markup, formulas, links or escapes, in every format of a "
-        "report; hostile names on every screen; what reaches a terminal",
-        mark="none is anything but text, none of it an action or a control character",
+        what="10,000 strings that look like markup, formulas, links or escapes, in every report format; hostile "
+        "names on every screen; the output to a terminal",
+        mark="none is treated as anything but text, an action or a control character",
         least=20,
         tests=(
             "tests/features/report/test_hostile.py",
@@ -99,8 +100,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T7",
-        what="a run whose program is killed, loses its reader, is frozen or ended",
-        mark="400 cuts: no fio two seconds later",
+        what="a run whose program is killed, loses its reader, is frozen or ends",
+        mark="400: no fio two seconds later",
         least=400,
         check="tests.core.fio.cut_runs:run",
         count=400,
@@ -109,8 +110,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T8",
-        what="two processes going for one lock at the same moment",
-        mark="50 pairs: one holds it, the other names it",
+        what="two processes that request one lock at the same moment",
+        mark="50 pairs: one gets the lock, the other names the holder",
         least=50,
         check="tests.core.session.lock_races:run",
         count=50,
@@ -118,9 +119,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T9",
-        what="another loop device under the same name between the plan and the run; another disk under a setting's name"
-        "; what changed between the first look and the hold",
-        mark="100 of 100 refused, no byte written, nothing set",
+        what="a different loop device under the same name between the plan and the run",
+        mark="100 of 100 refused, no byte written",
         least=110,
         check="tests.backends.exchanged:run_swaps",
         count=100,
@@ -135,10 +135,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T10",
-        what="tools that lie: nothing set, another value set, an unreadable value, set later, gone back by itself, a"
-        " complaint though it is set, success with a failed row, a failed row among good ones, a card that does it"
-        " after storcli gave up, another hand during a trial",
-        mark="each is told as what it is, and taken back or left as a conflict",
+        what="tools with wrong results: nothing set, a different value set, an unreadable value, a delayed "
+        "effect, a value that reverts automatically, an error although the value is set, success with a "
+        "failed row, a failed row among good ones, a controller that acts after storcli gave up, another "
+        "program's change during a trial",
+        mark="each is reported correctly, and reverted or left as a conflict",
         least=20,
         tests=(
             f"{CHANGER}a_set_that_says_yes_and_does_something_else_differs",
@@ -159,10 +160,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T11",
-        what="tools that hang, flood, ask, die of a signal, print no text, are absent, cannot be executed or "
-        "could be exchanged by anybody; a screen beside one that thinks",
-        mark="ended at the time limit, memory below the limits, what anybody may write to is not run, the screen"
-        " goes on",
+        what="tools that hang, flood, ask, die of a signal, print no text, are missing, cannot be executed or "
+        "could be replaced by any user; a screen during a slow tool",
+        mark="ended at the time limit, memory below the limits, no program that any user may write to is run, "
+        "the screen keeps responding",
         least=14,
         tests=(
             f"{LOCAL}a_read_that_hangs_is_a_timeout",
@@ -184,8 +185,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T12",
-        what="plans of random values for set, trials and ab with --dry-run, every file opened and program run recorded",
-        mark="100 plans: nothing below /dev or /sys opened for writing, no command of a plan run",
+        what="plans of random values for set, trials and ab with --dry-run; every opened file and every program "
+        "is recorded",
+        mark="100 plans: nothing below /dev or /sys is opened for writing, no command of a plan is run",
         least=100,
         check="tests.cli.dry_runs:run",
         count=100,
@@ -194,9 +196,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T13",
-        what="terminals of one cell, that change their size, stop and go on, know no colours, no cursor or no "
-        "UTF-8; a closed or full standard output, a reader that leaves; an exception on a screen",
-        mark="no traceback, the terminal is as it was",
+        what="terminals of one cell, terminals that change their size, stop and continue, have no colours, no "
+        "cursor or no UTF-8; a closed or full standard output, a reader that leaves; an exception on a "
+        "screen",
+        mark="no traceback, the terminal is restored",
         least=14,
         tests=(
             f"{SCREENS}a_tiny_terminal_is_no_reason_to_fail",
@@ -216,9 +219,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T14",
-        what="a journal on a full, a read-only and a missing file system, behind a link and behind a file, on a disk"
-        " that does not take it",
-        mark="all refused before anything is set, and what is set is on disk before",
+        what="a journal on a full, read-only or missing filesystem, behind a link, or below a file",
+        mark="refused every time before anything is set",
         least=14,
         check="tests.cli.no_journal:run_all",
         count=10,
@@ -232,8 +234,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T15",
-        what="the wall clock jumping a day there and back, or set back by a year, during a trial",
-        mark="taken back at its deadline by the boot clock, within a second",
+        what="the wall clock set forward and back by a day, or back by a year, during a trial",
+        mark="reverted at its deadline by the boot clock, within a second",
         least=20,
         check="tests.core.changes.clock_jumps:run",
         count=20,
@@ -244,7 +246,7 @@ ROWS: tuple[Row, ...] = (
         number="T16",
         what="scratch files with colons, blanks, stars, quotes, line breaks, dashes and escapes in their names, "
         "written by fio",
-        mark="100 names: no other file appears, none but it is written",
+        mark="100 names: no other file is created or written",
         least=100,
         check="tests.core.benchmark.odd_names:run",
         count=100,
@@ -253,9 +255,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T17",
-        what="set, trial, keep, undo, recover, kill, reboot, a disk that vanishes or is exchanged, another's "
-        "hand and clocks that jump, in any order, beside a model that says what must come out",
-        mark="50,000 steps: the value is the one wanted last, or a conflict is on record",
+        what="set, trial, keep, undo, recover, kill, reboot, a disk that vanishes or is replaced, changes by "
+        "other programs and clocks that jump, in any order, compared with a model of the expected result",
+        mark="50,000 steps: the value is the last requested one, or a conflict is recorded",
         least=50_000,
         check="tests.core.changes.machine:run",
         count=50_000,
@@ -264,9 +266,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T18",
-        what="what fio printed when it refused with exit 0, was killed, met an I/O error, did no I/O, wrote half"
-        " a document or text before it",
-        mark="all of them failed, none of them a figure",
+        what="output of fio that refused with exit 0, was killed, had an I/O error, did no I/O, wrote half a "
+        "document, or text before it",
+        mark="all of them failed, none of them a result",
         least=20,
         tests=(
             "tests/core/fio/test_samples.py::test_a_known_end_has_its_verdict",
@@ -281,7 +283,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T19",
-        what="requests to the helper that runs as root: malformed, of no table, out of order",
+        what="requests to the root helper: malformed, unknown, out of order",
         mark="10,000: none accepted, no exception",
         least=10_000,
         check="tests.privsep.forbidden:refuses",
@@ -301,17 +303,17 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A1",
-        what="one disk under two names: mounted, open, claimed, its partition in use by the other path; locked, "
-        "held and shown as one",
-        mark="none is written to",
+        what="one disk under two names: mounted, open, claimed, or its partition in use by the other path; with "
+        "exclusive opens and locks, and in the inventory",
+        mark="not written to; locked and shown as one disk",
         least=20,
         tests=("tests/backends/test_twins.py", "tests/backends/test_paths.py", "tests/core/changes/test_two_paths.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(
         number="A2",
-        what="links planted in the place of a scratch file, before and during a run, by another user too",
-        mark="nothing but the scratch file is written",
+        what="links created in place of a scratch file, before and during a run, also by another user",
+        mark="only the scratch file is written",
         least=8,
         tests=(
             "tests/cli/test_scratch_attacked.py",
@@ -326,8 +328,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A3",
-        what="loop devices over a mounted device, over a mounted image and an offset of it, over an image that a"
-        " program has open (under another name too), over an active swap file, over a deleted file",
+        what="loop devices over a mounted device, over a mounted image and an offset of it, over an image that "
+        "a program has open (also under another name), over an active swap file, over a deleted file",
         mark="none is written to",
         least=8,
         tests=(
@@ -343,14 +345,15 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A4",
-        what="a device that is held by a thread alone, its program's first thread having ended",
+        what="a device that only a thread has open, after the first thread of its program ended",
         mark="it is not written to",
         least=1,
         tests=(f"{GUARD}test_a_device_held_by_a_thread_whose_program_ended_its_first_is_refused",),
     ),
     Row(
         number="A5",
-        what="an array made anew while it, or what is built on it, is in use; on other members than planned",
+        what="an array that would be re-created while it, or a volume on it, is in use, or on other members "
+        "than planned",
         mark="it is not touched",
         least=3,
         tests=(
@@ -361,8 +364,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A6",
-        what="something made on a device between the question and its answer",
-        mark="the answer does not hold for it",
+        what="content created on a device between the question and its answer",
+        mark="the answer does not confirm it",
         least=3,
         tests=(
             f"{GUARD}test_what_was_made_on_it_after_the_question_is_not_covered_by_the_answer",
@@ -376,7 +379,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         number="A7",
         what="a kept scratch file that was copied, renamed, written to or given a second name",
-        mark="it is somebody's: not written to, not removed",
+        mark="it counts as a user's file: not written to, not removed",
         least=5,
         tests=(
             f"{SCRATCH}a_copy_of_our_file_is_somebody_elses",
@@ -389,16 +392,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A8",
-        what="raidbench killed while a slow tool still sets something; then recover, keep, undo, set and a trial's end",
-        mark="none says that it is restored before the tool has ended, and afterwards the value is what was said",
+        what="raidbench killed while a slow tool is still setting a value; then recover, keep, undo, set and "
+        "the end of a trial",
+        mark="no command reports a restored value before the tool has ended, and afterwards the value is the "
+        "reported one",
         least=10,
         tests=("tests/cli/test_slow_setter.py",),
         minutes=2,
     ),
     Row(
         number="A9",
-        what="programs and links of others along the path of a program that root is to run; a stranger's folder first"
-        " in PATH while devices are listed, set and measured",
+        what="programs and links of other users along the path of a program that root is to run; another user's "
+        "folder first in PATH while devices are listed, set and benchmarked",
         mark="none of them is run",
         least=20,
         tests=("tests/backends/system/test_programs.py", "tests/cli/test_strangers_programs.py"),
@@ -406,8 +411,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A10",
-        what="scratch files and folders left by a kill in a run, between two runs of an experiment or a sweep",
-        mark="recover finds them, and nothing else",
+        what="scratch files and folders that remain after a kill in a run, or between two runs of an experiment "
+        "or a sweep",
+        mark="recover finds these, and nothing else",
         least=8,
         tests=(
             "tests/core/benchmark/test_leftovers.py",
@@ -418,7 +424,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A11",
-        what="questions on the command line: what was typed ahead, what they name, the word that confirms",
+        what="questions on the command line: keys typed before them, the devices that they name, the "
+        "confirmation token",
         mark="model, serial number and size are named; nothing typed before the question counts",
         least=8,
         tests=("tests/cli/test_typed_ahead.py", "tests/backends/test_nameplate.py"),
@@ -426,23 +433,23 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A12",
-        what="what a session leaves under an umask that lets everybody read and write",
-        mark="nothing of it is open to others",
+        what="files of a session under an umask that grants all users read and write access",
+        mark="none of them is open to other users",
         least=3,
         tests=("tests/cli/test_private_files.py",),
         minutes=0.5,
     ),
     Row(
         number="A13",
-        what="sudo raidbench: the session belongs to the user, and root runs no installation of the user's own",
-        mark="nothing of root's is left in the user's home, nothing of the user's is run as root",
+        what="sudo raidbench: the session belongs to the user, and root runs no installation of the user",
+        mark="no file of root remains in the user's home, no program of the user is run as root",
         least=4,
         tests=("tests/privsep/test_split.py", "tests/core/session/test_paths.py"),
         minutes=1,
     ),
     Row(
         number="A14",
-        what="a second trial, and other changes, of what shares a controller or a disk with an undecided one",
+        what="a second trial, and other changes, on targets that share a controller or a disk with an undecided trial",
         mark="they wait for it or are refused",
         least=5,
         tests=(
@@ -455,10 +462,10 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A15",
-        what="a creation of an array that was cut short; a reshape where a check began meanwhile; an array whose bitmap"
-        " lies in a file",
-        mark="members that still hold the array are assembled, never made anew; the check is not broken off, the bitmap"
-        " not lost",
+        what="an interrupted creation of an array; a reshape during which a check began; an array whose bitmap "
+        "is in a file",
+        mark="members that still contain the array are assembled, never re-created; the check is not "
+        "interrupted, the bitmap not lost",
         least=8,
         tests=(
             f"{MDRAID}TestMadeAnew::test_members_that_still_hold_it_are_assembled_first",
@@ -473,15 +480,15 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A16",
-        what="job files with line ends of every system, and what hides behind them",
-        mark="what runs a program, opens other files or is unknown is refused, and no target is taken from it",
+        what="job files with line ends of every system, and options hidden behind them",
+        mark="options that name a target, run a program or are unknown are refused",
         least=30,
         tests=("tests/core/fio/test_jobfile.py",),
     ),
     Row(
         number="A17",
         what="a trial whose program is upgraded or removed before its deadline",
-        mark="it is taken back all the same",
+        mark="it is reverted nevertheless",
         least=2,
         tests=(
             "tests/test_forms.py::test_a_trial_comes_back_though_the_program_was_removed_meanwhile",
@@ -491,9 +498,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A18",
-        what="session logs and journals with steps, paths, programs, risks, locks, members and companions of somebody's"
-        " choosing, of every vendor, taken back by undo, trial, recover, sweeps and the root helper",
-        mark="no step of a log is taken; what is not the way back that the backend plans is refused with both shown",
+        what="session logs and journals with forged steps, paths, programs, risks, locks, members and "
+        "companions, of every vendor, reverted by undo, trial, recover, sweeps and the root helper",
+        mark="no step of a log is run; a step that differs from the backend's own plan is refused, and both are shown",
         least=60,
         tests=(
             FORGED,
@@ -504,29 +511,29 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A19",
-        what="two device-mapper targets over one part of a device (linear, crypt, striped, mirror, unknown kinds; in"
-        " whole and in part; through further layers), one of them mounted or open; tables that are cut or not told;"
-        " another table during a run",
-        mark="the other one is refused with both named, a run ends where its table leads elsewhere",
+        what="two device-mapper targets over the same part of a device (linear, crypt, striped, mirror, unknown "
+        "kinds; complete and partial; through further layers), one of them mounted or open; tables that "
+        "are truncated or not reported; a different table during a run",
+        mark="the other target is refused and both are named; a run ends if its table leads elsewhere",
         least=30,
         tests=("tests/backends/topology/test_device_mapper.py", "tests/core/benchmark/test_footing_watch.py"),
         lab=("tests/lab/test_layers.py",),
     ),
     Row(
         number="A20",
-        what="a device that a program outside has open, written from within another pid or user namespace, or without"
-        " CAP_SYS_PTRACE; programs that hide what they have open; settings and scratch files there",
-        mark="no byte of a device is written and the sentence says what stands against it, all else goes on",
+        what="a device that a program outside has open, written from within another pid or user namespace, or "
+        "without CAP_SYS_PTRACE; programs that hide their open files; settings and scratch files there",
+        mark="no byte of a device is written and the reason is named; everything else works",
         least=20,
         tests=("tests/backends/topology/test_visibility.py",),
         minutes=0.5,
     ),
     Row(
         number="A21",
-        what="loop devices whose path is covered by a decoy, that were set up in another mount namespace, whose file"
-        " lies on an overlay, in a layer of one, on FUSE, 9p or the network; what losetup does not tell; a swap file"
-        " inside, a claim in a socket",
-        mark="all refused, no byte of what lies behind them changes",
+        what="loop devices whose path is covered by a decoy, that were set up in another mount namespace, whose "
+        "file is on an overlay, in a layer of one, on FUSE, 9p or the network; facts that losetup does not "
+        "report; a swap file inside, a claim in a socket",
+        mark="all refused, no byte of the files below them changes",
         least=20,
         tests=(
             "tests/backends/topology/test_loop_backing.py",
@@ -540,15 +547,16 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A22",
-        what="two names with one serial number and size, whatever product they tell: in use, locked, held; UUIDs"
-        " that are the same, differ, change meanwhile, are on one of them only",
-        mark="in use by each other with both named and under one lock, unless different UUIDs on both prove them two",
+        what="two names with one serial number and size, whatever product they report: in use, locked, open; "
+        "UUIDs that are equal, different, changed meanwhile, or on one of them only",
+        mark="each counts as in use by the other, both are named and share a lock, unless different UUIDs on "
+        "both prove that they are two disks",
         least=30,
         tests=("tests/backends/test_possibly_one.py",),
     ),
     Row(
         number="A23",
-        what="a file system made anew, of the same kind, label and size, between the question and the word",
+        what="a filesystem re-created with the same kind, label and size between the question and the confirmation",
         mark="refused, no byte of it is written",
         least=2,
         tests=(
@@ -559,9 +567,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A24",
-        what="loop devices, zram, device-mapper, md and bcache over a disk without an identity, through several layers"
-        " (network block devices themselves: not tried)",
-        mark="refused, and what has no identity is named",
+        what="loop devices, zram, device-mapper, md and bcache over a disk without an identity, through several "
+        "layers (network block devices themselves: not tried)",
+        mark="refused, and the disk without an identity is named",
         least=6,
         tests=(
             "tests/backends/test_beneath.py::test_what_lies_on_a_disk_without_an_identity_has_none_either",
@@ -571,17 +579,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A25",
-        what="a log, journal or lock that is a device, FIFO, socket, folder, link or second name, or another user's;"
-        " folders that others may write to",
-        mark="not written, not waited for, nothing in it done, and told",
+        what="a log, journal or lock that is a device, FIFO, socket, folder, link or second name, or another "
+        "user's; folders that other users may write to",
+        mark="not written, not waited for, no file created in it, and reported",
         least=20,
         tests=("tests/core/session/test_own_file.py",),
     ),
     Row(
         number="A26",
-        what="a state folder that is read-only, full or fails every write from the middle of a trial on, for a while"
-        " and for an hour; a real one under a real watchdog, and one whose disk answers nothing any more (as dm-error)",
-        mark="the value is back at the deadline, is set once, and is told as soon as that can be written",
+        what="a state folder that becomes read-only, full or fails every write in the middle of a trial, for a "
+        "while and for an hour; a real folder with a real watchdog, and one whose disk no longer responds "
+        "(dm-error)",
+        mark="the value is restored at the deadline, is set once, and is reported as soon as the folder can be written",
         least=6,
         tests=(
             f"{HOLD}the_value_comes_back_though_nothing_can_be_recorded_and_is_recorded_when_it_can",
@@ -593,17 +602,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A27",
-        what="a user of the root helper who ends another user's trial, or has made again what that user deleted",
-        mark="refused and still on trial; every terminal of its own user, and root, may",
+        what="a user of the root helper who ends another user's trial, or has re-created an array that this "
+        "user's change deleted",
+        mark="refused and still on trial; every terminal of the trial's own user, and root, may decide it",
         least=6,
         tests=("tests/privsep/test_whose.py",),
     ),
     Row(
         number="A28",
-        what="a user of the root helper who wants the content of what is mounted, in use or the system's: by its disk,"
-        " its partitions, other devices over it, jobs that write or name files; by a configuration that others wrote;"
-        " files of /sys; fio that outlives whoever wanted it",
-        mark="no descriptor comes, fio has no rights and no other file, and ends with its reader",
+        what="a user of the root helper who tries to read content that is mounted, in use or the system's: "
+        "through its disk, its partitions, devices over it, jobs that write or name files; by a "
+        "configuration that other users wrote; files of /sys; fio that outlives its client",
+        mark="no descriptor is passed, fio has no privileges and no other file, and ends with its reader",
         least=60,
         tests=(
             "tests/privsep/test_reads_of_what_is_in_use.py",
@@ -616,9 +626,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A29",
-        what="root with two state folders: a trial in one, changes from the other, through the helper too; a list of"
-        " journals that is spoiled, planted or cannot be written",
-        mark="one lock and one trial at a time, whatever the environment says",
+        what="root with two state folders: a trial in one, changes from the other, also through the helper; a "
+        "list of journals that is damaged, forged or cannot be written",
+        mark="one lock and one trial at a time, whatever the environment contains",
         least=11,
         tests=(
             f"{HOLD}what_is_on_trial_elsewhere_is_not_changed_from_here",
@@ -631,9 +641,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A30",
-        what="a journal, or its folder, that vanishes during a trial; files that the helper is asked to read; names of"
-        " locks that lead elsewhere",
-        mark="taken back, unless it was kept before; no other file is read, no lock lies elsewhere",
+        what="a journal, or its folder, that vanishes during a trial; files that the helper is asked to read; "
+        "names of locks that lead elsewhere",
+        mark="reverted, unless it was kept before; no other file is read, no lock is created elsewhere",
         least=10,
         tests=(
             f"{HOLD}a_journal_that_vanished_keeps_nothing",
@@ -644,34 +654,36 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A31",
-        what="a sweep in the middle of which a value or its way back is refused, the volume goes, the state folder"
-        " takes nothing (full, read-only, dying), a run ends itself",
-        mark="it ends or goes on with the rest, says what is not back, and all is put back that can be",
+        what="a sweep during which a value or its undo is refused, the volume vanishes, the state folder cannot "
+        "be written (full, read-only, failing), or a run ends unexpectedly",
+        mark="it ends or continues with the rest, names every value that is not restored, and restores all others",
         least=7,
         tests=("tests/features/sweep/test_faults.py",),
     ),
     Row(
         number="A32",
-        what="a disk that the machine serves to itself (NVMe over TCP and by loop, LIO by its loopback and iSCSI, SCST,"
-        " a USB gadget) of a disk, partition, file or memory that is mounted, open or free; and the other way round",
-        mark="refused with what uses the data, and none of it is lent",
+        what="a disk that the machine exports to itself (NVMe over TCP and by loop, LIO by its loopback and "
+        "iSCSI, SCST, a USB gadget) from a disk, partition, file or memory that is mounted, open or free; "
+        "and the reverse",
+        mark="refused with the user of the data named, and no descriptor of it is passed on",
         least=60,
         tests=("tests/backends/topology/test_exports.py", "tests/privsep/test_lending.py"),
         lab=("tests/lab/test_exports.py",),
     ),
     Row(
         number="A33",
-        what="a disk, partition, volume or image with the UUID of what is mounted, swap or beneath an open volume:"
-        " local, remote (iSCSI, Fibre Channel, SRP, NVMe over fabrics), without a number, in another file, in memory",
-        mark="refused with both named, or proven to be a copy and named as one in the question",
+        what="a disk, partition, volume or image with the UUID of a mounted device, of swap or of a device "
+        "below an open volume: local, remote (iSCSI, Fibre Channel, SRP, NVMe over fabrics), without a "
+        "number, in another file, in memory",
+        mark="refused with both named, or proven to be a copy and named as a copy in the question",
         least=40,
         tests=("tests/backends/topology/test_clones.py",),
         lab=("tests/lab/test_exports.py",),
     ),
     Row(
         number="A34",
-        what="a program that has a character device of a disk open: sg, bsg, an NVMe namespace or controller, by one"
-        " path or several, a raw device",
+        what="a program that has a character device of a disk open: sg, bsg, an NVMe namespace or controller, "
+        "by one path or several, a raw device",
         mark="the disk is refused with the program named, another disk is not",
         least=10,
         tests=("tests/backends/test_characters.py",),
@@ -679,18 +691,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A35",
-        what="a target, logical volume, array or multipath device of which a partition, loop device, program or export"
-        " uses the same sectors of a disk below; neighbours beside it",
-        mark="refused with the user named; what the kernel's tables prove disjoint is not",
+        what="a target, logical volume, array or multipath device of which a partition, loop device, program or "
+        "export uses the same sectors of a disk below; adjacent sectors",
+        mark="refused with the user named; sectors that the kernel's tables prove to be separate are not",
         least=60,
         tests=("tests/backends/topology/test_ranges.py", "tests/backends/test_beneath.py"),
         lab=("tests/lab/test_beneath.py",),
     ),
     Row(
         number="A36",
-        what="a trial on a loop device with the packages of `make run` alone; a watchdog that cannot load a module,"
-        " find its trial, write the journal or set the device",
-        mark="the value is back at the deadline; no trial begins whose watchdog is not ready, and doctor says why",
+        what="a trial on a loop device with only the packages of `make run`; a watchdog that cannot load a "
+        "module, find its trial, write the journal or set the device",
+        mark="the value is restored at the deadline; no trial begins before its watchdog is ready, and doctor "
+        "reports the reason",
         least=20,
         tests=(
             "tests/test_runtime_packages.py",
@@ -701,9 +714,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A37",
-        what="settings that the kernel resets when another one is written: set alone and together, by a trial, persist,"
-        " sweep, ab and the helper, killed in between; and another hand that sets them at the same time",
-        mark="what was asked for is in force, what else moved is reported and comes back, the other hand's value stays",
+        what="settings that the kernel resets when another one is written: set alone and together, by a trial, "
+        "persist, sweep, ab and the helper, killed in between; and another program that sets them at the "
+        "same time",
+        mark="the requested value is effective, other changed values are reported and restored, the other "
+        "program's value is kept",
         least=80,
         tests=(
             "tests/backends/test_side_effects.py",
@@ -717,11 +732,12 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A38",
-        what="scratch files that a kill left or a run kept, then looped, mounted, swapped on, exported, open or mapped,"
-        " formatted, resized, copied over, given away; tables, members, snapshots, loop devices and mounts that change"
-        " during a run; dmsetup that is slow, silent, broken or gone",
-        mark="no such file is written or removed, and its user is named; the run ends, at the latest after 15 s without"
-        " an answer, and says why",
+        what="scratch files that remain after a kill or that a run kept, then looped, mounted, used as swap, "
+        "exported, open or mapped, formatted, resized, overwritten, given to another user; tables, "
+        "members, snapshots, loop devices and mounts that change during a run; dmsetup that is slow, "
+        "silent, broken or missing",
+        mark="no such file is written or removed, and its user is named; the run ends, at the latest after 15 s "
+        "without an answer, and reports why",
         least=100,
         tests=(
             f"{SCRATCH}an_interrupted_file_of_another_size_than_planned_is_somebodys",
@@ -738,11 +754,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A39",
-        what="files of other authors that are rewritten: odd bytes and lines, links, hard links, other kinds, changed"
-        " meanwhile, full disk, immutable; named files that are pipes, devices, sockets, endless or hold absurd"
-        " numbers; outputs onto links; every command with `--read-only`",
-        mark="every byte, owner, mode and attribute of others stays or it is refused; a sentence at once; nothing else"
-        " is written or removed",
+        what="files of other authors that are rewritten: odd bytes and lines, links, hard links, other kinds, "
+        "changed meanwhile, full disk, immutable; input files that are pipes, devices, sockets, endless or "
+        "contain absurd numbers; outputs onto links; every command with `--read-only`",
+        mark="every byte, owner, mode and attribute of others is kept, or the change is refused at once with a "
+        "sentence; nothing else is written or removed",
         least=320,
         tests=(
             "tests/backends/system/test_file_replacement.py",
@@ -756,10 +772,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A40",
-        what="a user of the root helper who takes another user's trial: its session and id again, before and after its"
-        " end, in other spellings, by every outcome, its lock, its watchdog, at the same moment; and a link that is"
-        " exchanged between the check of a path and its use, by every verb that takes one",
-        mark="refused and not believed, the value is back at the deadline; what was judged is what is opened",
+        what="a user of the root helper who tries to take over another user's trial: its session and id again, "
+        "before and after its end, in other spellings, by every outcome, its lock, its watchdog, at the "
+        "same moment; and a link that is replaced between the check of a path and its use, by every "
+        "request with a path",
+        mark="refused and not believed, the value is restored at the deadline; the opened file is the checked one",
         least=90,
         tests=(
             "tests/privsep/test_owners.py",
@@ -772,9 +789,9 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A41",
-        what="sessions, changes in force, baselines and locks of racks and recordings beside those of the machine:"
-        " by the commands that take the last one, completion, and as root",
-        mark="no command of the machine answers with a simulated session or acts on one, none of a rack with another's",
+        what="sessions, open changes, baselines and locks of simulators and recordings together with those of "
+        "the machine: by the commands that use the last one, completion, and as root",
+        mark="no command for the machine reports or uses a simulated session, and no simulator uses another one's",
         least=30,
         tests=(
             "tests/cli/test_simulation_apart.py",
@@ -785,18 +802,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A42",
-        what="a serial number, WWN, UUID, address, name and label of every kind in every field, text and file of a"
-        " session, in many spellings, against every output that is redacted",
-        mark="none is found, in any spelling; figures, models and sizes stay",
+        what="a serial number, WWN, UUID, address, name and label of every kind in every field, text and file "
+        "of a session, in many spellings, in every redacted output",
+        mark="none is found, in any spelling; values, models and sizes are kept",
         least=60,
         tests=("tests/cli/test_secrets.py", "tests/cli/test_redact.py", "tests/backends/test_redaction.py"),
         minutes=1,
     ),
     Row(
         number="A43",
-        what="answers of tools about another object than was asked for, appended to the right one, with a block or a"
-        " row twice, with rows below another's heading: on simulated machines, and by each parser",
-        mark="300 spoiled answers: no value is believed that is not the true one, the refusal names both objects",
+        what="answers of tools about the wrong object, appended to the right answer, with a block or a row "
+        "twice, with rows below another heading: on simulated machines, and by each parser",
+        mark="300 wrong answers: no false value is believed, the refusal names both objects",
         least=380,
         check="tests.backends.answers_of_others:run",
         count=300,
@@ -810,19 +827,21 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A44",
-        what="trials that an earlier start, another terminal or another user began: kept, restored and decided"
-        " elsewhere while the workbench is open, several at once, by keys typed too early, by users who may not decide",
-        mark="every screen has the trial, its deadline and the keys or who decides; the header follows what is decided",
+        what="trials begun by an earlier start, another terminal or another user: kept, restored and decided "
+        "elsewhere while the workbench is open, several at once, by keys typed too early, by users who may "
+        "not decide",
+        mark="every screen shows the trial, its deadline and the keys, or who may decide it; the header follows "
+        "the decision",
         least=12,
         tests=("tests/tui/test_trials_of_earlier_starts.py", "tests/core/changes/test_undecided.py"),
         minutes=1,
     ),
     Row(
         number="A45",
-        what="an array made of drives that carry signatures of others, or copies of superblocks alone, or that fail,"
-        " vanish or give I/O errors meanwhile; raidbench killed in a creation or a deletion",
-        mark="refused, or named in the question with the confirmation token; recover names what is half made and takes"
-        " it apart, and nothing else",
+        what="an array of drives that contain signatures of other arrays, or copies of superblocks alone, or "
+        "that fail, vanish or have I/O errors meanwhile; raidbench killed in a creation or a deletion",
+        mark="refused, or named in the question with the confirmation token; recover names an incomplete array "
+        "and deletes only its parts",
         least=140,
         tests=(
             "tests/backends/topology/test_leftovers.py",
@@ -837,20 +856,21 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A46",
-        what="users that the kernel shows in none of its usual lists: an external journal, the log or realtime device"
-        " of XFS, the bitmap file of an array, an image mounted without a loop device; overlapping partitions; maps of"
-        " a path, zram, bcache and btrfs above and below each other",
-        mark="refused with the user named; what is free is not",
+        what="users that the kernel shows in none of its usual lists: an external journal, the log or realtime "
+        "device of XFS, the bitmap file of an array, an image mounted without a loop device; overlapping "
+        "partitions; maps of a path, zram, bcache and btrfs above and below each other",
+        mark="refused with the user named; free devices are not refused",
         least=15,
         tests=("tests/backends/topology/test_quiet_users.py",),
         lab=("tests/lab/test_odd_users.py",),
     ),
     Row(
         number="A47",
-        what="frames to the root helper through the real sudo: random, mutated, cut, deep, huge, in pieces, out of"
-        " order, many at once, with descriptors, under signals; conversations that end in the middle",
-        mark="5,000 frames: each is done or refused with a reason, the helper ends, and nothing else was started or"
-        " written",
+        what="frames to the root helper through the real sudo: random, mutated, truncated, deep, huge, in "
+        "pieces, out of order, many at once, with descriptors, under signals; connections that end in the "
+        "middle",
+        mark="5,000 frames: each is carried out or refused with a reason, the helper ends, and nothing else was "
+        "started or written",
         least=5_000,
         check="tests.privsep.fuzzing:run",
         count=5_000,
@@ -859,19 +879,19 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A48",
-        what="a wall clock set forward and back by an hour and by years during a trial, between sessions, during an"
-        " experiment and between runs, and at 1970 after a reboot; a state folder that is full, without inodes,"
-        " read-only, without permissions, locks or extended attributes, with a failing fsync, unreachable, unreadable,"
-        " with an odd name",
-        mark="the deadline holds and orders are those of the log; the setting has its journal and is undone, or is not"
-        " set and the folder and the next step are named",
+        what="a wall clock set forward and back by an hour and by years during a trial, between sessions, "
+        "during an experiment and between runs, and at 1970 after a reboot; a state folder that is full, "
+        "without inodes, read-only, without permissions, locks or extended attributes, with a failing "
+        "fsync, unreachable, unreadable, with an odd name",
+        mark="the deadline is met and the order is that of the log; the setting has its journal and is undone, "
+        "or is not set and the folder and the next step are named",
         least=70,
         tests=("tests/core/session/test_set_clocks.py", "tests/cli/test_state_folders.py"),
     ),
     Row(
         number="A49",
-        what="hosts of a run on many that contradict themselves (histograms, totals, rates, times), repeat themselves,"
-        " tell of another run, or answer after their lease",
+        what="hosts of a joint run whose results contradict themselves (histograms, totals, rates, times), are "
+        "repeated, belong to another run, or arrive after their lease",
         mark="each is left out of the sum and named with the reason, the others count",
         least=50,
         tests=("tests/features/fleet/multihost/test_lies.py",),
@@ -879,17 +899,18 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="A50",
-        what="the disk below a DRBD device, by sysfs or by drbdsetup; the disks and inner devices of a Stratis pool,"
-        " with and without a filesystem; a DRBD device whose disk nothing tells, half of drbdsetup's answer",
-        mark="each is refused, by the name of what is built on it; the DRBD device and the filesystem are not",
+        what="the disk below a DRBD device, by sysfs or by drbdsetup; the disks and inner devices of a Stratis "
+        "pool, with and without a filesystem; a DRBD device whose disk is not reported, or only half of "
+        "drbdsetup's answer",
+        mark="each is refused, and the device built on it is named; the DRBD device and the filesystem are not refused",
         least=20,
         tests=("tests/backends/test_drbd.py", "tests/backends/test_stratis.py"),
     ),
     Row(
         number="L1",
-        what="the origin of an active snapshot, LVM's or made by hand, itself and through what is built on it; the"
-        " snapshot and its hidden parts",
-        mark="the origin is refused and its snapshots are named, a snapshot is written as far as its store reaches",
+        what="the origin of an active snapshot, LVM's or created manually, itself and through volumes on it; "
+        "the snapshot and its hidden parts",
+        mark="the origin is refused and its snapshots are named; a snapshot is written as far as its store has space",
         least=8,
         tests=(
             f"{ROOM}what_a_snapshot_was_taken_of_is_refused_and_the_snapshot_named",
@@ -903,10 +924,11 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="L2",
-        what="thin volumes, VDO, sparse ZFS volumes, loop devices on files with holes, scratch files above them: by"
-        " bench, precondition, ab, sweep, several targets and the helper; room that others take during a run",
-        mark="what does not fit with a tenth left is refused and nothing is written, what is unknown as well; the run"
-        " ends there",
+        what="thin volumes, VDO, sparse ZFS volumes, loop devices on files with holes, scratch files above "
+        "them: by bench, precondition, ab, sweep, several targets and the helper; free space that other "
+        "programs use during a run",
+        mark="a write that does not leave a tenth free, or whose space is unknown, is refused and nothing is "
+        "written; a run ends at that point",
         least=30,
         tests=(
             "tests/backends/topology/test_thin_capacity.py",

@@ -42,12 +42,12 @@ def main() -> int:
 
 
 def epoch() -> int:
-    """Return the date of all files, in seconds since 1970: SOURCE_DATE_EPOCH, or the date of the commit."""
+    """Return the date for all files in seconds since 1970: SOURCE_DATE_EPOCH, or the date of the commit."""
     if seconds := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(seconds)
     argv = ("git", "log", "-1", "--format=%ct")
     commit_date = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    return int(commit_date or 315532800)  # 1980: zip has no earlier dates
+    return int(commit_date or 315532800)  # the beginning of 1980, because zip has no earlier dates
 
 
 def build(out: Path, work: Path, moment: int) -> list[Path]:

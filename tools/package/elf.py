@@ -1,4 +1,4 @@
-"""Requirements of a program on its host, from its ELF file (elf(5))."""
+"""Read from an ELF file what a program requires of its host (elf(5))."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 MACHINES = {62: "x86_64", 183: "aarch64"}
-"""Supported machines by e_machine."""
+"""Supported machines by the number in the ELF field e_machine."""
 
 _VERNEED = 0x6FFFFFFE
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -56,7 +56,7 @@ def _headers(data: bytes, offset: int, sizes: int) -> tuple[int, int, int]:
 
 
 def _needed(table: bytes, files: int, names: bytes) -> list[str]:
-    """Return the version names in .gnu.version_r, which has a list of needed versions for each of `files` files."""
+    """Return the version names in .gnu.version_r, which lists the needed versions for each of `files` libraries."""
     versions, at = [], 0
     for _ in range(files):
         _, count, _, first, following = struct.unpack_from("<HHIII", table, at)

@@ -19,14 +19,14 @@ from pathlib import Path
 from tools.package.tree import ROOT
 
 NEEDED = {"apt-get": "apt", "dpkg-source": "dpkg-dev", "gcc": "gcc", "make": "make", "strip": "binutils"}
-"""Debian packages by the program that is needed from them."""
+"""Debian packages that are needed for the build, by the program that they contain."""
 
 HEADERS = {"libaio.h": "libaio-dev", "zlib.h": "zlib1g-dev", "stdio.h": "libc6-dev"}
-"""Debian packages by the header that is needed from them. Their libraries are linked into fio."""
+"""Debian packages that are needed for the build, by the header that they contain. Their libraries are linked in."""
 
 CONFIGURE = (
     "--build-static",
-    "--disable-native",  # otherwise it runs only on CPUs of this kind
+    "--disable-native",  # otherwise fio would run only on CPUs like that of the build host
     *(f"--disable-{name}" for name in ("numa", "rdma", "rados", "rbd", "http", "gfapi", "pmem", "tcmalloc", "libzbc")),
     *(f"--disable-{name}" for name in ("xnvme", "dfs", "libnfs")),
 )
@@ -109,7 +109,7 @@ def missing() -> Iterator[str]:
 
 
 def with_source_packages(text: str, *, deb822: bool) -> str:
-    """Return a sources list of apt with source packages instead of binary ones, at the same addresses."""
+    """Return a sources list of apt that lists source packages instead of binary ones, at the same addresses."""
     rows = text.splitlines()
     if deb822:
         return "\n".join("Types: deb-src" if row.lower().startswith("types:") else row for row in rows) + "\n"
@@ -117,7 +117,7 @@ def with_source_packages(text: str, *, deb822: bool) -> str:
 
 
 def _with_sources(work: Path) -> tuple[str, ...]:
-    """Return the start of an apt-get command with lists below `work`, so that apt of this host is not changed."""
+    """Return the start of an apt-get command with its lists below `work`; the host's own lists stay unchanged."""
     for folder in ("parts", "lists/partial", "cache/archives/partial"):
         (work / folder).mkdir(parents=True)
     for file in (*_SOURCES.glob("sources.list"), *_SOURCES.glob("sources.list.d/*")):
@@ -129,7 +129,7 @@ def _with_sources(work: Path) -> tuple[str, ...]:
         "Dir::Etc::sourceparts": work / "parts",
         "Dir::State::lists": work / "lists",
         "Dir::Cache": work / "cache",
-        "APT::Sandbox::User": "",  # the user _apt may not be able to read the folder
+        "APT::Sandbox::User": "",  # run as root, because the user _apt may not be able to read the folder
     }
     return ("apt-get", "-q", *(word for key, value in places.items() for word in ("-o", f"{key}={value}")))
 

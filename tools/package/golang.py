@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 OLDEST = (1, 24)
-"""First version of Go whose modules can pin a tool."""
+"""Oldest usable version of Go: the first in which a module can pin a tool."""
 
 _PLACES = ("/usr/local/go/bin", "/usr/lib/go/bin", str(Path(__file__).parents[2] / ".bootstrap/golang/go/bin"))
 _FOLDER = 1 << 31
-"""The bit for folders in the modes of Go (io/fs.ModeDir)."""
+"""The bit that marks folders in Go's file modes (io/fs.ModeDir)."""
 
 
 class GoMissingError(Exception):
@@ -39,7 +39,7 @@ PYTHON = Module(
     version="v0.0.0-3.14.6-20260610-1",
     content="h1:oGUS7++Wm3LgxUfD6AmJgKbKQD2wdQFO9PzyJv6T+E4=",
 )
-"""python-build-standalone 3.14.6 of 2026-06-10 for Linux on x86_64 and aarch64, one file each."""
+"""python-build-standalone 3.14.6 of 2026-06-10 for Linux, with one file each for x86_64 and aarch64."""
 
 PYTHON_VERSION = PYTHON.version.split("-")[1]
 
@@ -100,7 +100,7 @@ def _put(entry: Mapping[str, Any], packed: Path, folder: Path) -> None:
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for Go: it downloads no other compiler and includes no version control information."""
+    """Return the environment in which Go downloads no other compiler and adds no version control information."""
     return {
         **os.environ,
         "GOTOOLCHAIN": "local",

@@ -44,7 +44,7 @@ FILES = (
 
 
 def pages(date: str, version: str) -> dict[str, str]:
-    """Return all pages by their path below share/man, such as `man1/raidbench.1`. `date`: such as 2026-11-23."""
+    """Return all pages by path below share/man, such as `man1/raidbench.1`. `date`: date of the pages, 2026-11-23."""
     top = context()
     pages_by_path = {
         "man1/raidbench.1": _top(top, date, version),
@@ -129,7 +129,7 @@ def _name(name: str, summary: str) -> list[str]:
 
 
 def _clause(text: str) -> str:
-    """Return the first line without its full stop, as apropos(1) lists it."""
+    """Return the first line of a text without its full stop, because apropos(1) lists it."""
     return text.strip().split("\n")[0].removesuffix(".")
 
 
@@ -193,7 +193,7 @@ def field_docs() -> dict[str, str]:
 
 
 def legal(key: str) -> str:
-    """Return a sentence with the legal values of a key, from the error message for an illegal value."""
+    """Return a sentence with the legal values of a key. It is taken from the error message for an illegal value."""
     for wrong in ("?", object()):
         try:
             config.KEYS[key](wrong)

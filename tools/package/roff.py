@@ -14,7 +14,7 @@ def escape(text: str) -> str:
 
 
 def title(name: str, section: int, date: str, version: str) -> str:
-    """Return the first line of a page. `date`: such as 2026-11-23."""
+    """Return the title line of a page. `date`: such as 2026-11-23."""
     return f'.TH "{escape(name.upper())}" "{section}" "{escape(date)}" "raidbench {escape(version)}" "raidbench"'
 
 
@@ -29,7 +29,7 @@ def part(text: str) -> str:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Return the lines of paragraphs that blank lines separate, each paragraph without its line breaks."""
+    """Return the roff lines of a text. Blank lines separate its paragraphs; line breaks in a paragraph are removed."""
     return [row for block in text.split("\n\n") if block.strip() for row in (".PP", escape(" ".join(block.split())))]
 
 

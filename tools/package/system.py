@@ -21,13 +21,13 @@ _OLDEST = ".".join(map(str, GLIBC))
 _SOURCES = Path(__file__).parent / "hooks"
 _TOOL = "github.com/goreleaser/nfpm/v2/cmd/nfpm"
 _RECOMMENDED = ("fio",)
-"""Packages that are installed by default. Runs need fio; it has no daemon and changes no setting."""
+"""Packages that are installed by default. Benchmarks need fio, which has no daemon and changes no setting."""
 
 _SUGGESTED = ("smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
 """Packages that are only suggested, because some install a daemon or udev rules."""
 
 COMPRESSION = {"deb": "xz", "rpm": "xz"}
-"""Compression that dpkg of Debian 11 and rpm of RHEL 8 support. Takes minutes."""
+"""Compression that dpkg of Debian 11 and rpm of RHEL 8 support. It takes minutes."""
 
 HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "deb": {
@@ -45,11 +45,14 @@ HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "postremove": ("after.sh", '[ "$1" -gt 0 ] || report_kept_files\n'),
     },
 }
-"""Package scripts by kind of package and step: the file with the functions, and the calls."""
+"""Package scripts by kind of package and step: the file with their functions, and the calls of these functions."""
 
 
 def unit() -> str:
-    """Return the systemd unit of the packages, which lists changes of a crash at boot and restores nothing."""
+    """Return the systemd unit of the packages.
+
+    At boot it lists changes that a crash interrupted; it restores nothing.
+    """
     return systemd_units.unit_text(
         ("/usr/bin/raidbench", "recover", "--list"),
         Journal(ROOTS_STATE / "journal").file,
@@ -66,7 +69,7 @@ def hook(kind: str, name: str) -> str:
 
 
 def write_files(work: Path, sbom: Path, epoch: int) -> Path:
-    """Write the files of the packages that are not in the tree. Return their folder."""
+    """Write those files of the packages that are not part of the tree. Return their folder."""
     folder = work / "system"
     folder.mkdir()
     man.write(folder / "man", _date(epoch), VERSION)

@@ -19,7 +19,7 @@ MINOR = golang.PYTHON_VERSION.rpartition(".")[0]
 INTERPRETER = f"bin/python{MINOR}"
 SITE = f"lib/python{MINOR}/site-packages"
 GLIBC = (2, 17)
-"""The newest glibc that the programs may need, that of RHEL 7."""
+"""The newest glibc version that the programs may need: the version of RHEL 7."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +52,10 @@ _USELESS = (
     *("bin", "etc", "share", ".lock"),
     *("*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*"),
 )
-"""Records of the installer, scripts with the path of the build folder, and manuals and examples of packages."""
+"""Pattern of files to remove: installer records, scripts that contain the build path, manuals and examples."""
 
 TESTING = "backends/testing"
-"""The conformance suite, which only the wheel has: it needs pytest, which cannot be installed in the tree."""
+"""Folder of the conformance suite. Only the wheel has it: the suite needs pytest, which the tree does not contain."""
 
 LOCKED = ROOT / "tools" / "locked" / "run.txt"
 """The dependencies of raidbench, with versions and checksums."""
@@ -89,7 +89,7 @@ def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
 
 
 def put_ourselves(site: Path) -> None:
-    """Copy raidbench as in the wheel (by pyproject.toml), without `TESTING`, and write its .dist-info folder."""
+    """Copy the files of raidbench that the wheel contains, except `TESTING`, and write its .dist-info folder."""
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     sources: Mapping[str, str] = {name: name for name in wheel["packages"]} | wheel["force-include"]
     for source, place in sources.items():
@@ -109,7 +109,7 @@ def put_ourselves(site: Path) -> None:
 def compile_all(tree: Path, python: Path) -> None:
     """Compile all modules to bytecode that does not depend on file times, so that it stays valid after unpacking."""
     library = tree / SITE.partition("/site-packages")[0]
-    # Without -B the modules that compileall imports get bytecode with file times; without -f that bytecode is kept.
+    # -B prevents bytecode with file times for the modules that compileall imports, -f replaces such bytecode.
     options = ("-I", "-B", "-m", "compileall", "-q", "-f", "-j", "2", "--invalidation-mode", "unchecked-hash")
     subprocess.run((python, *options, "-s", tree, library), check=True)
 
@@ -136,7 +136,9 @@ def too_new(tree: Path, machine: Machine) -> list[str]:
 
 
 def make(machine: Machine, module: Path, requirements: Path, python: Path | None, tree: Path) -> None:
-    """Build the tree for a machine. `python`: an interpreter for this host; None if that in the tree is one.
+    """Build the tree for a machine.
+
+    `python`: an interpreter that runs on this host; None if the one in the tree does.
 
     Raises ValueError if a program or library needs a newer glibc than `GLIBC` or another machine.
     """

@@ -1,4 +1,4 @@
-"""Areca controllers, through cli64: shown only."""
+"""Areca controllers, read through cli64. raidbench shows them but sets nothing."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 

@@ -1,4 +1,4 @@
-"""Backend for Areca controllers: shows what cli64 reports and sets nothing."""
+"""Backend for Areca controllers: shows the output of cli64 and sets nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAME = "areca"
 """Prefix of the targets of this backend."""
 
 NOTHING_TO_SET = "read-only: the cli64 commands that change settings are not documented"
-"""Fact that says why there are no settings."""
+"""Fact that states why there are no settings."""
 
 _SHOWN = (
     "Disk Write Cache Mode",
@@ -38,7 +38,7 @@ _SHOWN = (
     "CPU Temperature",
     "Controller Temp.",
 )
-"""Labels of the rows that are shown as facts."""
+"""Labels of the rows of cli64 that are shown as facts."""
 
 _CARD = Target(backend=NAME, address="card", scope=Scope.CONTROLLER)
 _SETS = {
@@ -89,14 +89,14 @@ class Areca(ListingBackend):
         )
 
     async def _read_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
-        """Return the answer about each drive, by number; read in turn, because the controller serves one command."""
+        """Return the answer about each drive, by number. The controller serves only one command at a time."""
         return {
             disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
             for disk in disks
         }
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Read the volume sets, so that a recording has the answer. Return the number of commands."""
+        """Read the volume sets only so that a recording contains the answer. Return the number of commands."""
         program = self._host.which(PLACES)
         if program is None or target != _CARD:
             return 0
@@ -105,7 +105,10 @@ class Areca(ListingBackend):
 
 
 def _belongs_to(disk: ArecaDrive, raid_set: RaidSet) -> bool:
-    """Return whether the drive names the set. The column cuts the name, but never below twelve characters."""
+    """Return whether the drive belongs to the RAID set.
+
+    The column may cut its name, but not below twelve characters.
+    """
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 
 
@@ -156,7 +159,7 @@ def _drive(disk: ArecaDrive, owner: RaidSet | None, health: Health) -> Drive:
         array=_set_target(owner) if owner is not None else None,
         model=disk.model,
         size_bytes=read_size(disk.size, base=1000),
-        state=_USES.get(disk.usage.lower().partition("[")[0], online),  # `HotSpare[Global]`
+        state=_USES.get(disk.usage.lower().partition("[")[0], online),  # for example `HotSpare[Global]`
         health=health,
         facts=facts([("Place", disk.place), ("Use", disk.usage)]),
     )

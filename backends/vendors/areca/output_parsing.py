@@ -10,7 +10,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 LINES = 2000
-"""Most lines that are parsed: more than any controller prints."""
+"""Maximum number of lines to parse, more than any controller prints."""
 
 NOT_THERE = "N.A."
 """Model of an empty slot."""
@@ -19,8 +19,10 @@ _PLACES = {
     "Ch#": r"(\d{1,3})",
     "Enc#": r"(\d{1,3} {1,4}[A-Za-z]{1,10}(?:#| {1,2})\d{1,3})",
 }
-"""Patterns of the second column by its title: a channel, or an enclosure with `Slot#1`, `SLOT 01`, `Slot 01` or `EXTP
-01`."""
+"""Patterns of the second column, by its title.
+
+The column has a channel, or an enclosure with `Slot#1`, `SLOT 01`, `Slot 01` or `EXTP 01`.
+"""
 
 _DRIVES = {
     title: re.compile(
@@ -40,7 +42,7 @@ class ArecaDrive:
     """A row of `disk info`."""
 
     number: str
-    """Number of the row, which cli64 takes as the number of the drive."""
+    """Number of the row, which is the number of the drive in commands of cli64."""
     place: str
     """Enclosure and slot, or the channel."""
     model: str
@@ -68,7 +70,7 @@ class RaidSet:
 
 
 def pairs(text: str) -> Mapping[str, str]:
-    """Return the rows `key : value`; the first row of a key counts."""
+    """Return the rows `key : value`. If a key occurs twice, its first row is used."""
     by_key: dict[str, str] = {}
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(" : ")
@@ -83,7 +85,7 @@ _DEGREES = re.compile(r"(\d{1,3}) C", re.ASCII)
 
 
 def drive_health(text: str) -> Health:
-    """Return the condition of a drive by `disk info drv=N`: an attribute at its threshold predicts a failure."""
+    """Return the health of a drive from `disk info drv=N`. An attribute at its threshold predicts a failure."""
     fields = pairs(text)
     matches = [_ATTRIBUTE.fullmatch(value) for key, value in fields.items() if key.startswith("SMART ")]
     margins = [int(match[1]) - int(match[2]) for match in matches if match is not None]
@@ -101,7 +103,10 @@ def _count(text: str | None) -> int | None:
 
 
 def drives(text: str) -> tuple[ArecaDrive, ...]:
-    """Return the drives of `disk info`, with enclosures or channels as its title says, without empty slots."""
+    """Return the drives of `disk info` without empty slots.
+
+    The title tells whether they have enclosures or channels.
+    """
     by_number: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
         if row is not None and row[3].strip() != NOT_THERE:
@@ -112,12 +117,12 @@ def drives(text: str) -> tuple[ArecaDrive, ...]:
 
 
 def count_strange_rows(text: str) -> int:
-    """Return the number of rows of `disk info` that do not fit its title."""
+    """Return the number of rows of `disk info` that do not fit the columns of its title."""
     return sum(row is None and re.match(r"\d{1,3} ", line, re.ASCII) is not None for line, row in _drive_rows(text))
 
 
 def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """Yield the lines below the title, each with its match if it is a row."""
+    """Yield the lines below the title, each with its match, or None if it is no valid row."""
     shape: re.Pattern[str] | None = None
     for raw in text.splitlines()[:LINES]:
         line = raw.strip()[:200]

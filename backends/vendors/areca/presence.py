@@ -1,4 +1,4 @@
-"""Paths of cli64, the commands it runs, and the check for complete answers."""
+"""Paths of cli64, the cli64 commands that raidbench runs, and the check for complete answers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "
 """Paths and names of the program, in the order of the search."""
 
 UNRECORDED = ("vsf", "info")
-"""Words for the volume sets. No recorded answer shows their format, so only recordings read them."""
+"""Arguments that list the volume sets.
+
+Only recordings run this command, because the format of the answer is unknown.
+"""
 
 READS = (("sys", "info"), ("sys", "showcfg"), ("adsys", "info"), ("hw", "info"), ("rsf", "info"), ("disk", "info"))
-"""Commands for the controller, its sets and drives."""
+"""Arguments of the commands about the controller, its sets and its drives."""
 
 DRIVE_READ = ("disk", "info", r"drv=\d{1,3}")
-"""Command for one drive, as patterns."""
+"""Arguments of the command about one drive, as patterns."""
 
 _LAST = re.compile(r"GuiErrMsg<0x[0-9A-Fa-f]{2}>:[^\n]*\s*\Z")
 
@@ -28,8 +31,8 @@ WHOLE = CompletenessCheck(
     missing=lambda text: "" if _LAST.search(text) else "the last line is missing",
     statuses=frozenset(),
 )
-"""All recorded answers end like this, also refusals."""
+"""Check for the last line, with which all recorded answers end, including refusals."""
 
 
 ROOT_READS: RootReads = {PLACES: (*READS, DRIVE_READ, UNRECORDED)}
-"""Commands that root runs for a user: all of them only read."""
+"""Commands that the root helper runs for a user. All of them only read."""

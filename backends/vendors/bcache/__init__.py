@@ -1,4 +1,4 @@
-"""bcache: disks with a cache on a faster device, from sysfs only."""
+"""bcache: disks with a cache on a faster device, read from sysfs only."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 

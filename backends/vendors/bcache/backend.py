@@ -1,4 +1,4 @@
-"""bcache backend: devices with their caches, settings through sysfs."""
+"""Backend for bcache: lists devices with their caches, and reads and writes settings through sysfs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from backends.vendors.bcache.readings import kernel_word, readings, value_afterw
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 
 RULES = queue_rules("bcache", "bcache device")
-"""udev rules of bcache devices, in addition to those of request queues."""
+"""udev rule file for bcache devices, in addition to the one for request queues."""
 
 _REDUNDANT = frozenset(("raid1", "raid4", "raid5", "raid6", "raid10"))
 """md levels that survive the loss of a drive."""
@@ -42,7 +42,7 @@ _REDUNDANT = frozenset(("raid1", "raid4", "raid5", "raid6", "raid10"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BcacheSnapshot:
-    """State of a device at one moment."""
+    """State of a bcache device at one moment."""
 
     facts: BcacheFacts
     """Its sysfs values and its cache set."""
@@ -67,22 +67,22 @@ class Bcache(Settable[BcacheSnapshot]):
         )
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Return all settings; those that a device without a cache lacks are blocked when read."""
+        """Return all settings. A device without a cache lacks some of them; their readings are blocked."""
         return SETTINGS if target.backend == NAME else ()
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes. Raises BlockedError if the device could only be read in part."""
+        """Return the changes for all values. Raises BlockedError if the device could only be read in part."""
         if cut := (await self._device(target)).cut:
             raise truncation_error(target, cut)
         return await super().plan_together(target, values)
 
     async def read_state(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
-        """Return a device with its present cache set and disk."""
+        """Return the state of a device: its current cache set and its disk."""
         facts = await self._device(target)
         return BcacheSnapshot(facts=facts, node=await self._node(target))
 
     async def readings_of(self, snapshot: BcacheSnapshot) -> Mapping[str, Reading]:
-        """Return the kernel's values and the legal ones."""
+        """Return the current value and the legal values of every setting."""
         return await self._readings(snapshot.facts)
 
     async def _readings(self, device: BcacheFacts) -> Mapping[str, Reading]:
@@ -97,22 +97,25 @@ class Bcache(Settable[BcacheSnapshot]):
         return identity(snapshot.node)
 
     async def lock_for(self, snapshot: BcacheSnapshot, key: str) -> str:
-        """Return the lock of the disk, preceded by that of the set for settings that all its devices share."""
+        """Return the lock of the disk.
+
+        For settings of the cache set, which several devices share, the set's lock precedes it.
+        """
         lock = await lock_of(self._host, snapshot.facts.name)
         return f"bcache-{snapshot.facts.set_uuid}\n{lock}" if key in OF_SET else lock
 
     def steps(
         self, snapshot: BcacheSnapshot, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the write to the file of the device or of its present set."""
+        """Return the step that writes the file of the device or of its current cache set."""
         return (ChangeStep(path=snapshot.facts.path(key), text=kernel_word(key, value)),)
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
-        """Return the validated value; see `wanted_value`."""
+        """Return the value in canonical form; see `wanted_value`."""
         return wanted_value(setting, now, value)
 
     def check_restorable(self, snapshot: BcacheSnapshot, setting: Setting, now: Reading, value: str) -> str:
-        """Return the validated old value; see `value_before`."""
+        """Return the old value in canonical form; see `value_before`."""
         return value_before(setting, now, value)
 
     def finished(
@@ -132,7 +135,7 @@ class Bcache(Settable[BcacheSnapshot]):
                 )
 
     async def require_unchanged_target(self, snapshot: BcacheSnapshot, change: Change) -> None:
-        """Raise an error unless it is this device with the same set."""
+        """Raise an error unless the target is still the same device with the same cache set."""
         present = await self.read_state(change.target)
         require_same_device(change, self.identity_of(present, change.key))
         self.require_steps(present, change)
@@ -154,7 +157,7 @@ class Bcache(Settable[BcacheSnapshot]):
         return await RULES.rule(self._host, node.device, match, actions, legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem for each disk that does not start because its cache is missing."""
+        """Return a problem for each bcache disk that the kernel has not started because its cache is missing."""
         files = [await self._host.list(f"/sys/block/{pattern}/bcache/running") for pattern in ("*", "*/*")]
         texts = await self._host.read_many([path for file in files for path in file])
         waiting = [path.split("/")[-3] for path, text in texts.items() if text == "0"]

@@ -1,4 +1,4 @@
-"""bcache devices as read from sysfs (their own folder, their cache set, its cache device), and their `Array`."""
+"""Read bcache devices from sysfs (folders of device, cache set and cache device), and convert them to `Array`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHOLE_FOLDER = CompletenessCheck(
     hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),
 )
-"""The listed files decide what can be complete, because they depend on the kernel."""
+"""Completeness of a device's folders. Only files that the kernel lists have to be readable, because kernels differ."""
 
 _FOLDERS = ("/sys/block/bcache*/bcache/*", "/sys/fs/bcache/*/*", "/sys/fs/bcache/*/cache0/*")
 _SET_FOLDER = re.compile(r"/sys/fs/bcache/([0-9a-fA-F-]{36})")
@@ -42,21 +42,21 @@ class BcacheFacts:
     name: str
     """Kernel name, `bcache0`."""
     backing: str | None = None
-    """Kernel name of the cached disk or partition; None if it is not reported."""
+    """Kernel name of the disk or partition that is cached; None if not reported."""
     set_uuid: str | None = None
-    """UUID of its cache set; None without one."""
+    """UUID of its cache set; None if it has no cache set."""
     caches: tuple[str, ...] = ()
     """Kernel names of the set's cache devices."""
     sharing: tuple[str, ...] = ()
-    """Kernel names of the other devices of the set."""
+    """Kernel names of the other devices that use the same cache set."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """Contents of the files, by name."""
     cut: str = ""
-    """Existing files that cannot be read, as text without a full stop; "" if there is none."""
+    """Clause about existing files that cannot be read; "" if all can be read."""
 
     @property
     def state(self) -> str:
-        """Return `no cache`, `clean`, `dirty`, `inconsistent`; "" if not reported."""
+        """Return the kernel's state `no cache`, `clean`, `dirty` or `inconsistent`; "" if not reported."""
         return clean(self.texts.get("state", ""), 32)
 
     @property
@@ -65,7 +65,7 @@ class BcacheFacts:
         return self.set_uuid is not None
 
     def path(self, key: str) -> str | None:
-        """Return the file of a setting; None for a cache set that does not exist."""
+        """Return the path of a setting's file; None if it belongs to a cache set and there is none."""
         if key not in _SET:
             return f"/sys/block/{self.name}/bcache/{key}"
         if self.set_uuid is None:
@@ -104,7 +104,7 @@ async def read_devices(host: Host) -> tuple[BcacheFacts, ...]:
 def _with_texts(
     device: BcacheFacts, paths: Mapping[str, str], texts: Mapping[str, str], existing: Collection[str]
 ) -> BcacheFacts:
-    """Return the device with the contents of its files, and a text about those that cannot be read."""
+    """Return the device with the contents of its files, and with a clause about files that cannot be read."""
     unreadable = [key for key, path in paths.items() if path not in texts and path in existing]
     return replace(
         device,
@@ -132,8 +132,9 @@ def _disk_of(folder: str | None) -> str | None:
 def parse_size(text: str | None) -> int | None:
     """Return the smallest number of bytes that the kernel prints as this text; None if it is no size.
 
-    Example: `4.0M` is 4194304. The kernel truncates twice, to whole units of the next lower kind and then to a tenth
-    (drivers/md/bcache/util.c, bch_hprint). `1.4M` may be any of 102 KiB; the smallest one is printed as `1.4M` again.
+    Example: `4.0M` is 4194304. The kernel truncates twice: to a whole number of the next smaller unit, then to a tenth
+    of the printed unit (drivers/md/bcache/util.c, bch_hprint). So `1.4M` stands for any size in a range of 102 KiB. If
+    the smallest one is written, the kernel prints `1.4M` again.
     """
     match = _HUMAN.fullmatch(text or "")
     if match is None:
@@ -143,7 +144,7 @@ def parse_size(text: str | None) -> int | None:
 
 
 def displayed_size(count: int) -> int:
-    """Return the size that the kernel prints for this number of bytes."""
+    """Return the number of bytes that `parse_size` gets from the kernel's text for this number of bytes."""
     power = 1
     while count >> 10 * power >= 1000:
         power += 1
@@ -151,7 +152,10 @@ def displayed_size(count: int) -> int:
 
 
 def _least(integer: int, tenth: int, power: int) -> int:
-    """Return the fewest bytes printed as these digits: less than 1000 of the lower unit would be printed in it."""
+    """Return the smallest number of bytes that is printed with these digits.
+
+    A size below 1000 of the next smaller unit would be printed in that unit.
+    """
     return max(integer * 1024 + (tenth * 1024 + 9) // 10, 1000 if power > 1 else 0) << 10 * (power - 1)
 
 
@@ -166,7 +170,7 @@ _STATES = {
     "dirty": (State.OPTIMAL, ""),
     "inconsistent": (State.FAILED, "it was started without its cache, which had unwritten data"),
 }
-"""State and reason by the kernel's state of a backing device (drivers/md/bcache/sysfs.c)."""
+"""State and reason, by the state of a backing device that the kernel reports (drivers/md/bcache/sysfs.c)."""
 
 
 def array_of(device: BcacheFacts, picture: Topology) -> Array:

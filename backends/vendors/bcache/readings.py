@@ -29,7 +29,10 @@ _MODES = {word: choice.value for word, choice in CHOICES[CACHE_MODE.key].items()
 
 
 def readings(device: BcacheFacts, refusals: Mapping[str, str | None], *, redundant: bool = False) -> dict[str, Reading]:
-    """Return all settings. `refusals`: by key, why it cannot be written; `redundant`: whether the cache is mirrored."""
+    """Return the reading of every setting.
+
+    `refusals`: reasons against writing, by key. `redundant`: whether the cache survives the loss of a drive.
+    """
     return {setting.key: _reading(device, setting.key, refusals.get(setting.key), redundant) for setting in SETTINGS}
 
 
@@ -51,7 +54,7 @@ def _reading(device: BcacheFacts, key: str, why_not: str | None, redundant: bool
 
 
 def _legal(key: str, raw: str | None, redundant: bool) -> tuple[str | None, tuple[Choice, ...], Span | None]:
-    """Return the present value and the legal ones."""
+    """Return the current value, and the legal values as choices or as a range."""
     unread = None if raw is None else "unknown"
     if key == SEQUENTIAL_CUTOFF.key:
         size = parse_size(raw)
@@ -77,9 +80,10 @@ def _cutoff(size: int) -> Choice:
 
 
 def wanted_value(setting: Setting, now: Reading, value: str) -> str:
-    """Return the value in canonical form. The kernel's names of modes and any number of bytes are accepted.
+    """Return the value in canonical form.
 
-    Raises InvalidValueError, also for a number that the kernel would silently limit.
+    The kernel's names of modes and any number of bytes are accepted. Raises InvalidValueError, even for a number that
+    the kernel would silently limit.
     """
     if setting.key == SEQUENTIAL_CUTOFF.key and (size := number(value)) is not None and size <= CUTOFF_MAX:
         return str(size)
@@ -95,16 +99,19 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value; a kernel with another limit may allow over 40 %. Raises InvalidValueError."""
+    """Return an old value in canonical form. Raises InvalidValueError.
+
+    It may exceed 40 %, because another kernel may have another limit.
+    """
     check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else is_restorable_value
     return check(setting, now, value)
 
 
 def kernel_word(key: str, value: str) -> str:
-    """Return the text to write; sizes in bytes, because the kernel does not accept its own `4.0M`."""
+    """Return the text to write for a value. Sizes are in bytes, because the kernel does not accept its own `4.0M`."""
     return next((word for word, choice in CHOICES.get(key, {}).items() if choice.value == value), value)
 
 
 def value_afterwards(key: str, value: str) -> str:
-    """Return the value that the kernel reports after writing."""
+    """Return the value that the kernel reports after `value` was written."""
     return str(displayed_size(int(value))) if key == SEQUENTIAL_CUTOFF.key else value

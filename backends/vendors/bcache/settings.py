@@ -99,12 +99,12 @@ SETTINGS = (
 """All settings in display order."""
 
 OF_SET = (CONGESTED_READ.key, CONGESTED_WRITE.key, REPLACEMENT.key)
-"""Settings of the cache set and its cache device, shared by all devices of the set."""
+"""Settings of the cache set and its cache device. They apply to all devices that use the set."""
 
 KEPT = tuple(
     setting.key for setting in SETTINGS if setting.persistence is not Persistence.STORED and setting.key not in OF_SET
 )
-"""Settings of the device itself that a reboot resets."""
+"""Settings of the bcache device itself that a reboot resets and a udev rule can persist."""
 
 SPANS = {
     WRITEBACK_PERCENT.key: Span(minimum=0, maximum=40, unit="%"),
@@ -114,13 +114,13 @@ SPANS = {
     CONGESTED_READ.key: Span(minimum=0, maximum=10_000_000, unit="us"),
     CONGESTED_WRITE.key: Span(minimum=0, maximum=10_000_000, unit="us"),
 }
-"""Offered ranges, extended to the present value. The kernel limits 40 % (bch_cutoff_writeback) and 60 s."""
+"""Offered ranges by key, extended to the current value. The kernel limits 40 % (bch_cutoff_writeback) and 60 s."""
 
 CUTOFFS = tuple(1 << power for power in (16, 18, 20, 22, 24, 26, 30))
 """Offered sequential cutoffs in bytes, in addition to 0; any other number is accepted too."""
 
 CUTOFF_MAX = (1 << 32) - 1
-"""Bytes; the kernel limits larger values to this."""
+"""Maximum sequential cutoff in bytes. The kernel reduces larger values to this one."""
 
 CHOICES = {
     CACHE_MODE.key: {
@@ -145,4 +145,4 @@ CHOICES = {
         "random": offer("random", "Evicts random data."),
     },
 }
-"""Choices by the kernel's text."""
+"""Choices by key; their values are the kernel's words."""

@@ -1,4 +1,4 @@
-"""All disks of the kernel: inventory from sysfs, settings of their request queue."""
+"""All disks of the kernel: inventory from sysfs, and settings of their request queues."""
 
 from backends.protocol import Vendor, lazy_backend
 

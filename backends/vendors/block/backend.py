@@ -1,4 +1,4 @@
-"""Block backend: inventory, reading, planning and applying through sysfs."""
+"""Backend for the kernel's disks: inventory, and reading and changing of settings, through sysfs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NAME = "block"
 """Prefix of this backend's targets."""
 
 _EXTRA_ATTRIBUTES = ("max_hw_sectors_kb", "logical_block_size", "rotational", "optimal_io_size")
-"""Queue attributes that determine legal values and the kernel's defaults, read along with the settings."""
+"""Queue attributes that determine legal values and the kernel's defaults. They are read along with the settings."""
 
 _TUNABLE = re.compile(r"iosched/[a-z][a-z0-9_]{0,40}")
 _NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
@@ -70,7 +70,7 @@ class BlockBackend:
         return Inventory(drives=tuple(drive(node, picture) for node in nodes), problems=tuple(problems))
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Return the settings of a disk; those that it lacks are blocked when read."""
+        """Return the settings that a disk may have. If the disk lacks one, its reading is blocked."""
         return settings_of(target.address) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
@@ -99,7 +99,10 @@ class BlockBackend:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return changes in an order in which none resets another; a new scheduler decides which values are legal."""
+        """Return the changes in an order in which no change resets an earlier one.
+
+        If the scheduler changes, the values of the other settings must be legal with the new scheduler.
+        """
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         node = await self._node(target)
         attributes = await self._attributes(node.name)
@@ -108,14 +111,14 @@ class BlockBackend:
         for key in in_order(values):
             now = (await self._readings(node.name, attributes))[key]
             request = requested_value(target, settings[key], now, values[key])
-            if key == "nr_requests" and "scheduler" in values:  # the new scheduler resets the present value
+            if key == "nr_requests" and "scheduler" in values:  # the new scheduler will have reset the current value
                 require_size(request, attributes)
             changes.append(await self._plan(node, request, attributes, lock))
             attributes = _with_attribute(attributes, key, kernel_text(key, request.value), now)
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value` and then its companions, which the kernel reset along with it."""
+        """Return the change that restores `value`, then the companions, which the kernel had reset along with it."""
         setting = setting_of(self.settings(target), target, key)
         require_companions(target, key, companions, {name: _NUMBER for name in companions if _is_companion(key, name)})
         node = await self._node(target)
@@ -151,7 +154,7 @@ class BlockBackend:
         )
 
     async def apply(self, change: Change) -> None:
-        """Write after checking that this is still the planned device."""
+        """Write the values after checking that this is still the planned device."""
         _require_own_writes(change)
         await run_steps(change, self._write_step, same=lambda: self._require_same(change))
 
@@ -170,7 +173,7 @@ class BlockBackend:
         return await RULES.rule(self._host, node.device, match, actions(legal), legal)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return problems that prevent changing settings, raw writes or persisting settings."""
+        """Return problems that prevent changing settings, persisting settings, or writing to raw devices."""
         problems: list[Problem] = []
         if not self._host.is_root:
             message = "Without root, raidbench can read settings but not change them, and cannot write to devices."
@@ -200,7 +203,7 @@ class BlockBackend:
         require_same_device(change, identity(await self._node(change.target)))
 
     async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
-        """Return values to restore after the old value: those that the kernel resets, and a scheduler's tunables."""
+        """Return the values to restore after the old value: those that the kernel resets and a scheduler's tunables."""
         folder = _queue(name)
         companions = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
         if key != "scheduler":
@@ -233,7 +236,7 @@ class BlockBackend:
 
 
 def _with_attribute(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
-    """Return the attributes after `text` was written to a file that reads `now`."""
+    """Return the attributes as they are after `text` was written to the file of a setting with the reading `now`."""
     return {**attributes, key: scheduler_file(now, text) if key == "scheduler" else text}
 
 
@@ -250,7 +253,7 @@ def _require_own_writes(change: Change) -> None:
 
 
 def _is_companion(key: str, attribute: str) -> bool:
-    """Return whether undoing `key` may also write the file `attribute`."""
+    """Return whether an undo of the setting `key` may also write the file `attribute`."""
     return attribute in SIDE_EFFECTS.get(key, ()) or (key == "scheduler" and _TUNABLE.fullmatch(attribute) is not None)
 
 
@@ -259,12 +262,15 @@ def _queue(name: str) -> str:
 
 
 def _useless_reason(name: str, key: str) -> str | None:
-    """Return why a setting has no effect although the kernel offers it: zram accepts write-back and ignores it."""
+    """Return why a setting has no effect although the kernel offers it; None if it has. zram ignores write-back."""
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
 def _revert_writes(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the writes of the setting, then of its companions: it resets them, and tunables need their scheduler."""
+    """Return the steps that write the setting and then its companions.
+
+    The order matters: writing the setting resets the companions, and tunables only exist with their scheduler.
+    """
     reset = [other for other in SIDE_EFFECTS.get(key, ()) if other in companions]
     then = {other: companions[other] for other in (*reset, *sorted(set(companions) - set(reset)))}
     return tuple(

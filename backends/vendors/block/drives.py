@@ -11,7 +11,7 @@ from backends.topology.device_identity import identity, interface, medium, model
 from backends.topology.tree import number
 
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")
-"""Prefixes of devices that are not listed. Arrays, bcache, DRBD and ZFS volumes are, because of their queue."""
+"""Prefixes of devices that are not listed. md arrays, bcache, DRBD and ZFS volumes are: they have queue settings."""
 
 _STATES = {
     **dict.fromkeys(("running", "live"), State.ONLINE),
@@ -22,7 +22,10 @@ _STATES = {
 
 
 def is_drive(node: Node) -> bool:
-    """Return whether to list the node: no partition, array, hidden path, or unused loop or zram device."""
+    """Return whether to list a node.
+
+    Not listed are `NO_DRIVES`, partitions, hidden paths, and unused loop or zram devices.
+    """
     if node.parent is not None or node.attributes.get("hidden") == "1":
         return False
     if node.name.startswith(NO_DRIVES):
@@ -35,7 +38,7 @@ def is_drive(node: Node) -> bool:
 
 
 def drive(node: Node, picture: Topology) -> Drive:
-    """Return the drive of the inventory."""
+    """Return a kernel disk as a drive of the inventory."""
     attributes = node.attributes
     kind = interface(node)
     current, _ = parse_choices(attributes.get("queue/scheduler", ""))

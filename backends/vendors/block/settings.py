@@ -1,7 +1,7 @@
-"""Declarations of the request queue settings, and which of them the kernel resets with another one. No I/O.
+"""Declarations of the request queue settings, and the settings that the kernel resets along with each. No I/O.
 
-The resets decide the order of writes, the values that undo restores, and the settings that a change may move. The tests
-measure each pair on the running kernel; docs/queue.md compares two kernels.
+The resets determine the order of writes, the values that an undo restores, and the other settings that a change may
+affect. The tests measure each pair on the running kernel; docs/queue.md compares two kernels.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from backends.topology.tree import number
 from backends.udev import attribute_assignment, queue_rules
 
 _LIMITS = ("read_ahead_kb",)
-"""Raised to its default by `queue_limits_commit_update` (Linux 6.9 and later)."""
+"""Settings that `queue_limits_commit_update` raises to their default (Linux 6.9 and later)."""
 
 SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
     "scheduler": ("nr_requests", "wbt_lat_usec"),
@@ -26,12 +26,12 @@ SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
 }
 """Keys that the kernel may reset, by the key that is written.
 
-scheduler: block/elevator.c, elevator_switch; block/bfq-iosched.c, wbt_disable_default. The others:
-block/blk-settings.c, blk_apply_bdi_limits, called for each commit of limits by block/blk-sysfs.c.
+Sources for `scheduler`: block/elevator.c, elevator_switch; block/bfq-iosched.c, wbt_disable_default. For the others:
+block/blk-settings.c, blk_apply_bdi_limits, which block/blk-sysfs.c calls for each commit of limits.
 """
 
 _READ_AHEAD_MIN = 128
-"""KiB, VM_READAHEAD_PAGES (include/linux/mm.h)."""
+"""Minimum default of read-ahead in KiB: VM_READAHEAD_PAGES (include/linux/mm.h)."""
 
 
 def in_order(keys: Iterable[str]) -> list[str]:
@@ -40,10 +40,11 @@ def in_order(keys: Iterable[str]) -> list[str]:
 
 
 def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
-    """Return, by key, the values to which the kernel may reset settings when `key` is set to `value` or undone.
+    """Return, by key, the values to which the kernel may reset other settings when `key` is set to `value` or undone.
 
-    The default of read-ahead is twice the optimal I/O size, or twice the largest request if a rotational device reports
-    none, in whole pages and at least 128 KiB. Settings without an entry may get any value.
+    Settings without an entry may get any value. The default of read-ahead is twice the optimal I/O size. If a
+    rotational device reports no optimal size, it is twice the largest request. It is a whole number of pages and at
+    least 128 KiB.
     """
     if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
         return {}
@@ -68,7 +69,7 @@ SENTENCES = {
     "cfq": "Fair time slices per program, on old kernels.",
     "adios": "Sorts by predicted latency: an addition of some distributions' kernels.",
 }
-"""Help text per scheduler (Documentation/block, block/*-iosched.c)."""
+"""Help text of each scheduler (Documentation/block, block/*-iosched.c)."""
 
 
 # -- declarations of the settings -------------------------------------------------------------------------------------
@@ -196,9 +197,9 @@ FIXED_CHOICES = {
         offer("2", "Completed on the CPU that submitted it.", label="same CPU"),
     ),
     "nomerges": (
-        offer("0", "All kinds of merges are tried.", label="all merges"),
-        offer("1", "Only merges with the last request are tried.", label="simple merges"),
-        offer("2", "No merge is tried: least CPU time per request.", label="no merges"),
+        offer("0", "Requests are merged whenever possible.", label="all merges"),
+        offer("1", "A request is only merged with the last one.", label="simple merges"),
+        offer("2", "Requests are never merged: lowest CPU time per request.", label="no merges"),
     ),
     "add_random": (
         offer("0", "Completion times are not used.", label="off"),
@@ -222,10 +223,10 @@ FIXED_CHOICES = {
 # -- persistent settings: one line per disk in a udev rules file ------------------------------------------------------
 
 RULES = queue_rules("queue", "disk")
-"""udev rules of request queues."""
+"""udev rule file for settings of request queues."""
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the assignments of a disk's rule in order: udev writes in this order. Raises BlockedError."""
+    """Return the assignments of a disk's rule in the order in which udev must write them. Raises BlockedError."""
     declared = [key for key in BY_KEY if key in values]
     return tuple(attribute_assignment(f"queue/{key}", values[key]) for key in in_order(declared))

@@ -12,20 +12,23 @@ from backends.text import clean, parse_choices
 from backends.vendors.block.settings import FIXED_CHOICES, SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
-"""Offered maximum in KiB; the kernel's own limit is 4 TiB."""
+"""Maximum read-ahead in KiB that raidbench offers. The kernel's own limit is 4 TiB."""
 
 WBT_MAX = 10_000_000
-"""Offered maximum in microseconds."""
+"""Maximum writeback latency target in microseconds that raidbench offers."""
 
 TIMEOUT_MIN, TIMEOUT_MAX, TIMEOUT_STEP = 1000, 4_294_967_200, 100
-"""Milliseconds. The kernel has an unsigned 32-bit number and counts in ticks: 100 ms are a whole number of them at 100,
-250, 300 and 1000 Hz. Less than a second resets healthy drives (block/blk-sysfs.c, queue_io_timeout_store)."""
+"""Offered I/O timeouts in milliseconds.
+
+The kernel stores an unsigned 32-bit number (block/blk-sysfs.c, queue_io_timeout_store). It counts in ticks: 100 ms are
+a whole number of ticks at 100, 250, 300 and 1000 Hz. With less than a second, the kernel would reset healthy drives.
+"""
 
 SCHEDULED_MAX = 2048
-"""Requests per queue with a scheduler (block/blk-mq-sched.h, MAX_SCHED_RQ = 16 * 128)."""
+"""Maximum number of requests per queue with a scheduler (block/blk-mq-sched.h, MAX_SCHED_RQ = 16 * 128)."""
 
 REQUESTS_MIN = 4
-"""The kernel raises smaller values to this (include/linux/blkdev.h, BLKDEV_MIN_RQ)."""
+"""Minimum number of requests. The kernel raises smaller values to it (include/linux/blkdev.h, BLKDEV_MIN_RQ)."""
 
 _CACHE_WORDS = {"write back": "write-back", "write through": "write-through"}
 
@@ -35,8 +38,8 @@ _NUMBER = re.compile(r"-?\d{1,19}", re.ASCII)
 def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_kb: int) -> Reading:
     """Return the reading of one setting.
 
-    `attributes` has the files of `queue/` by name, and `nr_tags`; `why_not` is the host's reason why it cannot be
-    written.
+    `attributes`: contents of the files of `queue/` by name, and `nr_tags`. `why_not`: the host's reason against
+    writing, or None.
     """
     raw = attributes.get(key)
     if key == "scheduler":
@@ -114,9 +117,10 @@ def _span(key: str, attributes: Mapping[str, str], page_kb: int, now: str | None
 
 
 def _has_no_queue(attributes: Mapping[str, str]) -> bool:
-    """Return whether the device has no request queue, as md and dm devices.
+    """Return whether the device has no request queue of its own, like md and dm devices.
 
-    The kernel reports a size for it and accepts none (block/blk-sysfs.c, queue_requests_store, queue_is_mq).
+    For such devices the kernel reports a queue size but accepts none (block/blk-sysfs.c, queue_requests_store,
+    queue_is_mq).
     """
     _, names = parse_choices(attributes.get("scheduler", ""))
     return "nr_tags" not in attributes and tuple(names) == ("none",)
@@ -133,7 +137,10 @@ def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None
 
 
 def _requests_max(attributes: Mapping[str, str]) -> int:
-    """Return 2048 with a scheduler, otherwise the device's tags, or the present value if they are not reported."""
+    """Return the maximum queue size: 2048 with a scheduler, else the device's number of tags.
+
+    If the tags are not reported, it is the current value.
+    """
     current, _ = parse_choices(attributes.get("scheduler", ""))
     if current is not None and current != "none":
         return SCHEDULED_MAX
@@ -143,7 +150,7 @@ def _requests_max(attributes: Mapping[str, str]) -> int:
 def fitting_companions(
     companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return the companions of a scheduler, without a queue size that it does not accept."""
+    """Return the companions of a scheduler, without a queue size that the scheduler does not accept."""
     top = _requests_max({**attributes, "scheduler": f"[{scheduler}]", "nr_requests": ""})
     size = companions.get("nr_requests", "")
     too_many = bool(top) and size.isdigit() and int(size) > top
@@ -157,7 +164,7 @@ def kernel_text(key: str, value: str) -> str:
 
 
 def value_afterwards(key: str, value: str, attributes: Mapping[str, str]) -> str:
-    """Return the value that the kernel reports afterwards: wbt's -1 selects a default of the medium."""
+    """Return the value that the kernel reports after writing. -1 as latency target selects the medium's default."""
     if key == "wbt_lat_usec" and value == "-1":
         return "75000" if attributes.get("rotational") == "1" else "2000"
     return value

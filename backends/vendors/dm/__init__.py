@@ -1,4 +1,4 @@
-"""Device-mapper devices without another vendor module: encrypted volumes, multipath devices, plain targets."""
+"""Device-mapper devices that no other vendor module lists: encrypted volumes, multipath devices, plain targets."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 

@@ -1,4 +1,4 @@
-"""Backend of device-mapper devices by their names: listed with the contents of their tables."""
+"""Backend that lists device-mapper devices by name, with facts from their tables."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ NAME = "dm"
 """Prefix of this backend's targets."""
 
 _KINDS = (("mpath-", "multipath"), ("CRYPT-", "crypt"))
-"""UUID prefixes set by multipathd and cryptsetup, and the target that they mean."""
+"""UUID prefixes that multipathd and cryptsetup set, each with the type of target that it means."""
 
 _INNER = (MARK, "stratis-1-private", "stratis-1-")
-"""UUID prefixes of devices that another layer uses internally or another vendor module lists."""
+"""UUID prefixes of devices not listed here: another layer uses them internally, or another module lists them."""
 
 _PARTITION = re.compile(r"part\d+-", re.ASCII)
-"""Partition that kpartx made of another device; lsblk shows it as a part, too."""
+"""UUID prefix of a partition that kpartx created on another device. lsblk shows it as a partition too."""
 
 _LEVELS = {
     "crypt": Level.CRYPT,
@@ -38,17 +38,20 @@ _LEVELS = {
     "vdo": Level.VDO,
 }
 _WITH_STATUS = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "verity")
-"""Targets that report their state in `dmsetup status` (Documentation/admin-guide/device-mapper)."""
+"""Types of targets that report their state in `dmsetup status` (Documentation/admin-guide/device-mapper)."""
 
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
 """A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
 
 
 class Dm(ListingBackend):
-    """The device-mapper devices of a host."""
+    """Backend for the device-mapper devices of a host."""
 
     async def inventory(self) -> Inventory:
-        """Return the devices by name, with target and options if root may read them."""
+        """Return the devices by name.
+
+        Their type and options are included if the tables can be read, which needs root.
+        """
         picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if _is_listed(node)]
         if not nodes:
@@ -69,12 +72,12 @@ def _is_listed(node: Node) -> bool:
 
 
 def target_of(name: str) -> Target:
-    """Return the target of a device by its name, such as `crypt1`."""
+    """Return the `Target` of the device with this name, such as `crypt1`."""
     return Target(backend=NAME, address=clean(name), scope=Scope.ARRAY)
 
 
 def _kind(node: Node, table: Iterable[Segment]) -> str:
-    """Return `crypt`, `multipath`, `linear`, ...; "" if it is unknown or there are several."""
+    """Return the type of the device: `crypt`, `multipath`, `linear`, ...; "" if it is unknown or mixed."""
     kinds = {part.kind for part in table}
     uuid = node.attributes.get("dm/uuid", "")
     kind_by_uuid = next((kind for front, kind in _KINDS if uuid.startswith(front)), "")
@@ -104,7 +107,7 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
 
 
 def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> tuple[State, str]:
-    """Return the state and the reason; a multipath device may have lost all paths."""
+    """Return the state of a device and the reason if it is not optimal."""
     if kind == "multipath" and states and not paths:
         return State.FAILED, "no path is left"
     if why := next(filter(None, map(_failure, states)), ""):
@@ -119,7 +122,7 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 
 def _failure(part: Segment) -> str:
-    """Return why a target has failed according to its status; "" if it works or does not report it."""
+    """Return why a target has failed according to its status; "" if it works or reports no state."""
     status = part.args
     if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
@@ -133,7 +136,7 @@ def _failure(part: Segment) -> str:
 
 
 def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
-    """Yield the used share (0..1) of data and metadata of a thin pool, or of the data of a VDO volume."""
+    """Yield label and used part (0 to 1) of the data and metadata of a thin pool, or of the data of a VDO volume."""
     for part in states:
         status = part.args
         if part.kind == "thin-pool" and len(status) > 2:
@@ -146,13 +149,13 @@ def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
 
 
 def _failed_devices_text(part: Segment) -> str:
-    """Return the number of failed devices of dm-raid as text; "" for none."""
+    """Return the number of failed devices of dm-raid as text; "" if none has failed."""
     letters = part.args[2] if part.kind == "raid" and len(part.args) > 2 else ""
     return f"{letters.count('D')} of {len(letters)} devices have failed" if "D" in letters else ""
 
 
 def _members(node: Node, picture: Topology) -> Iterator[Target]:
-    """Yield the devices below, by the targets under which they are listed."""
+    """Yield the devices on which this one is built, by the targets under which they are listed."""
     for name in node.slaves:
         disk = picture.tree.nodes.get(picture.tree.disk_of(name))
         if disk is None:
@@ -167,7 +170,7 @@ def _members(node: Node, picture: Topology) -> Iterator[Target]:
 
 
 def _paths(picture: Topology, states: Iterable[Segment]) -> Mapping[str, str]:
-    """Return `active` or `failed` by the nodes of the paths."""
+    """Return the state of each path, `active` or `failed`, by device node."""
     states_by_node: dict[str, str] = {}
     for devno, letter in _PATH.findall("".join(f"{' '.join(part.args)} " for part in states)):
         node = picture.tree.by_devno(devno)
@@ -181,7 +184,7 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
     first = table[0].args if table else ()
     if kind == "crypt" and first:
         yield "Cipher", first[0]
-        yield "Options", ", ".join(first[6:])  # after CIPHER KEY IV DEVICE OFFSET COUNT (dm-crypt.rst)
+        yield "Options", ", ".join(first[6:])  # the options follow CIPHER KEY IV DEVICE OFFSET COUNT (dm-crypt.rst)
     if kind == "multipath" and first:
         yield "Policy", _selector(first)
     if len(table) > 1:
@@ -191,7 +194,7 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
 
 
 def _selector(args: tuple[str, ...]) -> str:
-    """Return the path selector of a group, such as `service-time`, which follows features, handler and groups."""
+    """Return the path selector, such as `service-time`. It follows the features, the handler and the group numbers."""
     try:
         at = 1 + int(args[0])
         at += 1 + int(args[at])
@@ -201,4 +204,4 @@ def _selector(args: tuple[str, ...]) -> str:
 
 
 ROOT_READS: RootReads = {("dmsetup",): (TABLE, STATUS, ("status",))}
-"""Read-only commands that root may run for a user."""
+"""Commands that the root helper runs for a user. All of them only read."""

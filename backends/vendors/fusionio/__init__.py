@@ -1,4 +1,4 @@
-"""Fusion-io ioMemory: fio-status reports the modules, fio-format changes their sector size."""
+"""Fusion-io ioMemory modules. fio-status reports them, fio-format changes their sector size."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 
@@ -10,5 +10,7 @@ VENDOR = Vendor(
     declares=("backends.vendors.fusionio.sector:SETTINGS",),
     root_reads="backends.vendors.fusionio.tool:ROOT_READS",
 )
-"""Vendor entry that the registry finds. Nothing runs without the driver: an old fio-status then crashed a DL580
-Gen8."""
+"""Vendor entry that the registry finds.
+
+Without the driver, raidbench runs no tool: an old fio-status crashed a DL580 Gen8 in this case.
+"""

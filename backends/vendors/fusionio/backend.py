@@ -1,4 +1,4 @@
-"""Backend for ioMemory modules: inventory, reading, planning and applying."""
+"""Backend for ioMemory modules: inventory, and reading and changing of their sector size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class FusionIo(Settable[IoCardView]):
     """Backend for the ioMemory modules of one host. It runs nothing unless their driver is loaded."""
 
     SET_SECONDS = 600.0
-    """Attaching scans the whole module."""
+    """Seconds after which a step counts as slow. Attaching scans the whole module."""
     APART = "detached"
 
     async def inventory(self) -> Inventory:
@@ -51,11 +51,11 @@ class FusionIo(Settable[IoCardView]):
         return await super().read(target)
 
     async def readings_of(self, view: IoCardView) -> Mapping[str, Reading]:
-        """Return the sector size, and the reason against a different one."""
+        """Return the reading of the sector size, with the reason if it cannot be changed."""
         return {SECTOR_SIZE.key: reading(view)}
 
     def identity_of(self, view: IoCardView, key: str) -> Identity:
-        """Return the identity that survives formatting and attaching."""
+        """Return an identity that formatting and attaching do not change."""
         return view.identity
 
     async def lock_for(self, view: IoCardView, key: str) -> str:
@@ -69,7 +69,7 @@ class FusionIo(Settable[IoCardView]):
         return () if view.programs.missing else steps(view, value)
 
     def check_restorable(self, view: IoCardView, setting: Setting, now: Reading, value: str) -> str:
-        """Return a former sector size if it can be restored; see `value_before`."""
+        """Return an old sector size in canonical form; see `value_before`."""
         return value_before(setting, now, value)
 
     def destroys(self, view: IoCardView, key: str) -> str | None:
@@ -79,7 +79,7 @@ class FusionIo(Settable[IoCardView]):
     def finished(
         self, view: IoCardView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Mark the change as destructive for any size; a change without steps has no undo."""
+        """Return the change, marked as destructive for any size. A change without steps has no undo."""
         risk_text = SECTOR_SIZE.risk_text
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
 
@@ -93,14 +93,14 @@ class FusionIo(Settable[IoCardView]):
                 )
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, view: IoCardView) -> None:
-        """Check that the device is free before it is detached, and that it is detached before it is formatted."""
+        """Check before the detach that the device is not in use, and before the format that it is detached."""
         if step.argv[0] == view.programs.detach:
             await super().require_free_for(device, change, step, view)
         elif step.argv[0] == view.programs.format:
             await self._require_detached(view)
 
     async def remains(self, change: Change) -> str | None:
-        """Return how to attach a module that an interrupted change left detached, or None."""
+        """Return how to attach a module that is still detached after an interrupted change, or None."""
         serial_number = change.identity.serial if change.identity is not None else None
         cards = await self._cards()
         module_left = next(
@@ -111,7 +111,7 @@ class FusionIo(Settable[IoCardView]):
         return f"{module_left.name} is {module_left.state}. Attach it with: fio-attach /dev/{module_left.name}"
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem if the driver is loaded and its program is missing."""
+        """Return a problem if the driver is loaded but fio-status is missing."""
         if not await self._host.list(_DRIVERS) or FusionIoTools.find(self._host).status is not None:
             return ()
         message = (
@@ -121,20 +121,23 @@ class FusionIo(Settable[IoCardView]):
         return (Problem(where=NAME, message=message, hint="Install fio-util in the version of the driver."),)
 
     async def _cards(self) -> Cards:
-        """Return what fio-status reports; it does not run without the driver, or without root, which it needs."""
+        """Return the parsed output of fio-status. It is not run without the driver or without root, which it needs."""
         if not await self._host.list(_DRIVERS) or not self._host.is_root:
             return Cards()
         return await read_cards(self._host, FusionIoTools.find(self._host).status)
 
     async def _require_detached(self, view: IoCardView) -> None:
-        """Raise ToolFailedError unless this module is detached now."""
+        """Raise ToolFailedError unless fio-status reports that the module is detached now."""
         assert view.module is not None
         now = next((module for module in (await self._cards()).modules if module.name == view.module.name), None)
         if now is None or now.serial != view.module.serial or now.state != "Detached":
             raise ToolFailedError(f"fio-status does not confirm that {view.module.name} is detached")
 
     async def read_state(self, target: Target, *, back: bool = False) -> IoCardView:
-        """Return a block device as reported now. Raises NotFoundError, or DeviceGoneError if the kernel has none."""
+        """Return the current state of a block device.
+
+        Raises NotFoundError for an unknown address, DeviceGoneError if the kernel does not have the device.
+        """
         if not self.settings(target):
             raise not_found_error(target)
         node = await read_node(self._host, target.address)

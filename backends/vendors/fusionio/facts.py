@@ -26,7 +26,7 @@ class IoVolume:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """An ioMemory module, a PCI function of its own: `fct0`."""
+    """An ioMemory module, which is a PCI function of its own: `fct0`."""
 
     name: str
     """Name of its control node."""
@@ -63,9 +63,9 @@ class Module:
     written_bytes: int | None = None
     """Physical bytes written so far."""
     throttling: str | None = None
-    """Why or how writes are throttled: `None`."""
+    """Why or how fio-status reports writes to be throttled; its word `None` means not at all."""
     trouble: tuple[str, ...] = ()
-    """Warnings and errors in its own words."""
+    """Warnings and errors in the words of fio-status."""
     volumes: tuple[IoVolume, ...] = ()
     """Its block devices."""
 
@@ -83,9 +83,9 @@ class Adapter:
     external_power: str | None = None
     """External power: `NOT connected` means that the power limit of the slot applies."""
     power_limit: str | None = None
-    """Power limit: `24.75W`, or bare watts; `Disabled` if it is overridden."""
+    """Power limit: `24.75W`, or a number of watts; `Disabled` if the limit is overridden."""
     power: str | None = None
-    """Power draw as printed, or bare watts."""
+    """Power draw as printed, or a number of watts."""
     modules: tuple[str, ...] = ()
     """Names of its modules."""
 
@@ -104,7 +104,7 @@ class Cards:
     """Problems about truncated answers."""
 
     def find_volume(self, volume: str) -> tuple[Module, IoVolume] | None:
-        """Return the module and the volume of a kernel name, or None."""
+        """Return the volume with this kernel name and its module, or None."""
         return next(((module, part) for module in self.modules for part in module.volumes if part.name == volume), None)
 
     def adapter_of(self, module: str) -> Adapter | None:

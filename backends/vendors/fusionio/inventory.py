@@ -72,7 +72,7 @@ def drive(volume: IoVolume, module: Module, cards: Cards) -> Drive:
 
 
 def _watts(text: str | None) -> str | None:
-    """Return the power with its unit; in the JSON the key has the unit."""
+    """Return the power with its unit. The JSON has only a number, because its key names the unit."""
     return f"{text}W" if text is not None and text.replace(".", "", 1).isdigit() else text
 
 
@@ -83,7 +83,7 @@ def problems(module: Module) -> tuple[Problem, ...]:
 
 
 def sector(volume: IoVolume, module: Module) -> int | None:
-    """Return the sector size in bytes; that of the module counts if it has only one volume."""
+    """Return the sector size of a volume in bytes. If the module has only this volume, its format tells the size."""
     if volume.sector_bytes is not None:
         return volume.sector_bytes
     return module.sector_bytes if len(module.volumes) == 1 else None
@@ -104,7 +104,7 @@ def _state(volume: IoVolume, module: Module) -> State:
 
 
 def _health(module: Module) -> Health:
-    """Return the condition of the module; without spare flash it stops accepting writes."""
+    """Return the health of the module. A module without spare flash stops accepting writes."""
     life = module.life_percent
     return Health(
         predicts_failure=None if module.reserve_state is None else module.reserve_state != "Healthy",

@@ -38,7 +38,7 @@ SECTOR_SIZE = unconfirmed(
 )
 
 SECTORS = (512, 4096)
-"""Sector sizes in bytes that every VSL can format to."""
+"""Sector sizes in bytes to which every version of the driver (VSL) can format."""
 
 SETTINGS = (SECTOR_SIZE,)
 """All settings of a block device."""
@@ -60,21 +60,21 @@ class IoCardView:
     module: Module | None = None
     """Its module; None if unknown."""
     volume: IoVolume | None = None
-    """Data of fio-status about it; None if unknown."""
+    """The volume as fio-status reports it; None if unknown."""
     uses: tuple[str, ...] = ()
-    """Users of the device, as texts."""
+    """Uses of the device, as texts."""
     frozen: str | None = None
     """Why nothing may be changed (needs root, read-only mode)."""
 
     @property
     def identity(self) -> Identity:
-        """Return the identity that survives formatting and attaching: neither size nor the kernel's numbers."""
+        """Return an identity that formatting and attaching do not change: without the size and the kernel's numbers."""
         serial_number = self.module.serial if self.module is not None else None
         return Identity(name=self.node.name, wwn=wwn(self.node), serial=serial_number or serial(self.node))
 
     @property
     def control(self) -> str:
-        """Return the control node that the programs take. The module must be known."""
+        """Return the control node, which the programs take as an argument. The module must be known."""
         assert self.module is not None
         return f"/dev/{self.module.name}"
 
@@ -102,14 +102,17 @@ def reading(view: IoCardView) -> Reading:
 
 
 def _availability(view: IoCardView, now: int | None) -> Availability:
-    """Return whether it may be formatted; to restore a former sector size, the present one need not be known."""
+    """Return whether the device may be formatted.
+
+    An unknown current sector size does not prevent restoring an old one.
+    """
     silent = now is None and view.module is not None and view.volume is not None
     unsettled = "fio-status does not report its sector size" if silent else None
     return available_unless(None, unsettled, _blocked_reason(view))
 
 
 def _blocked_reason(view: IoCardView) -> str | None:
-    """Return the first reason against a format, reasons that a user cannot remove first, or None."""
+    """Return the first reason against formatting, or None. Reasons that a user cannot remove come first."""
     if view.blind is not None:
         return view.blind
     if view.module is None or view.volume is None:
@@ -143,11 +146,14 @@ def steps(view: IoCardView, size: str) -> tuple[ChangeStep, ...]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a former sector size, offered or not. Raises InvalidValueError for an illegal value."""
+    """Return an old sector size in canonical form, whether it is offered or not.
+
+    Raises InvalidValueError for an illegal value.
+    """
     return value if _SIZE.fullmatch(f"-b{value}") else check_value(setting, now, value)
 
 
 def is_step(view: IoCardView, argv: tuple[str, ...]) -> bool:
-    """Return whether this is a step of formatting this module; journals are not trusted."""
+    """Return whether a command is a step of formatting this module. Steps from journals are checked, not trusted."""
     size = _SIZE.fullmatch(argv[2]) if len(argv) == 4 else None
     return any(argv == step.argv for step in steps(view, size[1] if size else str(SECTORS[0])))

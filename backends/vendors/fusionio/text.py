@@ -13,7 +13,7 @@ from backends.tool_output import line_end
 from backends.vendors.fusionio.facts import Adapter, Cards, IoVolume, Module
 
 LINES = 4000
-"""Most lines that are parsed: more than any machine's modules take."""
+"""Maximum number of lines to parse, more than the modules of any machine need."""
 
 MODULE = re.compile(r"fct\d{1,4}", re.ASCII)
 VOLUME = re.compile(r"fio[a-z]{1,4}", re.ASCII)
@@ -74,7 +74,10 @@ _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
 def missing_part(text: str) -> str:
-    """Return what is missing from an answer; "" if it is complete or reports that there is nothing."""
+    """Return the part that an answer lacks, as a clause.
+
+    "" if the answer is complete or reports that there is no module.
+    """
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
         return "" if _NONE.search(text) and not cards.modules else "it does not report the number of devices"
@@ -158,11 +161,11 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
     _WRITTEN: lambda match: {"written_bytes": int(match[1].replace(",", ""))},
 }
-"""Fields of a module by the pattern of the line."""
+"""Patterns of lines, each with the function that returns the fields of a module from its match."""
 
 
 _MOST = 64
-"""Most adapters, modules or volumes: more than a machine has slots for."""
+"""Maximum number of adapters, modules or volumes, more than any machine has slots for."""
 _DECIMAL = re.compile(r"\d{1,12}(?:\.\d{1,6})?", re.ASCII)
 _LABELLED_PCI = re.compile(r"(?:^|\s)([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])$", re.ASCII | re.IGNORECASE)
 _CONNECTED = {"0": "NOT connected", "1": "connected"}
@@ -171,7 +174,7 @@ Facts = TypeVar("Facts", Adapter, Module, IoVolume)
 
 
 def parse_document(text: str) -> Cards:
-    """Return what the JSON reports, whose values are all strings; empty if it is no JSON."""
+    """Return the facts in the JSON, whose values are all strings; empty if the text is no JSON."""
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
@@ -185,7 +188,7 @@ def parse_document(text: str) -> Cards:
 
 
 def merge_cards(text: Cards, document: Cards) -> Cards:
-    """Return both answers as one; the text wins if both report a value."""
+    """Return the facts of both answers. If both report a value, the one from the text is used."""
     left = {module.name: module for module in document.modules}
     modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}
@@ -209,7 +212,7 @@ def _module_of_both(module: Module, second: Module | None) -> Module:
 
 
 def _fill(first: Facts, second: Facts | None) -> Facts:
-    """Return the first record with its missing values from the second."""
+    """Return the first record; values that it lacks are taken from the second."""
     if second is None:
         return first
     missing = {

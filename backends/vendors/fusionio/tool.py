@@ -1,4 +1,4 @@
-"""Programs of the ioMemory driver (VSL): commands that read, and paths of those that change something."""
+"""Programs of the ioMemory driver (VSL): commands that read, and the paths of programs that change something."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATUS = "fio-status"
 """Name of the program that reports everything and changes nothing."""
 
 READS = (("-a",), ("-fj",))
-"""Words after it: all as text, and all fields as JSON, which also has throttling."""
+"""Arguments of fio-status: all facts as text, and all fields as JSON, which also reports throttling."""
 
 READ_SECONDS = 30.0
 """Timeout in seconds for reads."""
@@ -41,7 +41,7 @@ class FusionIoTools:
 
     @classmethod
     def find(cls, host: Host) -> FusionIoTools:
-        """Return the programs of a host."""
+        """Return the paths of the programs on a host."""
         return cls(
             status=host.which((STATUS,)),
             detach=host.which(("fio-detach",)),
@@ -51,7 +51,7 @@ class FusionIoTools:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Return the missing programs that a format needs."""
+        """Return the names of missing programs that formatting needs."""
         wanted = {"fio-detach": self.detach, "fio-format": self.format, "fio-attach": self.attach}
         return tuple(name for name, path in wanted.items() if path is None)
 
@@ -73,7 +73,7 @@ WHOLE_JSON = CompletenessCheck(
 
 
 async def read_cards(host: Host, status: str | None) -> Cards:
-    """Return what fio-status reports and problems about truncated answers; empty if it is not installed."""
+    """Return the parsed output of fio-status, with problems about truncated answers; empty if it is not installed."""
     if status is None:
         return Cards()
     text, document = await asyncio.gather(
@@ -84,7 +84,7 @@ async def read_cards(host: Host, status: str | None) -> Cards:
 
 
 async def _read_output(host: Host, check: CompletenessCheck, *argv: str) -> ToolOutput:
-    """Return an answer; empty without a problem from a version that refuses JSON."""
+    """Return an answer. For a version that refuses JSON it is empty, without a problem."""
     command = Command(argv=argv, timeout=READ_SECONDS)
     try:
         done = await host.run(command)
@@ -96,4 +96,4 @@ async def _read_output(host: Host, check: CompletenessCheck, *argv: str) -> Tool
 
 
 ROOT_READS: RootReads = {(STATUS,): tuple(tuple(map(re.escape, args)) for args in READS)}
-"""Commands that root runs for a user: all of them only read."""
+"""Commands that the root helper runs for a user. All of them only read."""

@@ -1,4 +1,4 @@
-"""Storage controllers of any vendor, as the PCI bus and the SCSI layer show them."""
+"""Storage controllers of any vendor, as the kernel's PCI bus and SCSI layer report them."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 

@@ -38,9 +38,9 @@ class HbaBackend:
         return Inventory(controllers=tuple(controllers), problems=problems)
 
     async def complete(self, inventory: Inventory) -> Inventory:
-        """Return the inventory of all vendors with each drive at its controller and with data from firmware queries.
+        """Return the inventory with each drive assigned to its controller, and with data from firmware queries.
 
-        Each controller is queried only here, once, and only if no vendor backend has it.
+        A controller is queried only if no vendor backend reports it, only here and only once.
         """
         if not self._functions:
             return inventory
@@ -57,7 +57,7 @@ class HbaBackend:
         return {node: path for node, path in links.items() if path is not None}
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem for each controller without its tool, on a narrow PCIe link, or without firmware queries."""
+        """Return problems of controllers: a missing tool, a slow PCIe link, or firmware queries instead of a tool."""
         all_functions = await functions(self._host)
         names_by_address, _ = await names(self._host, ())
         named = [(function, names_by_address.get(function.address, FunctionNames())) for function in all_functions]
@@ -91,7 +91,7 @@ class HbaBackend:
         return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
     def _is_unmanaged(self, inventory: Inventory, function: Function) -> bool:
-        """Return whether to query the controller: no vendor backend has it."""
+        """Return whether to query the controller, because no vendor backend reports it."""
         listed_controller: Controller | None = next(
             (controller for controller in inventory.controllers if controller.pci == function.address), None
         )

@@ -21,7 +21,7 @@ KINDS: Mapping[str, str] = {
     "0180": "storage controller",
     "0c04": "Fibre Channel adapter",
 }
-"""Names of storage controllers by PCI class and subclass. 0108 is NVMe, where the function is the drive itself."""
+"""Kinds of storage controllers by PCI class and subclass. 0108 (NVMe) is not among them: that function is a drive."""
 
 _DISKS_THEMSELVES = ("virtio_blk", "xen_blkfront")
 """Drivers of functions that are a single disk rather than a controller."""
@@ -29,7 +29,7 @@ _DISKS_THEMSELVES = ("virtio_blk", "xen_blkfront")
 _ATTRIBUTES = ("vendor", "device", "subsystem_vendor", "subsystem_device", *SLOT)
 
 MODEL = ("board_name", "model_name", "modelname", "model", "host_fw_model")
-"""sysfs attributes with the model: mpt3sas, qla2xxx, lpfc, smartpqi and aacraid, arcmsr."""
+"""sysfs attributes with the model, of the drivers mpt3sas, qla2xxx, lpfc, smartpqi and aacraid, arcmsr."""
 
 FIRMWARE = (
     "version_fw",
@@ -40,24 +40,26 @@ FIRMWARE = (
     "hba_kernel_version",
     "host_fw_version",
 )
-"""sysfs attributes with the firmware: mpt3sas and mpi3mr, qla2xxx, lpfc, smartpqi, hpsa, aacraid, arcmsr."""
+"""sysfs attributes with the firmware version, of mpt3sas and mpi3mr, qla2xxx, lpfc, smartpqi, hpsa, aacraid, arcmsr."""
 
 SERIAL = ("board_tracer_number", "board_tracer", "serial_number", "serialnum", "serial_num")
-"""sysfs attributes with the serial number: mpt3sas, smartpqi and aacraid, lpfc, qla2xxx."""
+"""sysfs attributes with the serial number, of the drivers mpt3sas, smartpqi and aacraid, lpfc, qla2xxx."""
 
 BIOS = ("version_bios", "optrom_bios_version", "hba_bios_version")
 """sysfs attributes with the BIOS version."""
 
 LIMITS = ("can_queue", "cmd_per_lun", "sg_tablesize", "nr_hw_queues")
-"""sysfs attributes with limits of the SCSI layer for a host: commands in flight, commands for a device, segments,
-queues."""
+"""sysfs attributes with limits of the SCSI layer for a host.
+
+They limit commands in flight, commands for one device, segments and queues.
+"""
 
 _HOST_ATTRIBUTES = ("proc_name", "state", *MODEL, *FIRMWARE, *SERIAL, *BIOS, *LIMITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScsiHost:
-    """A SCSI host: a port of a SATA controller, or a complete RAID controller."""
+    """A SCSI host of the kernel: one port of a SATA controller, or a complete RAID controller."""
 
     number: int
     """N in `hostN`."""
@@ -97,7 +99,7 @@ class Function:
     """Its SCSI hosts, by number."""
 
     def attribute(self, names: tuple[str, ...]) -> str | None:
-        """Return the value of the first host for the first of these attributes, or None."""
+        """Return the first value that a host has for one of these attributes, in their order; None if there is none."""
         return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
 
 
@@ -134,7 +136,7 @@ async def _function(host: Host, path: str, kind: str, hosts: tuple[ScsiHost, ...
 
 
 async def _driver(host: Host, path: str, real: str, hosts: tuple[ScsiHost, ...]) -> str | None:
-    """Return the driver; for a virtio function the one behind virtio-pci."""
+    """Return the driver of a function. For a virtio function it is the driver of the virtio device, not virtio-pci."""
     named = next(
         (scsi_host.attributes["proc_name"] for scsi_host in hosts if "proc_name" in scsi_host.attributes), None
     )
@@ -159,7 +161,7 @@ async def _hosts(host: Host) -> tuple[ScsiHost, ...]:
 
 
 def _kind(text: str | None) -> str:
-    """Return `0104` for `0x010400`."""
+    """Return PCI class and subclass: `0104` for `0x010400`."""
     return (text or "").strip().removeprefix("0x")[:4].lower()
 
 

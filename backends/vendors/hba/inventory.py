@@ -19,7 +19,7 @@ NAME = "hba"
 """Prefix of the targets of this backend."""
 
 FROM_FIRMWARE = "the controller's firmware, read only"
-"""Source of facts that come from firmware queries."""
+"""Text that names the source of facts from firmware queries."""
 
 _LABELS = {
     "can_queue": "Queue depth",
@@ -65,20 +65,23 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
 
 
 def _range(values: set[str]) -> str | None:
-    """Return `32`, or `32 to 128` if the hosts differ; None without values."""
+    """Return the range of the hosts' values: `32`, or `32 to 128` if they differ; None if there are no values."""
     ordered = sorted(values, key=lambda text: (len(text), text))
     return " to ".join(dict.fromkeys((ordered[0], ordered[-1]))) if ordered else None
 
 
 def _span(numbers: list[int]) -> str | None:
-    """Return `host0 to host5`, `host7` or `host0, host3`; None without hosts."""
+    """Return the names of SCSI hosts: `host0 to host5`, `host7` or `host0, host3`; None if there are none."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"host{numbers[0]} to host{numbers[-1]}"
     return ", ".join(f"host{number}" for number in numbers) or None
 
 
 def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Mapping[str, str]) -> Inventory:
-    """Return the inventory with each drive at the controller on its sysfs path; `paths` has them by device node."""
+    """Return the inventory with each drive assigned to the controller through which its sysfs path runs.
+
+    `paths`: sysfs paths by device node.
+    """
     owners = {controller.pci: controller.target for controller in reversed(inventory.controllers)}
     by_path = {f"{function.path}/": owners.get(function.address) for function in functions}
 
@@ -96,9 +99,9 @@ def place_drives(inventory: Inventory, functions: Iterable[Function], paths: Map
 def add_firmware_facts(
     inventory: Inventory, function: Function, contents: CardSnapshot, why: str, picture: Topology
 ) -> Inventory:
-    """Return the inventory with what the firmware of one controller reports about itself, its arrays and drives.
+    """Return the inventory with facts from one controller's firmware about the controller, its arrays and drives.
 
-    `why`: why none of it can be set.
+    `why`: reason why none of the settings can be changed.
     """
     from backends.vendors.megaraid.inventory import inventory as of_card
 
@@ -137,14 +140,14 @@ def _array(array: Array, owner: Target, rebase: Callable[[Target], Target], reas
         target=rebase(array.target),
         controller=owner,
         size_bytes=None if array.device is not None else array.size_bytes,  # the kernel's size is exact
-        uses=(),  # the kernel's disk has them
+        uses=(),  # the kernel's disk already has these
         members=tuple(rebase(member) for member in array.members),
         facts=(*array.facts, reason),
     )
 
 
 def _merge(bus: Controller, card: Controller, reason: Fact) -> Controller:
-    """Return the controller with the values of its firmware, completed by those of the bus."""
+    """Return the controller with facts from its firmware. Missing facts come from the PCI bus."""
     labels: Mapping[str, str] = {fact.label: fact.value for fact in card.facts if fact.label != "PCI address"}
     facts = tuple(Fact(label="Source" if label == "Tool" else label, value=value) for label, value in labels.items())
     return replace(

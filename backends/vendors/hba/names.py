@@ -1,4 +1,4 @@
-"""Names of controllers: from the driver, from lspci, from a small table, else the PCI ids. Only lspci does I/O."""
+"""Names of controllers: from the driver, lspci or a small table, else the PCI ids. Only running lspci is I/O."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ CHIPS: Mapping[tuple[str, str], str] = {
 """Common chips by vendor and device id (the PCI ID repository), for machines without lspci."""
 
 _NAMED_BY_BOARD = ("0100", "0104", "0107", "0180", "0c04")
-"""PCI classes whose subsystem names the board. For a chipset's SATA controller it would name the main board."""
+"""PCI classes whose subsystem ids name the board. For a chipset's SATA controller they would name the main board."""
 
 _TELLING_BOARDS = ("smartpqi", "aacraid")
-"""Drivers that report the model of the board, not of the chip: HPE's controllers have Microchip chips."""
+"""Drivers that report the model of the board instead of the chip: HPE's controllers have Microchip chips."""
 
 _LINE = re.compile(r"(?P<name>.*) \[(?P<id>[0-9a-f]{4})\]")
 _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
@@ -93,7 +93,7 @@ _UNNAMED = re.compile(r"Device [0-9a-f]{4}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionNames:
-    """Names of a function; None if lspci has none."""
+    """Names of a PCI function; a name is None if lspci has none."""
 
     vendor: str | None = None
     """Vendor of the chip."""
@@ -114,10 +114,10 @@ WHOLE = CompletenessCheck(
 
 
 async def names(host: Host, addresses: Iterable[str]) -> tuple[Mapping[str, FunctionNames], tuple[Problem, ...]]:
-    """Return the names by address from lspci, and a problem if it does not name all of these addresses.
+    """Return lspci's names by address, and a problem if lspci does not name all of these addresses.
 
-    Without a name from lspci a controller gets the name of its chip instead of its board. There are no names without
-    lspci.
+    A controller that lspci does not name is shown with the name of its chip instead of its board. Without lspci, the
+    result is empty.
     """
     program = host.which(("lspci",))
     if program is None:
@@ -155,7 +155,7 @@ def parse_lspci(text: str) -> dict[str, FunctionNames]:
 
 
 def _name(text: str | None) -> str | None:
-    """Return the name before the number, or None if there is only the number."""
+    """Return the name that precedes the id, or None if there is only the id."""
     match = _LINE.fullmatch(text or "")
     name = clean(match["name"] if match is not None else text or "")
     return None if not name or _UNNAMED.fullmatch(name) else name
@@ -177,7 +177,7 @@ def model(function: Function, named: FunctionNames) -> str:
 
 
 def ids(function: Function) -> str:
-    """Return `1000:0079 (1000:9261)`: the ids of the chip, and of the board if it has any."""
+    """Return the PCI ids of the chip, and of the board if it has any: `1000:0079 (1000:9261)`."""
     chip = f"{function.vendor or '?'}:{function.device or '?'}"
     if function.subsystem_vendor in (None, "0000"):
         return chip

@@ -20,9 +20,9 @@ class Tool:
     name: str
     """Name of the tool to install."""
     programs: tuple[str, ...]
-    """Names on PATH."""
+    """Names of its program that are searched on PATH."""
     places: tuple[str, ...] = ()
-    """Paths where packages install it."""
+    """Paths at which packages install it."""
     backend: str | None = None
     """Backend that uses the tool and reports more; None if raidbench has none."""
 
@@ -67,13 +67,13 @@ TOOLS: Mapping[str, Tool] = {
         name="qaucli", programs=("qaucli", "qacli"), places=("/opt/QLogic_Corporation/QConvergeConsoleCLI/qaucli",)
     ),
 }
-"""Tools by kernel driver. Drivers without an entry (AHCI, virtio) have nothing to manage."""
+"""Tools by kernel driver. Controllers of drivers without an entry (AHCI, virtio) have nothing to manage."""
 
 _MICROCHIP = "9005"
 
 
 def tool_of(function: Function) -> Tool | None:
-    """Return the tool for a controller, or None. Adaptec's own controllers with HPE's driver need arcconf."""
+    """Return the tool for a controller, or None. Adaptec's own controllers need arcconf, even with HPE's driver."""
     if function.driver == "smartpqi" and function.subsystem_vendor == _MICROCHIP:
         return _ARCCONF
     return TOOLS.get(function.driver or "")
@@ -110,7 +110,7 @@ def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
 
 
 def unanswered_problems(cards: Cards, why_not: str | None) -> Iterable[Problem]:
-    """Yield a problem for each MegaRAID controller without a tool: whether its firmware can be queried instead."""
+    """Yield a problem for each MegaRAID controller without a tool. It states whether raidbench queries the firmware."""
     for function, named in cards:
         name = model(function, named)
         if why_not is None:

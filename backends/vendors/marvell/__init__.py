@@ -1,4 +1,4 @@
-"""Marvell boot controllers, shown only: SATA (Dell BOSS-S1) through mvcli, NVMe through mnv_cli."""
+"""Marvell boot controllers: SATA (Dell BOSS-S1) read through mvcli, NVMe read through mnv_cli. Nothing is set."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 from backends.vendors.marvell.presence import NVME_PLACES, PLACES

@@ -1,4 +1,4 @@
-"""Backend for Marvell boot controllers: parses the output of mvcli defensively and sets nothing."""
+"""Backend for Marvell boot controllers: parses the output of mvcli and sets nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.vendors.marvell.presence import CARDS, DISKS, LINES, NAME, PLACES,
 ADAPTER = ("adapter id", "controller id")
 DISK = ("adapter",)
 VOLUME = ("id",)
-"""Labels that start a record of each kind."""
+"""Labels that start a record of a virtual disk."""
 
 
 _ATTRIBUTE = re.compile(
@@ -25,14 +25,14 @@ _ATTRIBUTE = re.compile(
     r"(?: {1,16}(\S{1,20}))?",
     re.ASCII,
 )
-"""Name, raw value and status of an attribute; version 4.1.0.9 prints no status."""
+"""Pattern of a S.M.A.R.T. attribute: name, raw value and status. Version 4.1.0.9 of mvcli prints no status."""
 _MEDIA = ("current pending", "offline scan wrong", "reported uncorrectable errors")
 _LINK = ("udma crc error rate",)
 _HEAT = "hda temperature"
 
 
 def drive_health(text: str) -> Health:
-    """Return the condition of a drive by `smart -p N`; the lowest byte of its temperature is the present one."""
+    """Return the health of a drive from `smart -p N`. The lowest byte of the temperature is the current one."""
     attribute_rows = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
     raw = {row[1].lower(): int(row[2], 16) for row in attribute_rows}
     verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
@@ -47,7 +47,7 @@ def drive_health(text: str) -> Health:
 
 
 NOTHING_TO_SET = "none: the controller caches nothing, and its stripe size is chosen when a virtual disk is created"
-"""Fact that says why there are no settings."""
+"""Fact that states why there are no settings."""
 
 _STATES = {
     "functional": State.OPTIMAL,
@@ -73,7 +73,7 @@ class Marvell(ListingBackend):
         tool_outputs = [await read_output(self._host, check, NAME, program, *arguments) for arguments, check in asked]
         cards, volumes, disks = tool_outputs
         card_records = records(cards.text, *ADAPTER)
-        if not card_records:  # no recording shows the answer without a controller
+        if not card_records:  # the answer without a controller is unknown: no recording shows it
             return Inventory(problems=collect_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))
@@ -118,7 +118,7 @@ def _card(row: Mapping[str, str], owner: Target) -> Controller:
 
 
 _NUMBER = re.compile(r"\d{1,3}", re.ASCII)
-"""Number of a drive. It becomes a word of a command, so nothing else is allowed."""
+"""Pattern of a drive's number. The number becomes an argument of a command, so nothing else is allowed."""
 
 
 def _disk_target(number: str) -> Target:

@@ -1,4 +1,4 @@
-"""NVMe RAID 1 boot controllers, through mnv_cli: shown only."""
+"""NVMe RAID 1 boot controllers, read through mnv_cli. Nothing is set."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from backends.vendors._read_only import facts, program_of, read_output
 from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME_PLACES, NVME_VOLUMES, READS, records
 
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
-"""Labels that start a record of each kind. The line with the number of the NVMe controller has no colon."""
+"""Labels that start the records of controllers, virtual disks and drives.
+
+The line with the number of the NVMe controller has no colon.
+"""
 
 _DEVICE = re.compile(r"/dev/(nvme\d{1,4})", re.ASCII)
 _NUMBER = re.compile(r"\d{1,4}", re.ASCII)
@@ -38,13 +41,16 @@ _DISK_STATES = {
     "offline": State.OFFLINE,
     "missing": State.MISSING,
 }
-"""States of a drive; None means that its use decides."""
+"""States of a drive by mnv_cli's word. None: the state depends on whether the drive is in an array."""
 
 _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "JBOD": Level.JBOD}
 
 
 async def nvme_inventory(host: Host) -> Inventory:
-    """Return the controller with its virtual disks and drives; of several only the controllers, and a problem."""
+    """Return the controller with its virtual disks and drives.
+
+    If there are several controllers, return only the controllers, and a problem.
+    """
     program = program_of(host, NVME_PLACES, NAME, "mnv_cli")
     if not isinstance(program, str):
         return program
@@ -78,7 +84,7 @@ async def nvme_inventory(host: Host) -> Inventory:
 
 
 def _target(row: Mapping[str, str], at: int) -> Target:
-    """Return the target of a controller: the kernel's name of its NVMe controller."""
+    """Return the target of a controller, whose address is the kernel's name of its NVMe controller."""
     named = _DEVICE.fullmatch(row.get("device", ""))
     return Target(backend=NAME, address=named[1] if named is not None else f"card{at}", scope=Scope.CONTROLLER)
 

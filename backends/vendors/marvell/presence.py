@@ -1,6 +1,7 @@
 """Presence check, commands and completeness checks of mvcli and mnv_cli, and the parser for their records.
 
-Only an installed program shows that there may be such a controller: its driver is that of any SATA port or NVMe drive.
+Only an installed program shows that there may be such a controller, because its driver is that of every SATA port or
+NVMe drive.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ NVME_PLACES = ("/opt/marvell/bin/mnv_cli", "/opt/dell/mnv_cli/mnv_cli", "mnv_cli
 """Paths and names of the program for NVMe boot controllers (Dell BOSS-N1, HPE NS204i, Lenovo M.2 RAID kits)."""
 
 READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
-"""Commands for controllers, virtual disks and drives."""
+"""Arguments of the commands about controllers, virtual disks and drives."""
 
 
 def _last_label_check(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
-    """Return the check for a complete answer: the last label in its recordings.
+    """Return a check that an answer contains the label which is the last one in all recordings.
 
-    `head`: the label of each record, if the last line counts them.
+    `head`: label that starts each record, if the last line states their number.
     """
     shape = re.compile(rf"^{re.escape(label)}:[ \t]*(\d{{0,4}})", re.ASCII | re.MULTILINE)
     heads = re.compile(rf"^[ \t]*{re.escape(head)}:", re.IGNORECASE | re.MULTILINE)
@@ -63,7 +64,7 @@ SMART = CompletenessCheck(
     hides="an attribute after C7 that is at its threshold",
 )
 DRIVE_READ = ("smart", "-p", r"\d{1,3}")
-"""Command for one drive, as patterns."""
+"""Arguments of the command about one drive, as patterns."""
 
 
 async def on_bus(host: Host) -> bool:
@@ -76,11 +77,14 @@ NAME = "marvell"
 """Prefix of the targets of this backend."""
 
 LINES = 4000
-"""Most lines that are parsed: more than any controller prints."""
+"""Maximum number of lines to parse, more than any controller prints."""
 
 
 def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
-    """Return the records that start with one of these labels, by label in lower case; skip text before them."""
+    """Return the records that start with one of these labels, as values by label in lower case.
+
+    Text before the first record is skipped.
+    """
     listed_records: list[dict[str, str]] = []
     for line in text.splitlines()[:LINES]:
         key, colon, value = line.partition(":")
@@ -95,4 +99,4 @@ def records(text: str, *firsts: str) -> tuple[Mapping[str, str], ...]:
 
 
 ROOT_READS: RootReads = {(*PLACES, *NVME_PLACES): (*READS, DRIVE_READ)}
-"""Commands that root runs for a user: all of them only read."""
+"""Commands that the root helper runs for a user. All of them only read."""

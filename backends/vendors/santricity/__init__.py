@@ -1,4 +1,4 @@
-"""NetApp E-Series and EF, through the SANtricity web services of the array or of a proxy."""
+"""NetApp E-Series and EF disk systems, accessed through their own SANtricity web services or those of a proxy."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 

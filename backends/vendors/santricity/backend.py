@@ -1,4 +1,4 @@
-"""Backend for SANtricity's web services: inventory, reading, planning and applying."""
+"""Backend for SANtricity's web services: inventory, and reading and changing of settings."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ DOORS = f"/{NAME}:/*"
 ROOT = "/devmgr/v2/storage-systems"
 
 READ_SECONDS = 60.0
-"""Timeout for reads: a proxy queries the controllers in turn, and a busy array takes seconds."""
+"""Timeout for reads in seconds. A proxy queries the controllers in turn, and a busy disk system needs seconds."""
 
 SET_SECONDS = 180.0
-"""Timeout for changes; the values read afterwards say whether a change worked."""
+"""Timeout for changes in seconds. The values read afterwards show whether a change succeeded."""
 
 _THROUGH_ROOT = "the root helper changes only this host. Start raidbench with --no-helper to change this disk system"
 
@@ -68,7 +68,10 @@ class Santricity(Settable[WebView]):
         return merged
 
     async def _inventory_of_system(self, system: WebSystem, picture: Topology) -> Inventory:
-        """Return a disk system; a part that cannot be read is left out, and the reason becomes a problem."""
+        """Return the inventory of a disk system.
+
+        A part that cannot be read is left out, and a problem states the reason.
+        """
         missing: list[Problem] = []
 
         async def part(path: str, begin: str = "[") -> str:
@@ -93,18 +96,21 @@ class Santricity(Settable[WebView]):
         return SETTINGS if _parse_address(target) is not None else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError for an unusable answer."""
+        """Return the readings of all settings.
+
+        Raises the errors of `Backend.read`, and ToolFailedError for an unusable answer.
+        """
         return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the settings from the last inventory, because a request takes seconds."""
+        """Return the readings from the last inventory, because a request takes seconds."""
         last_view = self._views.get(target)
         if last_view is None:
             return await self.read(target)
         return readings(replace(last_view, frozen=await self._frozen(last_view.system.door)))
 
     async def readings_of(self, view: WebView) -> Mapping[str, Reading]:
-        """Return the reported values, and whether they may be set."""
+        """Return the reported values, each with its availability."""
         return readings(view)
 
     def identity_of(self, view: WebView, key: str) -> Identity:
@@ -112,14 +118,17 @@ class Santricity(Settable[WebView]):
         return volume_identity(view.system, view.volume)
 
     async def lock_for(self, view: WebView, key: str) -> str:
-        """Return the lock of the kernel disk, which benchmarks take too, or of the disk system without one."""
+        """Return the lock of the kernel disk, which benchmarks take too.
+
+        Without a kernel disk, lock the disk system.
+        """
         node = node_of(view.volume.wwn, await scan_topology(self._host)) if key in BY_KEY else None
         return lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
 
     def steps(
         self, view: WebView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the request; () for settings that are only shown."""
+        """Return the step with the request; () for settings that are only shown."""
         return (step(view, key, value),) if key in BY_KEY else ()
 
     async def take(self, view: WebView, change: Change, step: ChangeStep) -> None:
@@ -140,10 +149,10 @@ class Santricity(Settable[WebView]):
         return tuple(diagnosis)
 
     async def read_state(self, target: Target, *, back: bool = False) -> WebView:
-        """Return a volume as its door reports it now.
+        """Return a volume as its web services report it now.
 
         Raises NotFoundError for an unknown address, DeviceGoneError if the volume is gone, RefusedError for a wrong
-        password, ToolFailedError if the web services give no usable answer.
+        password, ToolFailedError if the answer of the web services is not usable.
         """
         address = _parse_address(target)
         if address is None:
@@ -186,7 +195,7 @@ class Santricity(Settable[WebView]):
     async def _read_answer(self, door: str, path: str, begin: str = "[") -> str:
         """Return a complete answer without an error.
 
-        Raises NotFoundError, RefusedError or ToolFailedError by the status of a refusal, ToolTimeoutError if there is
+        Raises NotFoundError, RefusedError or ToolFailedError depending on the HTTP status, ToolTimeoutError if there is
         no answer in time.
         """
         done = await self._run(Command(argv=(door, "GET", path), timeout=READ_SECONDS))
@@ -212,14 +221,14 @@ def _door_text(door: str) -> str:
 
 
 def _as_failure(error: RaidbenchError) -> ToolFailedError:
-    """Return the error as a ToolFailedError: a refused change is a failed step."""
+    """Return the error as a ToolFailedError, because a refused change is a failed step."""
     if isinstance(error, ToolFailedError):
         return error
     return ToolFailedError(error.message, hint=error.hint, evidence=error.evidence)
 
 
 def _parse_address(target: Target) -> tuple[str, str, str] | None:
-    """Return door, disk system and volume of an address, or None for drives and other addresses."""
+    """Return the door, disk system and volume of an address; None for a drive and any other address."""
     parts = target.address.split("/")
     if target.backend != NAME or len(parts) != 3 or not all(parts) or parts[2].startswith("drive "):
         return None

@@ -34,7 +34,7 @@ class WebSystem:
 
     @property
     def out_of_reach(self) -> bool:
-        """Return whether the proxy does not reach it, so that its data is old."""
+        """Return whether the proxy cannot reach the disk system, so that its data is out of date."""
         return self.status in ("offline", "neverContacted", "removed")
 
 
@@ -118,7 +118,7 @@ class WebDrive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebController:
-    """One of its controllers."""
+    """A controller of a disk system."""
 
     id: str
     """Id that volumes refer to."""

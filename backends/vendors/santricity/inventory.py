@@ -28,12 +28,12 @@ _TASKS = {"initializing": "initialisation", "reconstructing": "rebuild", "copyba
 
 
 def door_name(door: str) -> str:
-    """Return `lab` for `/santricity:/lab`."""
+    """Return the name of a door: `lab` for `/santricity:/lab`."""
     return door.rpartition("/")[2]
 
 
 def system_address(system: WebSystem) -> str:
-    """Return `lab/array1`: name of the door and name of the system."""
+    """Return the address of a disk system, door and system name: `lab/array1`."""
     return f"{door_name(system.door)}/{system.name}"
 
 
@@ -118,8 +118,8 @@ def _array(
 ) -> Array:
     group = next((group for group in groups if group.id == volume.group), None)
     drives = [drive for drive in hardware.drives if volume.group is not None and drive.group == volume.group]
-    # A pool spreads every stripe over some of its drives, so their number is not that of a stripe. Its mirrors have two
-    # copies.
+    # A pool spreads each stripe over only some of its drives, so the number of drives says nothing about a stripe.
+    # Mirrors have two copies.
     members = 0 if group is not None and group.pool else sum(not drive.spare for drive in drives)
     level = level_of((volume.level or "").removeprefix("raid"), members)
     node = node_of(volume.wwn, picture)
@@ -159,7 +159,7 @@ def _volume_rows(volume: WebVolume, group: WebGroup | None, hardware: WebHardwar
 
 
 def volume_identity(system: WebSystem, volume: WebVolume) -> Identity:
-    """Return the identity of a volume on any host."""
+    """Return the identity of a volume, which is the same on any host."""
     wwn = None if volume.wwn is None else f"naa.{volume.wwn}"
     return Identity(name=f"{system_address(system)}/{volume.name}", wwn=wwn)
 

@@ -22,13 +22,13 @@ class CacheField:
     reported_field: str
     """Reported field with the configured value."""
     force: str | None = None
-    """Reported field that says whether it is in force; None if there is none."""
+    """Reported field that states whether the setting is effective; None if there is none."""
     request_field: str
     """Field in a request."""
 
 
 def _delay(seconds: str) -> str:
-    """Return `flush10Sec` or `flush250Msec` for a number of seconds."""
+    """Return the word for a number of seconds: `flush10Sec` or `flush250Msec`."""
     if "." in seconds:
         return f"flush{round(float(seconds) * 1000)}Msec"
     return f"flush{seconds}Sec"
@@ -38,7 +38,7 @@ _DELAY_WORDS: Mapping[str, str] = {name: _delay(name) for name in SECONDS[1:]} |
     SECONDS[0]: "flushImmediate",
     INFINITE: "flushInfinite",
 }
-"""Words of the web services for the longest time that data stays in the write cache."""
+"""Words of the web services for the longest time that data stays in the write cache, by value."""
 
 WRITE_CACHE = CacheField(
     setting=_disk_systems.WRITE_CACHE,
@@ -94,7 +94,7 @@ def value_of(key: str, reported: object) -> str | None:
 
 
 def request_value(key: str, value: str) -> bool | str:
-    """Return the value for a request."""
+    """Return a value in the form that a request contains."""
     if key == _disk_systems.FLUSH_MODIFIER.key:
         return _DELAY_WORDS[value]
     return value in ("on", "write-back")
@@ -141,7 +141,7 @@ def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
 
 
 def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
-    """Return the effective value if it differs from the configured one, with the likeliest reason."""
+    """Return the effective value if it differs from the configured one, and the most likely reason."""
     if field.force is None or now not in _OTHER:
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery
@@ -164,7 +164,7 @@ def _reason(view: WebView) -> str:
 
 
 def _unknown_reason(now: str | None) -> str | None:
-    """Return why the present value is unknown, or None if it is known."""
+    """Return why the current value is unknown; None if it is known."""
     if now is None:
         return "the web services do not report it"
     return None if is_understood(now) else "the value from the web services cannot be parsed"
@@ -182,7 +182,7 @@ def _blocked_reason(view: WebView) -> str | None:
 
 
 def _segment(size: int | None) -> Reading:
-    """Return the segment size, which is only shown: changing it moves all data for hours."""
+    """Return the reading of the segment size, which cannot be set here: changing it moves all data for hours."""
     return Reading(
         now=None if size is None else str(size >> 10),
         raw=None if size is None else f"{size} bytes",

@@ -18,10 +18,10 @@ from backends.text import clean
 from backends.vendors.santricity.facts import WebController, WebDrive, WebGroup, WebHardware, WebSystem, WebVolume
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-"""Ids that are allowed in a path: digits, UUIDs or references of 40 hexadecimal digits."""
+"""Pattern of ids that are allowed in a path: digits, UUIDs or references of 40 hexadecimal digits."""
 _NAME = re.compile(r"[A-Za-z0-9_.#-]{1,64}", re.ASCII)
 _WWN = re.compile(r"[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
-"""Any letters are allowed, because recordings have anonymised names that are not hexadecimal."""
+"""Pattern of a world wide name. Any letters are allowed: anonymised names in recordings are not hexadecimal."""
 _ZEROS = frozenset("0")
 _IDENTIFYING = (
     "serialnumber",
@@ -34,9 +34,9 @@ _IDENTIFYING = (
     "iqn",
     "addressid",
 )
-"""Ends of field names whose values identify a part."""
+"""Ends of the names of fields whose values identify a part of the hardware."""
 _MOST_PARTS = 100_000
-"""Most objects and lists of a hardware inventory that are searched."""
+"""Maximum number of objects and lists of a hardware inventory that are searched."""
 
 
 def is_whole(text: str, begin: str) -> bool:
@@ -128,7 +128,7 @@ def hardware(text: str) -> WebHardware:
 
 
 def _identifying_texts(value: object) -> dict[str, None]:
-    """Return the serial numbers and addresses that identify its parts, so that a recording can hide them."""
+    """Return the serial numbers and addresses in a hardware inventory, so that a recording can hide them."""
     fields: dict[str, None] = {}
     waiting = [value]
     for _ in range(_MOST_PARTS):
@@ -186,7 +186,7 @@ def _drive(row: Mapping[str, object], trays: Mapping[str | None, int | None]) ->
 
 
 def _health(row: Mapping[str, object]) -> Health:
-    """Return the condition of a drive. `refTemp` is its temperature as new, not a limit."""
+    """Return the health of a drive. `refTemp` is the temperature that it had when new, not a limit."""
     wear = table(row.get("ssdWearLife"))
     used = (
         whole_number(wear.get("percentEnduranceUsed"), 255) if flag(wear.get("isWearLifeMonitoringSupported")) else None
@@ -242,7 +242,7 @@ def refusal(done: Completed, shown: str) -> NotFoundError | RefusedError | ToolF
 
 
 def foreign_answer_error(done: Completed, shown: str) -> ToolFailedError:
-    """Return the error for a successful answer that is not one of SANtricity's web services."""
+    """Return the error for a successful answer that does not come from SANtricity's web services."""
     return ToolFailedError(
         f"{shown} does not respond like the SANtricity web services.",
         hint="Check its address in the configuration.",
@@ -255,7 +255,7 @@ def _first(row: Mapping[str, object], *names: str) -> object:
 
 
 def _id(value: object) -> str | None:
-    """Return a value that is allowed in a path; a reference of zeros refers to nothing and returns None."""
+    """Return an id that is allowed in a path, else None. A reference that is all zeros refers to nothing: None."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 32:
         value = str(value)
     if not isinstance(value, str) or _ID.fullmatch(value) is None:

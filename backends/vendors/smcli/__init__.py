@@ -1,4 +1,4 @@
-"""IBM DS3000, DS4000 and DS5000, and the related NetApp E-Series and Dell MD, through SMcli."""
+"""IBM DS3000, DS4000 and DS5000, and the related NetApp E-Series and Dell MD, accessed through SMcli."""
 
 from backends.protocol import Vendor, lazy_backend, present_if_found
 from backends.tool_output import CompletenessCheck, last_line
@@ -11,7 +11,7 @@ PLACES = (
     "/opt/dell/mdstoragesoftware/mdstoragemanager/client/SMcli",
     "SMcli",
 )
-"""Paths of its packages, then PATH."""
+"""Paths at which packages install SMcli, then its name on PATH."""
 
 WHOLE = CompletenessCheck(
     tool="SMcli",
@@ -28,4 +28,4 @@ VENDOR = Vendor(
     declares=("backends.vendors.smcli.readings:VOLUME_SETTINGS", "backends.vendors.smcli.readings:SYSTEM_SETTINGS"),
     root_reads="backends.vendors.smcli.dialects:ROOT_READS",
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

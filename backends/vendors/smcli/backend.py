@@ -1,4 +1,4 @@
-"""SMcli backend: inventory, reading, planning and applying."""
+"""Backend for SMcli: inventory, and reading and changing of settings."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ from backends.vendors.smcli.statements import (
 )
 
 READ_SECONDS = 120.0
-"""Timeout of a read. SMcli starts a Java VM and queries over the network; a large profile takes half a minute."""
+"""Timeout of a read in seconds.
+
+SMcli starts a Java VM and queries over the network. A large profile takes half a minute.
+"""
 
 
 class Smcli(Settable[SystemView]):
@@ -84,7 +87,7 @@ class Smcli(Settable[SystemView]):
         return SYSTEM_SETTINGS if address[1] is None else VOLUME_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return all readings from the disk system; drives have none. Raises as `Settable.read`."""
+        """Return all readings from the disk system; drives have none. Raises the errors of `Settable.read`."""
         return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
@@ -92,7 +95,7 @@ class Smcli(Settable[SystemView]):
         return readings(await self._view(target, cached=True)) if self.settings(target) else {}
 
     async def read_state(self, target: Target, *, back: bool = False) -> SystemView:
-        """Return a disk system or logical drive by its present profile."""
+        """Return the state of a disk system or logical drive from its current profile."""
         return await self._view(target)
 
     async def readings_of(self, view: SystemView) -> Mapping[str, Reading]:
@@ -104,7 +107,7 @@ class Smcli(Settable[SystemView]):
         return identity(view)
 
     async def lock_for(self, view: SystemView, key: str) -> str:
-        """Return the lock of the disk, which runs on it take too; for a disk system's own settings, its lock."""
+        """Return the lock of the disk, which runs on it take too. Settings of a disk system lock the disk system."""
         node = node_of(view.volume, await scan_topology(self._host)) if view.volume is not None else None
         return lock_name(view.profile.wwn, view.profile.name) if node is None else await lock_of(self._host, node.name)
 
@@ -115,25 +118,28 @@ class Smcli(Settable[SystemView]):
         return (step(view, key, value),) if key in readings(view) else ()
 
     def order(self, view: SystemView, values: Mapping[str, str]) -> Sequence[str]:
-        """Return the keys in an order in which no threshold crosses the other."""
+        """Return the keys in an order in which neither flush threshold crosses the other."""
         return order_thresholds(view, values)
 
     def after(self, view: SystemView, key: str, value: str) -> SystemView:
-        """Return the view after a change of a threshold."""
+        """Return the state after a change of a flush threshold."""
         return with_value(view, key, value)
 
     def check_restorable(self, view: SystemView, setting: Setting, now: Reading, value: str) -> str:
-        """Return a valid old value, see `value_before`."""
+        """Return an old value in canonical form; see `value_before`."""
         return value_before(setting, now, value)
 
     def legal_companions(self, view: SystemView, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the old value of the other threshold as a companion."""
+        """Return the pattern of the other threshold's old value, which is restored along with a threshold."""
         return legal_companions(key)
 
     def finished(
         self, view: SystemView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the other threshold. Raises BlockedError if it blocks restoring this one."""
+        """Return the change with the value of the other threshold.
+
+        Raises BlockedError if that prevents restoring this one.
+        """
         if companions is not None:
             require_room(view, request, companions)
         warning = threshold_warning(view, change.key, change.after)
@@ -146,7 +152,7 @@ class Smcli(Settable[SystemView]):
             await super().take(view, change, step)
 
     def refusal(self, done: Completed) -> str:
-        """Return why SMcli did not do it, in its own words; "" if it reports success."""
+        """Return the reason of a failure in SMcli's own words; "" if it reports success."""
         return "" if is_carried_out(done.stdout) else refusal(f"{done.stdout}\n{done.stderr}")
 
     async def candidates(self) -> tuple[Candidate, ...]:
@@ -159,7 +165,7 @@ class Smcli(Settable[SystemView]):
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the statements for a logical drive, which are only shown. The disk system is read again."""
+        """Return the plan for a logical drive. Its statements are only shown. The disk system is read again."""
         if assume_clean:
             raise InvalidValueError(
                 "--assume-clean is not supported: a disk system always initialises parity.",
@@ -173,7 +179,7 @@ class Smcli(Settable[SystemView]):
         return plan_logical_drive(request, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return problems: no disk system, disk systems that do not answer or are not healthy."""
+        """Return problems: no disk system is known, or some do not answer or are not healthy."""
         program = self._host.which(PLACES)
         if program is None:
             return ()
@@ -199,7 +205,7 @@ class Smcli(Settable[SystemView]):
         return tuple(problems)
 
     async def _view(self, target: Target, *, cached: bool = False) -> SystemView:
-        """Return the present state of a target. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
+        """Return the current state of a target. Raises NotFoundError, DeviceGoneError, ToolFailedError."""
         address = _parse_address(target)
         program = self._host.which(PLACES)
         if address is None or program is None:
@@ -215,7 +221,7 @@ class Smcli(Settable[SystemView]):
         return SystemView(program=program, profile=profile, volume=volume, frozen=frozen)
 
     async def _profile(self, program: str, name: str) -> SystemProfile:
-        """Return the profile of a disk system, asked in each dialect. Raises ToolFailedError."""
+        """Return the profile of a disk system. The request is tried in each dialect. Raises ToolFailedError."""
         answer = ""
         for terms in DIALECTS:
             tool_output = await self._run(script_argv(program, name, f"show {terms.system} profile;"))
@@ -234,7 +240,10 @@ class Smcli(Settable[SystemView]):
         raise ToolFailedError(f"SMcli does not report {clean(name)}: {refusal(answer)}")
 
     async def _run(self, argv: tuple[str, ...]) -> ToolOutput:
-        """Return SMcli's output, also refusals on standard error. Raises ToolFailedError, ToolTimeoutError."""
+        """Return SMcli's output, including refusals that it prints on standard error.
+
+        Raises ToolFailedError, ToolTimeoutError.
+        """
         command = Command(argv=argv, timeout=READ_SECONDS)
         async with self._one:
             done = await self._host.run(command)
@@ -243,7 +252,7 @@ class Smcli(Settable[SystemView]):
 
 
 def _parse_address(target: Target) -> tuple[str, str | None] | None:
-    """Return disk system and logical drive of an address; None for a drive and for any other address."""
+    """Return the disk system and the logical drive of an address; None for a drive and any other address."""
     system, slash, volume = target.address.partition("/")
     if target.backend != NAME or not is_valid_name(system) or volume.startswith("drive ") or (slash and not volume):
         return None

@@ -1,4 +1,4 @@
-"""The three dialects of SMcli: names of disk systems and volumes, and the frame of its output. No I/O."""
+"""The three dialects of SMcli: terms for disk systems and volumes, and the standard lines of its output. No I/O."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DialectTerms:
     volume: str
     """Term for a volume that hosts use as a disk."""
     fractions: bool = True
-    """Whether a fraction of a second is written as `.25`; IBM's dialect uses milliseconds."""
+    """Whether a fraction of a second is written as `.25`. IBM's dialect uses milliseconds instead."""
 
 
 IBM = DialectTerms(system="storageSubsystem", volume="logicalDrive", fractions=False)
@@ -38,19 +38,22 @@ _FRAME = (
 
 
 def is_carried_out(text: str) -> bool:
-    """Return whether the output is that of a successfully completed statement."""
+    """Return whether the output reports that the statement completed successfully."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return bool(lines) and lines[-1] == "SMcli completed successfully." and "Script execution complete." in lines
 
 
 def refusal(text: str) -> str:
-    """Return SMcli's message without the frame, if a statement failed."""
+    """Return SMcli's message about a failed statement, without the standard lines."""
     sentence = " ".join(line for row in text.splitlines() if (line := row.strip()) and line not in _FRAME)
-    return clean(sentence, 300) or "SMcli did not confirm that it was done"
+    return clean(sentence, 300) or "SMcli did not confirm that the statement succeeded"
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """Return the disk systems in the first column of `SMcli -d`; lines without columns are sentences."""
+    """Return the disk systems in the first column of `SMcli -d`.
+
+    Lines without columns are skipped: they are sentences.
+    """
     names: dict[str, None] = {}
     for line in text.splitlines()[:2000]:
         name, _, other_columns = line.strip().replace("  ", "\t").partition("\t")
@@ -74,4 +77,4 @@ ROOT_READS: RootReads = {
         *(("-n", r"[A-Za-z0-9_#][A-Za-z0-9_#-]{0,63}", "-c", f"show {nouns.system} profile;") for nouns in DIALECTS),
     )
 }
-"""Commands that root runs for a user. They are read-only."""
+"""Commands that the root helper runs for a user. All of them only read."""

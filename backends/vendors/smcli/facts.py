@@ -13,7 +13,7 @@ from backends.values import dataclass
 from backends.vendors.smcli.dialects import DELL, IBM, NETAPP, DialectTerms
 
 _WWN = re.compile(r"[0-9a-z]{2}(?::[0-9a-z]{2}){7,15}|[0-9a-z]{16}(?:[0-9a-z]{16})?", re.ASCII)
-"""Any letters are accepted: placeholders in recordings are not hexadecimal."""
+"""Pattern of a world wide name. Any letters are accepted: placeholders in recordings are not hexadecimal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,30 +23,30 @@ class SystemPart:
     name: str
     """Its name or location."""
     rows: Mapping[str, str] = field(default_factory=dict)
-    """Values by lower-case label; the first row of a label counts."""
+    """Values by label in lower case. If a label occurs twice, its first row is used."""
     members: tuple[str, ...] = ()
     """Locations of the drives of an array."""
 
     def text_of(self, *labels: str) -> str | None:
-        """Return the first row with one of these labels. A unit in parentheses may follow the label."""
+        """Return the value of the first row with one of these labels. A unit in parentheses may follow the label."""
         rows = self.rows.items()
         return next(
             (text for label in labels for key, text in rows if key == label or key.startswith(f"{label} (")), None
         )
 
     def size(self, *labels: str) -> int | None:
-        """Return the size in such a row in bytes."""
+        """Return the size in bytes from the first row with one of these labels."""
         return read_size(self.text_of(*labels))
 
     def wwn(self, *labels: str) -> str | None:
-        """Return the world wide name in such a row, in lower case without colons."""
+        """Return the world wide name from the first row with one of these labels, in lower case without colons."""
         match = _WWN.match((self.text_of(*labels) or "").lower())
         return None if match is None else match[0].replace(":", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemProfile:
-    """A complete disk system."""
+    """A disk system with all its parts, as its profile describes it."""
 
     name: str
     """Its name."""
@@ -67,7 +67,10 @@ class SystemProfile:
     serials: tuple[str, ...] = ()
     """Serial numbers of enclosures and their components."""
     cut: str = ""
-    """Why the profile is truncated, as a sentence; "" if it is complete. Every section in it is complete."""
+    """Why the profile is truncated, as a sentence; "" if it is complete.
+
+    The sections that it contains are always complete.
+    """
 
     misnamed: str = ""
     """Why the profile is not trusted, as a clause; "" if it is about a single disk system."""
@@ -81,7 +84,7 @@ class SystemProfile:
 
     @property
     def is_protected(self) -> bool | None:
-        """Return whether cached writes survive a power cut; None if no battery is reported."""
+        """Return whether cached writes survive a power failure; None if no battery is reported."""
         return all(battery.startswith("Optimal") for battery in self.batteries) if self.batteries else None
 
     @property
@@ -93,7 +96,7 @@ class SystemProfile:
         )
 
     def volume(self, name: str) -> SystemPart | None:
-        """Return the logical drive of that name; None if none or several have it."""
+        """Return the logical drive with this name; None if none or several have it."""
         parts = [volume for volume in self.volumes if volume.name == name]
         return parts[0] if len(parts) == 1 else None
 
@@ -147,7 +150,7 @@ _HEADS = {
     ),
     "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
 }
-"""First line of a part, by section. Drives begin with their location."""
+"""Pattern of the first line of a part, by section. For a drive this line is its location."""
 
 
 @dataclass(slots=True)
@@ -163,7 +166,7 @@ class _PartBuilder:
 
 
 def parse_profile(text: str) -> SystemProfile | None:
-    """Return the disk system in the output, or None."""
+    """Return the disk system that the output describes, or None."""
     lines = [raw.strip() for raw in text.splitlines()[:LINES]]
     titles = [match for line in lines if (match := _TITLE.fullmatch(line))]
     if not titles:
@@ -246,7 +249,7 @@ def _read_part_line(parts: list[_PartBuilder], section: str, line: str, listing:
 
 
 def _spot(drive_match: re.Match[str]) -> str:
-    """Return `0,4`: enclosure and slot, with the drawer in between if there is one."""
+    """Return the location of a drive, `0,4`: enclosure and slot, with the drawer in between if there is one."""
     return ",".join(part for part in drive_match.groups() if part is not None)
 
 

@@ -77,7 +77,7 @@ def node_of(volume: SystemPart, picture: Topology) -> Node | None:
 
 
 def _distinct_parts(records: Iterable[SystemPart]) -> tuple[SystemPart, ...]:
-    """Return one record for each name: nothing else is known of parts that share a name."""
+    """Return one record for each name. If several parts share a name, the record has only the name."""
     return tuple({record.name: record for record in records}.values())
 
 
@@ -132,7 +132,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
 
 
 def _identity_by_wwn(volume: SystemPart) -> Identity | None:
-    """Return the identity of a logical drive that is not a disk of this machine."""
+    """Return the identity of a logical drive that is not a disk of this machine, from its world wide name."""
     wwn = volume.wwn(*VOLUME_ID)
     return None if wwn is None else Identity(name=volume.name, wwn=f"naa.{wwn}")
 
@@ -183,6 +183,6 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 def _state(text: str | None, table: dict[str, State]) -> State:
-    """Return the state by the beginning of the text."""
+    """Return the state for a text, by the beginnings of texts in `table`."""
     status = (text or "").lower()
     return next((state for word, state in table.items() if status.startswith(word)), State.UNKNOWN)

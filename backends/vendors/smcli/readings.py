@@ -27,7 +27,7 @@ class SmcliSetting:
     labels: tuple[str, ...]
     """Beginnings of its label in the profile, in lower case."""
     value_words: Mapping[str, str] = field(default_factory=dict)
-    """SMcli's words for values that it calls differently."""
+    """SMcli's words for values, where they differ from the common vocabulary."""
 
 
 CACHE_BLOCK = SmcliSetting(_disk_systems.CACHE_BLOCK, "cacheBlockSize", ("cache block size",))
@@ -82,12 +82,12 @@ class SystemView:
 
     @property
     def record(self) -> SystemPart:
-        """Return the part of the profile with its settings."""
+        """Return the part of the profile that has the settings: the logical drive, else the disk system."""
         return self.profile.summary if self.volume is None else self.volume
 
     @property
     def table(self) -> tuple[SmcliSetting, ...]:
-        """Return its settings."""
+        """Return the settings of the disk system or logical drive."""
         return SYSTEM_TABLE if self.volume is None else VOLUME_TABLE
 
 
@@ -154,7 +154,7 @@ _VALUES: Mapping[str, Callable[[str], str | None]] = {
     FLUSH_MODIFIER.setting.key: _delay,
     PRIORITY.setting.key: _priority,
 }
-"""Parser of a row, by the key of its setting; all others are switches."""
+"""Parsers of rows by the key of the setting. All other settings are on/off."""
 
 
 def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
@@ -183,16 +183,16 @@ def _sort_sizes(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
 
 
 def _span(key: str) -> Span | None:
-    """Return the range of the two flush thresholds, or None.
+    """Return the range of a flush threshold; None for other settings.
 
-    A stop above the start causes a warning and is not refused: IBM's own example is start 80, stop 84 (see `_GUIDE` of
+    A stop above the start is not refused but causes a warning: IBM's own example is start 80, stop 84 (see `_GUIDE` of
     _disk_systems).
     """
     return Span(minimum=0, maximum=100, unit="%") if key in (FLUSH_START.setting.key, FLUSH_STOP.setting.key) else None
 
 
 def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str | None, str | None]:
-    """Return the effective cache mode and why, if it differs although the write cache is on."""
+    """Return the effective cache mode and the reason, if the write cache is on but not effective."""
     if now != "write-back":
         return None, None
     cache_line = _ON.match(raw or "")
@@ -211,14 +211,14 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
 
 
 def _repeated_name_reason(view: SystemView) -> str | None:
-    """Return why it is unknown which logical drive a command would change, or None."""
+    """Return the reason against a change if the name of the logical drive is not unique, else None."""
     if view.volume is not None and view.profile.volume(view.volume.name) is None:
         return f"its name is not unique: {view.profile.twice}".rstrip(": .")
     return None
 
 
 def _unsettled(now: str | None) -> str | None:
-    """Return why the present value is not known, or None."""
+    """Return why the current value is unknown; None if it is known."""
     if now is None:
         return "the profile does not report it"
     return None if is_understood(now) else "its value in the profile cannot be parsed"

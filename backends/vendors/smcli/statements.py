@@ -49,7 +49,7 @@ def step(view: SystemView, key: str, value: str) -> ChangeStep:
 
 
 def _delay(value: str, fractions: bool) -> str:
-    """Return seconds in the dialect's notation. For fractions IBM's uses milliseconds, NetApp's `.25`."""
+    """Return seconds in the dialect's notation. IBM's dialect writes fractions in milliseconds, NetApp's as `.25`."""
     if value in ("immediate", INFINITE):
         return value.capitalize()
     if "." not in value:
@@ -67,14 +67,14 @@ def identity(view: SystemView) -> Identity:
 
 
 def companions_now(view: SystemView, key: str) -> dict[str, str]:
-    """Return the present value of the other threshold, if this is a threshold."""
+    """Return the current value of the other flush threshold by its key, if `key` is a threshold."""
     partner = _PARTNERS.get(key)
     beside = None if partner is None else value_of(view.record, BY_KEY[partner])
     return {} if partner is None or beside is None else {partner: beside}
 
 
 _PARTNERS = {FLUSH_START.setting.key: FLUSH_STOP.setting.key, FLUSH_STOP.setting.key: FLUSH_START.setting.key}
-"""The other threshold of each: the flush does not stop above its start."""
+"""The other flush threshold by key. They depend on each other: the flush should not stop above its start."""
 
 _PERCENT = re.compile(r"[0-9]{1,2}|100")
 _KIB = re.compile(r"[1-9][0-9]{0,3}")
@@ -82,7 +82,7 @@ _BEFORE = {CACHE_BLOCK.setting.key: _KIB, SEGMENT.setting.key: _KIB, **dict.from
 
 
 def legal_companions(key: str) -> dict[str, Pattern[str]]:
-    """Return the companions of an old value: the old value of the other threshold."""
+    """Return the pattern of the companion of an old threshold: the old value of the other threshold."""
     return {_PARTNERS[key]: _PERCENT} if key in _PARTNERS else {}
 
 
@@ -103,7 +103,7 @@ def order_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
 
 
 def with_value(view: SystemView, key: str, value: str) -> SystemView:
-    """Return the view after a change of a threshold."""
+    """Return the state after a change of a flush threshold."""
     if key not in _PARTNERS:
         return view
     label = BY_KEY[key].labels[0]
@@ -124,7 +124,7 @@ def threshold_warning(view: SystemView, key: str, value: str) -> str:
 
 
 def require_room(view: SystemView, request: RequestedValue, companions: Mapping[str, str]) -> None:
-    """Raise BlockedError if the other threshold was changed meanwhile and blocks restoring this one."""
+    """Raise BlockedError if the other threshold was changed meanwhile, so that this one cannot be restored."""
     key, partner = request.setting.key, _PARTNERS.get(request.setting.key)
     if partner is None or request.value == request.now.now or not threshold_warning(view, key, request.value):
         return
@@ -139,13 +139,13 @@ def require_room(view: SystemView, request: RequestedValue, companions: Mapping[
 
 
 LEVELS = {Level.RAID0: "0", Level.RAID1: "1", Level.RAID10: "1", Level.RAID5: "5", Level.RAID6: "6"}
-"""A disk system's names for levels: RAID 1 over more than two drives is striped."""
+"""Names of levels in statements. A RAID 1 over more than two drives is striped, so RAID 10 is `1`."""
 
 SEGMENTS = tuple(8 << 10 << step for step in range(7))
 """Segment sizes in bytes that the statements accept, 8 to 512 KiB."""
 
 INITIALISES = 30e6
-"""Approximate initialisation speed in bytes per second and drive, only for the estimate."""
+"""Approximate initialisation speed in bytes per second and drive. It is only used to estimate the duration."""
 
 BY_HAND = (
     "A disk system needs hours to create and initialise a logical drive, so raidbench only shows the statements. "

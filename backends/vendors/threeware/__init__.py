@@ -1,4 +1,4 @@
-"""3ware controllers through tw_cli: its locations, its commands, and how complete output is recognised."""
+"""3ware controllers, accessed through tw_cli: its locations, its commands, and the check for complete output."""
 
 from backends.protocol import RootReads, Vendor, lazy_backend, present_if_found
 from backends.tool_output import CompletenessCheck, line_end
@@ -7,7 +7,7 @@ PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Names and paths of the program."""
 
 POLICIES = ("storsave", "qpolicy")
-"""Settings of a unit that no table reports: their keys, which are also the words after `show`."""
+"""Keys of the settings of a unit that no table reports. The keys are also the arguments of `show`."""
 
 READS = (
     ("info",),
@@ -15,7 +15,7 @@ READS = (
     (r"/c\d{1,3}/u\d{1,4}", "show", "|".join((*POLICIES, "all"))),
     (r"/c\d{1,3}/p\d{1,4}", "show", "serial"),
 )
-"""Commands that read, as a pattern for each argument."""
+"""Commands that only read, as a pattern for each argument."""
 
 WHOLE = CompletenessCheck(
     tool="tw_cli",
@@ -25,13 +25,13 @@ WHOLE = CompletenessCheck(
     hides="ports without a drive",
     statuses=frozenset(),
 )
-"""Its output has no end marker. The counts are compared once the rows are parsed (`missing_rows`)."""
+"""Check for complete output. tw_cli prints no end marker, so `missing_rows` compares counts after parsing."""
 
 ROOT_READS: RootReads = {PLACES: READS}
-"""Commands that root runs for a user. They are read-only."""
+"""Commands that the root helper runs for a user. All of them only read."""
 
 CARDS = "/sys/bus/pci/drivers/3w-*/*:*"
-"""PCI devices that are bound to the kernel drivers 3w-9xxx, 3w-sas and 3w-xxxx."""
+"""Pattern of the PCI devices that are bound to the kernel drivers 3w-9xxx, 3w-sas and 3w-xxxx."""
 
 
 VENDOR = Vendor(
@@ -42,4 +42,4 @@ VENDOR = Vendor(
     declares=("backends.vendors.threeware.settings:UNIT_SETTINGS",),
     root_reads="backends.vendors.threeware:ROOT_READS",
 )
-"""Found by the registry."""
+"""Vendor entry that the registry finds."""

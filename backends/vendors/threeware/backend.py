@@ -76,7 +76,7 @@ class _UnitView:
     lock: str
     frozen: str | None
     policies: Mapping[str, str]
-    """Output of `show`, by the settings that no table reports."""
+    """Output of `show` for each setting that no table reports, by key."""
 
 
 class Threeware(Settable[_UnitView]):
@@ -115,17 +115,17 @@ class Threeware(Settable[_UnitView]):
         return {setting.key: _reading(view, setting.key, fields[setting.key]) for setting in UNIT_SETTINGS}
 
     def identity_of(self, view: _UnitView, key: str) -> Identity:
-        """Return the identity: number of the unit, model of the controller, serial number of the disk."""
+        """Return the identity of a unit: its number, the controller's model, the serial number of the kernel disk."""
         return view.identity
 
     async def lock_for(self, view: _UnitView, key: str) -> str:
-        """Return the lock of the unit's disk, or of the controller if there is none."""
+        """Return the lock of the unit's kernel disk, or of the controller if there is no such disk."""
         return view.lock
 
     def steps(
         self, view: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the step that sets a value; `quiet` suppresses tw_cli's question without answering it."""
+        """Return the step that sets a value. Its option `quiet` suppresses tw_cli's question."""
         if key not in WORDS:
             return ()
         arguments = (view.identity.name, "set", f"{WORDS[key]}={TOOL_WORDS.get(value, value)}")
@@ -142,17 +142,20 @@ class Threeware(Settable[_UnitView]):
         return clean(failed or (lines[-1] if lines else f"it exited with status {done.returncode}"), 300)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return nothing: a controller without its tool is reported by the PCI scan."""
+        """Return (): the PCI scan reports a controller whose tool is missing."""
         return ()
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return all drives as listed last, with the reasons against each."""
+        """Return all drives from the last reading, with the reasons against each."""
         if self._seen is None:
             await self.inventory()
         return tuple(candidate for card in self._seen or () for candidate in candidates(card))
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return tw_cli's plan. The controller is read again: a drive may have become a spare meanwhile."""
+        """Return the plan with tw_cli's commands.
+
+        The controller is read again: a drive may have become a spare meanwhile.
+        """
         if assume_clean:
             raise InvalidValueError(
                 "--assume-clean is not supported: a RAID controller always initialises parity.",
@@ -164,14 +167,17 @@ class Threeware(Settable[_UnitView]):
         return replace(planned, before=existing_volume_ids(card, units), locks=(card_lock(card),))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Return the unit by the serial numbers of its drives. A different unit of the same name never matches."""
+        """Search for a created unit by the serial numbers of its drives.
+
+        Another unit with the same name never matches.
+        """
         with uncached():
             program, card, units, cards = await self._read_for_creation(array.controller)
             picture = await scan_topology(self._host)
         return find_made(array, card, units, picture, program=program, cards=cards)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Run the steps of tw_cli. Its question before a deletion is answered only if it names this unit."""
+        """Run steps with tw_cli. Its question before a deletion is answered only if the question names this unit."""
         program, name = self._program_and_name(controller)
         for step in steps:
             if not is_creation_step(name, program, step.argv):
@@ -206,7 +212,7 @@ class Threeware(Settable[_UnitView]):
     async def _read_for_creation(
         self, controller: Target | None
     ) -> tuple[str, ThreewareCard, Mapping[str, UnitDetails], int]:
-        """Return program, controller with drive serial numbers, unit details, and number of controllers.
+        """Return the program, the controller with drive serial numbers, its unit details and the number of controllers.
 
         Raises InvalidValueError, NotFoundError, DeviceGoneError, ToolFailedError.
         """
@@ -235,7 +241,10 @@ class Threeware(Settable[_UnitView]):
         return unit_details, tool_output.problem or short
 
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
-        """Return the controller with the serial number of each drive, queried where the table has none."""
+        """Return the controller with the serial number of each drive.
+
+        It is queried if the table does not contain it.
+        """
         silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
         pairs = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
         serials = {place_of(port): serial for port, (serial, _) in zip(silent, pairs, strict=True)}
@@ -244,7 +253,10 @@ class Threeware(Settable[_UnitView]):
         return replace(card, ports=ports, cut={**card.cut, **short})
 
     async def _serial(self, program: str, card: ThreewareCard, port: Row) -> tuple[str, Problem | None]:
-        """Return the serial number of a drive, which a broken one may lack, and a problem of incomplete output."""
+        """Return the serial number of a drive and a problem if the output is incomplete.
+
+        A broken drive may have none.
+        """
         where = f"/{card.name}/{place_of(port)}"
         command = _show(program, where, "serial")
         tool_output = await read_output(self._host, WHOLE, f"{NAME}:{where}", *command.argv)
@@ -254,12 +266,12 @@ class Threeware(Settable[_UnitView]):
         return serial or "", tool_output.problem or short
 
     async def _cards(self, program: str) -> tuple[tuple[ThreewareCard, ...], tuple[Problem, ...]]:
-        """Return all controllers that tw_cli reports, and a problem if there may be more."""
+        """Return all controllers that tw_cli reports, and a problem if the list may be incomplete."""
         tool_output = await read_output(self._host, WHOLE, NAME, program, "info")
         card_rows, present = rows(tool_output.text, "Ctl", "Model"), len(await self._host.list(CARDS))
         problem = tool_output.problem
         if problem is None and len(card_rows) < present:
-            why = f"the kernel has {present} controllers, it lists {len(card_rows)}"
+            why = f"the kernel has {present} controllers, tw_cli lists {len(card_rows)}"
             problem = truncation_problem(NAME, Command(argv=(program, "info")), why)
         pci = await only_card(self._host, CARDS) if len(card_rows) == 1 else None
         cards = tuple([await self._card(program, row, pci) for row in card_rows])
@@ -296,9 +308,9 @@ class Threeware(Settable[_UnitView]):
         return replace(card, cut=short | cut)
 
     async def read_state(self, target: Target, *, back: bool = False) -> _UnitView:
-        """Return a unit as it is now. Raises NotFoundError, DeviceGoneError.
+        """Return the current state of a unit. Raises NotFoundError, DeviceGoneError.
 
-        `back`: for a revert, which a truncated answer about drives or battery does not block.
+        `back`: the state is read for a revert, which a truncated answer about drives or battery does not block.
         """
         unit_match, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
         if target.backend != NAME or unit_match is None or program is None:

@@ -56,7 +56,7 @@ _TYPES = {
     Level.RAID10: "raid10",
     Level.RAID50: "raid50",
 }
-"""tw_cli's names for the levels that raidbench creates. A RAID 0 of one drive is `single`."""
+"""tw_cli's names for the levels that raidbench creates. It calls a RAID 0 of one drive `single`."""
 
 _STRIPED = (Level.RAID0, Level.RAID5, Level.RAID10, Level.RAID50)
 _STRIPS = tuple(kib << 10 for kib in (16, 64, 256))
@@ -67,13 +67,13 @@ _GROUPS = range(3, 7)
 """Allowed numbers of drives in each group of a RAID 50."""
 
 _BUSY = ("REBUILDING", "MIGRATING")
-"""Tasks during which no unit is created."""
+"""Statuses of units during which raidbench creates no unit."""
 
 _NAMES = re.compile(r"9\d{3}.*", re.ASCII)
-"""Controllers that store a unit's name: the 9000 series."""
+"""Pattern of controller models that store the name of a unit: the 9000 series."""
 
 _STORSAVE = re.compile(r"(?:95[59]0|96[59]0|9750).*", re.ASCII)
-"""Controllers with StorSave, from the 9550SX on."""
+"""Pattern of controller models with StorSave, from the 9550SX on."""
 
 _MANY = re.compile(r"(?:96[59]0|9750).*", re.ASCII)
 
@@ -125,7 +125,7 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
 
 
 def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
-    """Return why nothing can be created on this controller now."""
+    """Return the reasons why no unit can be created on this controller now."""
     model = card.row["Model"]
     reasons = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
@@ -188,7 +188,10 @@ def plan_array(request: ArrayRequest, card: ThreewareCard, program: str) -> Arra
 
 
 def _policies(request: ArrayRequest, card: ThreewareCard) -> dict[str, str]:
-    """Return the policies at creation. Raises InvalidValueError, BlockedError if the controller would ignore one."""
+    """Return the policies to set at creation.
+
+    Raises InvalidValueError, or BlockedError if the controller would ignore one.
+    """
     legal: dict[str, Sequence[str]] = {"write_cache": tuple(_CACHED)}
     if _STORSAVE.fullmatch(card.row["Model"]):
         legal["storsave"] = CHOICES["storsave"]
@@ -208,7 +211,10 @@ def _risks(policies: dict[str, str], card: ThreewareCard) -> list[Setting]:
 
 
 def _add_argv(request: ArrayRequest, card: str, program: str) -> tuple[str, ...]:
-    """Return the command. It never has `noscan`, with which the kernel would not learn of the unit."""
+    """Return the command that creates the unit.
+
+    It never contains `noscan`, which would hide the unit from the kernel.
+    """
     kind = "single" if len(request.drives) == 1 else _TYPES[request.level]
     drives_each = {Level.RAID10: 2, Level.RAID50: len(request.drives) // (request.spans or 1)}.get(request.level)
     return (
@@ -240,7 +246,7 @@ def _initialising(request: ArrayRequest) -> str:
 
 
 def is_creation_step(card: str, program: str, argv: tuple[str, ...]) -> bool:
-    """Return whether a command only creates a unit on a controller (`c0`), or deletes a single one."""
+    """Return whether a command only creates one unit on a controller (`c0`), or only deletes one."""
     if len(argv) < 3 or argv[0] != program:
         return False
     unit = _UNIT.fullmatch(argv[1])
@@ -250,7 +256,10 @@ def is_creation_step(card: str, program: str, argv: tuple[str, ...]) -> bool:
 
 
 def reply_to(argv: tuple[str, ...]) -> PromptReply | None:
-    """Return the answer to the question before a deletion, which names the unit; None if the command asks nothing."""
+    """Return the expected question before a deletion, which names the unit, with its answer.
+
+    None if the command asks nothing.
+    """
     if argv[2:] != ("del",):
         return None
     question = (
@@ -265,7 +274,7 @@ def card_lock(card: ThreewareCard) -> str:
 
 
 def existing_volume_ids(card: ThreewareCard, units: Mapping[str, UnitDetails]) -> tuple[str, ...]:
-    """Return a lasting id of each unit: its own serial number, else those of its drives."""
+    """Return a lasting id of each unit: its own serial number, else the serial numbers of its drives."""
     return tuple(sorted(_lasting_id(card, row, units[row["Unit"]]) for row in card.units))
 
 
@@ -278,9 +287,10 @@ def find_made(
     program: str,
     cards: int,
 ) -> ArrayMatch:
-    """Return the match for a created array; see `BuildsArrays.find_made`.
+    """Return the match for a created array; see `ArrayCreator.find_made`.
 
-    `card`, `units`: controller and details of its units, read again; `cards`: number of controllers of the host.
+    `card`, `units`: the controller and the details of its units, as just read. `cards`: number of controllers of the
+    host.
     """
     cut = next((problem.message for problem in card.cut.values()), "")
 
@@ -319,8 +329,8 @@ def find_made(
 def _node(row: Row, unit_details: UnitDetails, picture: Topology, cards: int) -> Node | None:
     """Return the kernel's disk of a unit, or None if it is not certain.
 
-    Units of different controllers may have the same number, and the wrong disk would say nothing about this unit. So
-    the serial number has to match if the disk reports one, or if there is more than one controller.
+    Units of different controllers may have the same number, and so the disk of another unit could be found. Therefore
+    the serial number must match if the disk reports one, or if there is more than one controller.
     """
     node = node_of(row, picture)
     serial = None if node is None else identity(node).serial

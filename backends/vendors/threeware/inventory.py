@@ -64,13 +64,13 @@ _PAUSED = {
     "REBUILD": "REBUILDING",
     "MIGRATE": "MIGRATING",
 }
-"""Status of a running task by that of the paused one, without its suffix."""
+"""Status of the running task, by the status of the paused task without its suffix."""
 
 _BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
 """Battery state by the columns BBU and Status. Any other value (Fault, WeakBat) is a failure."""
 
 _FAILING = "SMART-FAILURE"
-"""Status of a drive that still works and predicts its failure."""
+"""Status of a drive that still works but predicts its failure."""
 
 _DRIVES = {
     "OK": State.ONLINE,
@@ -94,7 +94,7 @@ _LEVELS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreewareCard:
-    """Output of tw_cli about one controller."""
+    """The output of tw_cli about one controller."""
 
     row: Row
     """Its row in the list of controllers."""
@@ -105,23 +105,23 @@ class ThreewareCard:
     battery: Row | None = None
     """Row of its battery."""
     pci: str | None = None
-    """Its PCI address, if it is the only controller."""
+    """Its PCI address; only known if it is the only controller."""
     cut: Mapping[str, Problem] = field(default_factory=dict)
-    """Problems of incomplete output, by the queried word."""
+    """Problems about incomplete output, by the argument of the query."""
 
     @property
     def name(self) -> str:
-        """Return `c0`."""
+        """Return the name of the controller, `c0`."""
         return self.row["Ctl"]
 
     @property
     def is_protected(self) -> bool:
-        """Return whether its cache survives a power cut, as far as known."""
+        """Return whether its cache is known to survive a power failure."""
         return self.protection == "optimal"
 
     @property
     def uncached_reason(self) -> str:
-        """Return why its battery prevents it from caching writes now; "" if it does not."""
+        """Return why its battery prevents it from caching writes now; "" if it caches writes."""
         if self.protection in (None, "optimal", "unknown"):
             return ""
         battery = (self.battery or {}).get("Status") or self.row.get("BBU", "")
@@ -177,7 +177,7 @@ def inventory_drives(card: ThreewareCard) -> tuple[tuple[Row, Drive], ...]:
 
 
 def place_of(port: Row) -> str:
-    """Return `p3`: the first column of the table of drives, `Port` or `VPort`."""
+    """Return the place of a drive, `p3`: the first column of the table of drives, `Port` or `VPort`."""
     return next(iter(port.values()))
 
 
@@ -193,7 +193,10 @@ def running_word(status: str) -> str:
 
 
 def node_of(unit: Row, picture: Topology) -> Node | None:
-    """Return the kernel's disk with the unit's number as SCSI target, 3ware as vendor and the same size, or None."""
+    """Return the kernel's disk of a unit, or None.
+
+    It has the unit's number as SCSI target, 3ware as vendor and the same size.
+    """
     number, size = unit["Unit"].removeprefix("u"), _size(unit)
     nodes = [
         node
@@ -225,7 +228,7 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
 
 
 def missing_rows(card: ThreewareCard) -> Mapping[str, str]:
-    """Return what the output lacks compared with the counts of `info`, by the queried word."""
+    """Return clauses about rows that are missing compared with the counts of `info`, by the argument of the query."""
     drive_count = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
     counts = {
         "unitstatus": ("units", card.row.get("Units", ""), len(card.units)),
@@ -281,7 +284,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
         state = State.SPARE
     elif state is State.ONLINE and unit == "-":
         state = State.UNASSIGNED
-    elif state is State.ONLINE and is_unknown_unit:  # its unit may be a spare
+    elif state is State.ONLINE and is_unknown_unit:  # unless its unit is a spare
         state = State.UNKNOWN
     blocks = port.get("Blocks", "")
     location = port.get("Encl-Slot", "-")
@@ -302,11 +305,11 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
 
 
 _USUAL = ("OK", "VERIFYING", "REBUILDING", "INITIALIZING")
-"""Statuses of a drive that its state describes completely."""
+"""Statuses of a drive to which the text of the status adds nothing."""
 
 
 def _health(status: str) -> Health:
-    """Return the health by the status alone: a predicted failure, or at least one unreadable sector."""
+    """Return the health that follows from the status: a predicted failure, or at least one unreadable sector."""
     if status == _FAILING:
         return Health(predicts_failure=True)
     if status == "ECC-ERROR":
@@ -315,5 +318,5 @@ def _health(status: str) -> Health:
 
 
 def _size(unit: Row) -> int | None:
-    """Return the size. A number without a unit is in the column's unit, which is binary."""
+    """Return the size of a unit in bytes. A number without a unit has the unit of the column, which is binary."""
     return read_size(unit.get("Size(GB)"), bare="g")

@@ -24,21 +24,24 @@ Row = Mapping[str, str]
 
 
 def rows(text: str, *columns: str) -> tuple[Row, ...]:
-    """Return the rows of the tables with these columns, except rows that share their name."""
+    """Return the rows of the tables with these columns, except rows that have the same name."""
     complete_rows = [row for row in _rows(text) if all(column in row for column in columns)]
     twice = find_repeated(next(iter(row.values())) for row in complete_rows)
     return tuple(row for row in complete_rows if next(iter(row.values())) not in twice)
 
 
 def repeated_names_reason(text: str, *columns: str) -> str:
-    """Return why rows of the tables with these columns are refused, as a clause; "" if none is."""
+    """Return why rows of the tables with these columns are left out, as a clause; "" if none are."""
     names = (next(iter(row.values())) for row in _rows(text) if all(column in row for column in columns))
     twice = sorted(find_repeated(names))
     return twice_reason(" and ".join(twice)) if twice else ""
 
 
 def _rows(text: str) -> Iterator[Row]:
-    """Yield the rows of all tables. Titles are above a rule; widths vary by version, so cells begin at their titles."""
+    """Yield the rows of all tables.
+
+    Titles are above a dashed line. Widths vary by version, so each cell is read from the position of its title.
+    """
     lines = [line for raw in text.splitlines()[:LINES] if (line := raw.rstrip()[:400]).strip()]
     columns: list[tuple[str, int]] = []
     for line, following in pairwise([*lines, ""]):
@@ -52,7 +55,10 @@ def _rows(text: str) -> Iterator[Row]:
 
 
 def _cells(line: str, starts: list[int]) -> list[str]:
-    """Return the cells, split at the titles; by words, if a word crosses a boundary and their number is right."""
+    """Return the cells of a line, split at the positions of the titles.
+
+    If a word crosses a boundary, the line is split into words, provided that their number is right.
+    """
     if any(len(line[start - 1 : start + 1].strip()) == 2 for start in starts[1:]):
         tokens = line.split()
         return tokens if len(tokens) == len(starts) else [""] * len(starts)
@@ -91,7 +97,7 @@ STORSAVE = unconfirmed(
     key="storsave",
     label="StorSave",
     help="Trade-off between speed and safety while the write cache is on. With protect, the cache is off while the "
-    "unit is degraded, and flushed data reaches the medium. balance is between both. With perform, there is no "
+    "unit is degraded, and flushed data reaches the medium. balance is in between. With perform, there is no "
     "write journal, and the battery does not protect this unit. Controllers before the 9550SX do not have it." + _GUIDE,
     risk=Risk.POWER_LOSS,
     risk_text="With perform a power failure loses acknowledged writes, even with a battery.",
@@ -114,19 +120,19 @@ WORDS = {
     "storsave": "storsave",
     "qpolicy": "qpolicy",
 }
-"""Word after `set`, by setting."""
+"""Argument of `set`, by setting key."""
 
 QUIET = ("write_cache", "storsave")
-"""Settings for which the guide documents `quiet`: tw_cli may ask before it sets them, but not for the others."""
+"""Settings for which the guide documents `quiet`. tw_cli may ask before it sets these, but not before others."""
 
 _UNIT = re.compile(r"^\s*(/c\d{1,3}/u\d{1,4})(?=\s)", re.ASCII | re.MULTILINE)
 _POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
 
 
 def policy(key: str, text: str, where: str = "") -> str | None:
-    """Return the value in `/c0/u0 Storsave Policy = protection`; None if there is none or several.
+    """Return the value in a line such as `/c0/u0 Storsave Policy = protection`; None if there are none or several.
 
-    `where`: the unit that was queried, which the line has to name; "" for any.
+    `where`: the queried unit, which the line has to name; "" accepts any unit.
     """
     matches = list(_POLICY.finditer(text[:4000]))
     units = _UNIT.findall(text[:4000])
@@ -142,19 +148,19 @@ CHOICES = {
     "storsave": ("protect", "balance", "perform"),
     "qpolicy": ("on", "off"),
 }
-"""Values of the settings that always have the same ones."""
+"""Choices of the settings that have the same choices on every unit."""
 
 TOOL_WORDS = {"write-back": "on", "write-through": "off"}
-"""tw_cli's words for values that it calls differently."""
+"""tw_cli's words for values, where they differ from the common vocabulary."""
 
 _CACHE = re.compile(r"(?:R([ib]))?(W)?", re.ASCII)
 
 
 def values(cache: str, verify: str) -> dict[str, str | None]:
-    """Return the values of the columns Cache and AVrfy, by setting; None if not reported.
+    """Return the values of the columns Cache and AVrfy, by setting key; None if not reported.
 
-    `RiW` is intelligent reading and writing, `Rb` only basic reading, `W` only writing. Controllers that report only
-    writing print `ON`; `OFF` is neither.
+    `RiW` means an intelligent read cache and a write cache, `Rb` only a basic read cache, `W` only a write cache.
+    Controllers that report only the write cache print `ON`. `OFF` means no cache.
     """
     write_back = "write-back" if cache == "ON" else None
     match = _CACHE.fullmatch("" if cache == "OFF" else cache) if cache else None
@@ -174,30 +180,30 @@ _PORT = re.compile(r"\sp\d{1,4}(?=\s|$)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitDetails:
-    """Output of `show all` about a unit."""
+    """The output of `show all` about a unit."""
 
     name: str | None = None
     """Its name, or None."""
     serial: str | None = None
     """Its own serial number, unique to every created unit; None for controllers before the 9000 series."""
     volumes: int = 1
-    """Number of volumes that it is divided into, each of them a kernel disk."""
+    """Number of volumes into which it is divided. Each of them is a kernel disk."""
     ports: tuple[str, ...] = ()
     """Ports of its drives, in order."""
     groups: int | None = None
-    """Number of groups that it stripes over (RAID-10, RAID-50), or None."""
+    """Number of groups over which it stripes (RAID-10, RAID-50), or None."""
     lost: str = ""
     """Missing part of the output, as a clause; "" if it is complete."""
 
 
 def port_serial(text: str, port: str) -> str | None:
-    """Return the serial number of the drive at `/c0/p3`, "" if it has none; None if not reported."""
+    """Return the serial number of a drive such as `/c0/p3`, "" if the drive has none; None if not reported."""
     values = _values(text, port)
     return values.get("serial", values.get("serial number"))
 
 
 def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDetails:
-    """Return the details of `/c0/u3`. `ports`: its drives in the list of drives."""
+    """Return the details of a unit such as `/c0/u3`. `ports`: ports that the list of drives assigns to it."""
     values = _values(text, unit)
     number = unit.rpartition("/")[2]
     ports_shown: list[str] = []
@@ -224,7 +230,7 @@ def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDeta
 
 
 def _values(text: str, where: str) -> dict[str, str]:
-    """Return the values of one device by lower-case label, except labels with contradicting lines."""
+    """Return the values of one device by label in lower case. A label whose lines contradict each other is left out."""
     by_label: dict[str, str] = {}
     twice: set[str] = set()
     for raw in text.splitlines()[:LINES]:

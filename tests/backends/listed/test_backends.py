@@ -541,7 +541,7 @@ async def test_a_card_that_tw_cli_does_not_list_and_the_kernel_has_is_told() -> 
     host = PlayedUnit()
     host.files["/sys/bus/pci/drivers/3w-9xxx/0000:04:00.0/vendor"] = "0x13c1"
     (problem,) = (await Threeware(host).inventory()).problems
-    assert problem.message.endswith("incomplete output: the kernel has 2 controllers, it lists 1.")
+    assert problem.message.endswith("incomplete output: the kernel has 2 controllers, tw_cli lists 1.")
 
 
 async def test_drives_are_not_free_while_the_volumes_of_their_card_are_not_known() -> None:

@@ -220,12 +220,12 @@ Draw = Callable[[int, int], float]
 AT_MOST: tuple[tuple[Draw, int, float, str], ...] = (
     (method.false_silence, 200, 0.003, "one run without I/O is a verdict"),
     (method.no_difference_beside_slow_runs, 60, 0.0, "slow runs on one side do not count against no difference"),
-    (method.carry_over_told_falsely, 400, 0.01, "a carry-over is told where chance explains it"),
+    (method.carry_over_told_falsely, 400, 0.01, "a carry-over is reported where chance explains it"),
     (method.called_none, 800, 0.05, "no difference is allowed to be wrong four times as often"),
 )
 
 AT_LEAST: tuple[tuple[Draw, int, float, str], ...] = (
-    (method.carry_over_told, 300, 0.95, "no carry-over is told"),
+    (method.carry_over_told, 300, 0.95, "no carry-over is reported"),
     (_finely_covered, 400, 0.95, "intervals know nothing of the steps of a percentile"),
 )
 

@@ -1,4 +1,4 @@
-"""Part of raidbench.pyz: unpacks it once into a private folder and runs the program there, as the launcher does.
+"""Unpack raidbench.pyz once into a private folder and run the program there, as the launcher of the binary does.
 
 Uses only the standard library: the packages in the archive include a native module, so they cannot be imported from it.
 """
@@ -57,7 +57,10 @@ def places() -> Iterator[Path]:
 
 
 def private(base: Path) -> Path:
-    """Create the folder and return its real path. Raises OSError if another user can write to it, or for noexec."""
+    """Create the folder and return its real path.
+
+    Raises OSError if another user can write to it, or if its filesystem is mounted noexec.
+    """
     base.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     base = base.parent.resolve() / base.name
     loose = stat.S_IWGRP | stat.S_IWOTH
@@ -67,9 +70,8 @@ def private(base: Path) -> Path:
             raise OSError(f"{folder} is not a folder")
         if info.st_uid not in ({os.geteuid()} if folder == base else {os.geteuid(), 0}):
             raise OSError(f"{folder} belongs to another user")
-        lax = (
-            stat.S_IWOTH if folder != base and os.geteuid() else loose
-        )  # ~/.cache may be writable for the group of the user
+        # ~/.cache, above the folder, may be writable for the group of the user.
+        lax = stat.S_IWOTH if folder != base and os.geteuid() else loose
         if info.st_mode & lax and (folder == base or not info.st_mode & stat.S_ISVTX):
             raise OSError(f"other users can write to {folder}")
     if os.statvfs(base).f_flag & os.ST_NOEXEC:
@@ -92,10 +94,8 @@ def ready(archive: Path, base: Path, machine: str) -> Path:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 raise OSError(f"there is not enough free space in {base}") from None
-            if error.errno not in (
-                errno.ENOTEMPTY,
-                errno.EEXIST,
-            ):  # otherwise another process has unpacked it meanwhile
+            # If the tree exists, another process has unpacked it meanwhile.
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
         finally:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""__main__ of the unpacked tree: `python -I TREE` runs this file and imports modules from the tree."""
+"""The file `__main__.py` of the unpacked tree: `python -I TREE` runs it and imports modules from the tree."""
 
 import sys
 

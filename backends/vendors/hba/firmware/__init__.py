@@ -1,1 +1,1 @@
-"""Firmware queries to MegaRAID controllers, for hosts without a vendor tool."""
+"""Firmware queries to MegaRAID controllers on hosts without a vendor tool."""

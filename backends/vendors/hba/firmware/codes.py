@@ -16,7 +16,7 @@ OPERATIONS: Mapping[str, int] = {
     "access_policy": 0x08,
     "drive_cache": 0x10,
 }
-"""Bits of `ld_ops`, by setting key."""
+"""Bits of `ld_ops` that allow an operation, by setting key."""
 
 RATES: Mapping[str, int] = {
     "rebuild_rate": 8,
@@ -38,7 +38,7 @@ INTERFACES: Mapping[int, str] = {1: "scsi", 2: "sas", 3: "sata", 4: "fc"}
 """Interfaces by the upper four bits of a drive's type."""
 
 LINKS: Mapping[int, str] = {1: "1.5Gb/s", 2: "3.0Gb/s", 3: "6.0Gb/s", 4: "12.0Gb/s"}
-"""Negotiated speeds."""
+"""Negotiated link speeds by code."""
 
 _VOLUME_STATES: Mapping[int, tuple[State, str]] = {
     0: (State.OFFLINE, "Offline"),
@@ -74,22 +74,27 @@ _BATTERY_TROUBLE: Mapping[int, tuple[str, str]] = {
     1 << 4: ("learning", "discharging"),
     1 << 3: ("charging", "charging"),
 }
-"""Bits of the battery status, the most severe first. Temperature and a failed learn cycle alone change nothing."""
+"""State and text by bit of the battery status, the most severe first.
+
+The bits for temperature and for a failed learn cycle alone do not change the state.
+"""
 
 _HARMLESS_FOR_BBU = (1 << 1, 1 << 4, 1 << 5, 1 << 6)
-"""Bits with which a BBU still protects the cache and an iBBU does not: MFI_BBU_STATE_BAD_IBBU against
-MFI_BBU_STATE_BAD_BBU."""
+"""Status bits with which a BBU still protects the cache but an iBBU does not.
+
+They are in MFI_BBU_STATE_BAD_IBBU but not in MFI_BBU_STATE_BAD_BBU.
+"""
 
 _BATTERY_KINDS = {1: "iBBU", 2: "BBU"}
 
 
 def volume_state(code: int) -> tuple[State, str]:
-    """Return the state for `MFI_LD_STATE_*` and the tools' word for it."""
+    """Return the state of a virtual drive for an `MFI_LD_STATE_*` code, and the word of the vendor's tools for it."""
     return _VOLUME_STATES.get(code, (State.UNKNOWN, f"state {code}"))
 
 
 def drive_state(code: int) -> tuple[State, str]:
-    """Return the state for `MFI_PD_STATE_*` and the tools' word for it."""
+    """Return the state of a drive for an `MFI_PD_STATE_*` code, and the word of the vendor's tools for it."""
     return _DRIVE_STATES.get(code, (State.UNKNOWN, f"state {code:#04x}"))
 
 
@@ -120,12 +125,12 @@ def policies(bits: int) -> Policies:
 
 
 def volume_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
-    """Return the operations of `mfi_ld_progress`: bits of the running ones, then the progress of each."""
+    """Return the operations in `mfi_ld_progress`, which has a bit for each running one, then the progress of each."""
     return _jobs(data, _VOLUME_JOBS)
 
 
 def drive_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
-    """Return the operations of `mfi_pd_progress`."""
+    """Return the operations in `mfi_pd_progress`."""
     return _jobs(data, _DRIVE_JOBS)
 
 
@@ -142,7 +147,7 @@ def _jobs(data: bytes, kinds: tuple[str, ...]) -> tuple[BackgroundOperation, ...
 
 
 def backup(kind: int, status: int, temperature_c: int, milliamperes: int, millivolts: int) -> CacheProtection:
-    """Return the battery from its type and status bits; for an unnamed type the state stays unknown."""
+    """Return the battery from its type and status bits. The state of a battery of an unknown type is unknown."""
     named = _BATTERY_KINDS.get(kind)
     trouble = [(bit, state, word) for bit, (state, word) in _BATTERY_TROUBLE.items() if status & bit]
     raw = ", ".join(word for _, _, word in trouble) or "no complaint"

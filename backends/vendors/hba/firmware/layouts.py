@@ -1,7 +1,7 @@
 """Parsers for the binary answers of a MegaRAID controller. No I/O; an answer that is too short raises ValueError.
 
-The layouts are little-endian and packed. Offsets follow `mfi_ctrl_info`, `mfi_ld_info` and others of FreeBSD's
-sys/dev/mfi/mfireg.h. After byte 358 of a physical drive they follow `MR_PD_INFO` of
+The layouts are little-endian and packed. Offsets are those of `mfi_ctrl_info`, `mfi_ld_info` and others in FreeBSD's
+sys/dev/mfi/mfireg.h. After byte 358 of a physical drive they are those of `MR_PD_INFO` in
 drivers/scsi/megaraid/megaraid_sas.h.
 """
 
@@ -21,7 +21,7 @@ SECTOR = 512
 """Default block size in bytes."""
 
 NO_DRIVE = 0xFFFF
-"""Device id of a missing drive in a group, and of a missing enclosure."""
+"""Device id that stands for a missing drive in a group, or for no enclosure."""
 
 _COMPONENTS, _COMPONENT, _COMPONENT_LIMIT = 184, 72, 8
 
@@ -41,7 +41,7 @@ class FirmwareDrive:
 
     @property
     def order(self) -> tuple[int, int]:
-        """Return the sort key: enclosure and slot, those without an enclosure first."""
+        """Return the sort key: enclosure and slot. Drives without an enclosure come first."""
         return (-1 if self.enclosure is None else self.enclosure, self.slot)
 
 
@@ -50,9 +50,9 @@ class Configuration:
     """Drive groups, and the virtual drives on them."""
 
     groups: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    """Device id and state of each place of a drive group, by its reference; NO_DRIVE for a missing drive."""
+    """Device id and state of each member of a drive group, by the group's reference; NO_DRIVE for a missing drive."""
     spans: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
-    """References of the groups of a virtual drive in span order, by its target id."""
+    """References of the drive groups of each virtual drive in span order, by target id."""
 
     def members(self, volume: int) -> tuple[int, ...]:
         """Return the device ids of a virtual drive's members, without missing ones."""
@@ -60,7 +60,7 @@ class Configuration:
         return tuple(device for device, _ in members if device != NO_DRIVE)
 
     def state(self, device_id: int) -> int | None:
-        """Return the state of a drive in its group, or None if it is in none."""
+        """Return the state of a drive in its group; None if it is in no group."""
         members = (member for group in self.groups.values() for member in group)
         return next((state for device, state in members if device == device_id), None)
 
@@ -153,11 +153,14 @@ def places(data: bytes) -> tuple[FirmwareDrive, ...]:
 
 
 def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
-    """Return the drive at `address` from `mfi_pd_info`; an answer about a different drive leaves it unknown."""
+    """Return the drive at `address` from `mfi_pd_info`.
+
+    If the answer is about a different drive, its facts are unknown.
+    """
     _need(data, 406, "drive")
     unanswered = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     inquiry = data[4:100]
-    silent = inquiry[0] == 0x7F  # SPC's peripheral qualifier for a missing device
+    silent = inquiry[0] == 0x7F  # SPC's peripheral qualifier means that the device is missing
     if _u16(data, 0) != address.device_id or silent:
         return unanswered
     block = _u16(data, 404) or SECTOR
@@ -196,8 +199,8 @@ def configuration_size(data: bytes) -> int:
 def configuration(data: bytes) -> Configuration:
     """Return the configuration from `mfi_config_data`.
 
-    The size next to each count is that of one record. An emulator writes the size of all records instead, which exceeds
-    the total size.
+    The size next to each count is the size of one record. An emulator writes the size of all records there, which then
+    exceeds the total size.
     """
     _need(data, 32, "configuration")
     total_size, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
@@ -233,7 +236,7 @@ def _component(data: bytes, wanted: str) -> str | None:
 
 
 def _text(data: bytes, at: int, length: int) -> str | None:
-    """Return a padded field, cleaned, or None if it is empty."""
+    """Return the cleaned text of a padded field, or None if it is empty."""
     return clean(data[at : at + length].partition(b"\0")[0].decode("ascii", "replace")) or None
 
 

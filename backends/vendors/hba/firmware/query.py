@@ -1,4 +1,4 @@
-"""Firmware queries for a controller, its virtual drives and drives, each sent once and one after the other."""
+"""Firmware queries for a controller, its virtual drives and its drives. Each is sent once, one after the other."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DISK = 0
 
 
 async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> CardSnapshot:
-    """Return everything that the controller of a SCSI host reports. A refused query becomes a problem.
+    """Return all facts that the controller of a SCSI host reports. A refused query becomes a problem.
 
-    Raises RaidbenchError if even the query about the controller fails, or if it stops answering.
+    Raises RaidbenchError if the query about the controller itself fails, or if the controller stops answering.
     """
     questions = _Questions(asking, host_number)
     about = await asking.ask_firmware(host_number, FirmwareQuery.CONTROLLER)
@@ -45,7 +45,7 @@ async def query_card(asking: FirmwareQueryHost, host_number: int, pci: str) -> C
 
 
 class _Questions:
-    """Queries to one controller; refused ones become problems."""
+    """Sends queries to one controller, and collects a problem for each refused one."""
 
     def __init__(self, asking: FirmwareQueryHost, host_number: int) -> None:
         self._asking = asking
@@ -92,7 +92,7 @@ async def _configuration(questions: _Questions) -> Configuration:
 
 
 async def _drive(questions: _Questions, address: FirmwareDrive, configuration: Configuration) -> PhysicalDrive:
-    """Return a drive; if it reports nothing about itself, its state is that in the drive group."""
+    """Return a drive. If it reports nothing about itself, its state is the one in its drive group."""
     bare = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     drive = await questions.ask(
         lambda data: layouts.drive(data, address), FirmwareQuery.DRIVE, subject=address.device_id
@@ -105,7 +105,7 @@ async def _drive(questions: _Questions, address: FirmwareDrive, configuration: C
 async def _volume(
     questions: _Questions, number: int, configuration: Configuration, drives: list[PhysicalDrive]
 ) -> VirtualDrive | None:
-    """Return a virtual drive with its members; an answer about a different one is ignored."""
+    """Return a virtual drive with its members; None if the answer is about a different virtual drive."""
     answer = await questions.ask(layouts.volume, FirmwareQuery.VOLUME, subject=number)
     if answer is None or answer.number != number:
         return None
@@ -115,7 +115,7 @@ async def _volume(
 
 
 def _with_volume_numbers(drives: list[PhysicalDrive], volumes: tuple[VirtualDrive, ...]) -> tuple[PhysicalDrive, ...]:
-    """Return the drives with the numbers of their virtual drives."""
+    """Return the drives, each with the numbers of the virtual drives that use it."""
     return tuple(
         replace(drive, volumes=tuple(volume.number for volume in volumes if drive.place in volume.drives))
         for drive in drives

@@ -53,13 +53,13 @@ import json
 from ansible.module_utils.basic import AnsibleModule
 
 COMMANDS = {"devices": (["devices"], (0,)), "findings": (["check"], (0, 5)), "settings": (["export"], (0,))}
-"""The command of each kind of facts, and its exit statuses that come with valid output."""
+"""The command for each kind of facts, and the exit statuses with which it prints valid output."""
 OUTPUT_KEYS = {
     "devices": ("controllers", "arrays", "drives", "problems"),
     "findings": ("findings",),
     "settings": ("targets",),
 }
-"""The keys of the output to return. Several keys are returned under their own names."""
+"""Keys of the output to return, by kind of facts. If there are several, each is returned under its own name."""
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/usr/bin/python
 # MIT licence: see LICENSE of raidbench.
-"""Desired state of settings of RAID controllers, software RAID and drives, by `raidbench apply` on the host."""
+"""Desired state of settings of RAID controllers, software RAID and drives. Runs `raidbench apply` on the host."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ import tempfile
 from ansible.module_utils.basic import AnsibleModule
 
 VALID_STATUSES = (0, 5)
-"""Exit statuses of `apply` that come with valid output: 0 if no difference remains, else 5."""
+"""Exit statuses with which `apply` prints valid output: 0 if no difference remains, else 5."""
 SETTABLE = ("settable", "not-kept")
 """Kinds of differences that `apply` can set."""
 UNKNOWN = "?"
-"""Shown in a diff for an unknown present value."""
+"""Text in a diff for an unknown current value."""
 
 
 def toml_of(targets, trial, persist):
@@ -119,12 +119,12 @@ def toml_of(targets, trial, persist):
 
 
 def _key(key):
-    """Return a key in quotes, because the dot in `write_mostly.sda` would split a bare key."""
+    """Return a key in quotes, because TOML would split a bare key such as `write_mostly.sda` at its dot."""
     return json.dumps(str(key))
 
 
 def _value(value):
-    """Return a value as TOML: the same text as in JSON. Raises ValueError for types that the file cannot have."""
+    """Return a value as TOML, which has the same text as JSON for these types. Raises ValueError for other types."""
     if isinstance(value, (list, tuple)):
         return "[%s]" % ", ".join(_value(item) for item in value)
     if isinstance(value, (bool, int, str)):
@@ -193,7 +193,7 @@ def _apply(module, file):
 
 
 def _is_set(change):
-    """Return whether a change was made, or would be made in check mode. A change without an id was unnecessary."""
+    """Return whether a change was made, or would be made in check mode. A change without an id is not necessary."""
     outcome = change.get("outcome")
     if outcome is not None and outcome["id"] is None:
         return False
@@ -201,7 +201,10 @@ def _is_set(change):
 
 
 def _run(module, file, options, **more):
-    """Return the output of `apply`. Fails the task with its message if there is no output or a change failed."""
+    """Return the output of `apply`.
+
+    Fail the task with the message of `apply` if it prints no output or a change failed.
+    """
     command = module.params["program"] + ["apply", file, "--json"] + options
     status, out, err = module.run_command(command)
     try:
