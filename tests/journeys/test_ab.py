@@ -221,12 +221,12 @@ async def test_a_threshold_of_ones_own_is_in_the_question(staged: Pilot[int]) ->
     await until(staged, lambda: isinstance(staged.app.screen, ConfirmDialog))
     assert isinstance(staged.app.screen, ConfirmDialog)
     assert "3 pairs" in staged.app.screen.confirmation.summary
-    assert "Differences within +-0.5 % count as none." in staged.app.screen.confirmation.summary
+    assert "Differences within +-0.5 % count as no difference." in staged.app.screen.confirmation.summary
 
 
 @pytest.mark.long
 def test_two_percent_are_the_threshold_of_whoever_names_none(walked: Walk) -> None:
-    assert "Differences within +-2 % count as none." in walked.question.summary
+    assert "Differences within +-2 % count as no difference." in walked.question.summary
 
 
 @pytest.mark.parametrize("text", ["0", "50", "x"])

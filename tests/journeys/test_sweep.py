@@ -370,7 +370,7 @@ async def test_read_only_starts_none(tmp_path: Path, still: None) -> None:
         await tick(pilot, "job:iodepth", "1", "2")
         await planned(pilot, "2 workloads")
         await pilot.press("r")
-        await until(pilot, lambda: "A sweep cannot be started here" in notices(pilot))
+        await until(pilot, lambda: "A sweep cannot be started in read-only mode" in notices(pilot))
         assert len(list(table.bench.paths.sessions.iterdir())) == 1
 
 

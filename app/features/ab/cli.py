@@ -234,7 +234,7 @@ async def _plan(
 
 
 def _review(plan: AbPlan) -> Iterator[str]:
-    """Yield the review: the measurement, its number and duration, the commands, and what is restored."""
+    """Yield the lines of the review: the job, the runs and their duration, the commands, and the restored value."""
     change = plan.change
     if plan.null:
         yield (
@@ -256,7 +256,7 @@ def _review(plan: AbPlan) -> Iterator[str]:
 
 
 def _measurement_lines(plan: AbPlan) -> Iterator[str]:
-    """Yield the job, the number of runs, their duration, and what that many pairs can show."""
+    """Yield the job, the number of runs, their duration, and the difference that the pairs can detect."""
     yield (
         f"Target of the runs: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio"
         f" {plan.ready.fio_version}"
@@ -283,9 +283,9 @@ def _print_plan(plan: AbPlan, as_json: bool) -> int:
 
 
 def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
-    """Return the confirmation of the job after asking about the setting and about an overwritten device."""
+    """Ask to confirm the change, and overwriting a device; return the token that confirms the job."""
     ready = plan.ready
-    # Confirming the device confirms its settings.
+    # The token that confirms overwriting the device also confirms the change of its setting.
     confirms_job = options.typed is not None and options.typed == ready.confirm_text
     typed = plate.token if confirms_job else options.typed
     confirm.require_confirmation(plan.change.risk, (plate,), yes=options.yes, typed=typed, action="Start")
@@ -293,7 +293,7 @@ def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions)
 
 
 class _PairReporter:
-    """Reports on stderr which run of which pair is in progress, and what the pairs show so far."""
+    """Reports the run in progress and the result of the pairs so far on stderr."""
 
     def __init__(self, bench: Workbench) -> None:
         self._so_far = ""
@@ -323,7 +323,7 @@ class _PairReporter:
                 pass
 
     def close(self) -> None:
-        """Stop listening, and end a partial progress line."""
+        """Stop receiving events, and end a partial progress line."""
         self._forget()
         self._follower.close()
 

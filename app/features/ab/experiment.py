@@ -29,8 +29,8 @@ from backends.model import Target
 async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
     """Measure a setting in pairs and return the record; `bench.jobs.stop` ends it early.
 
-    The setting is restored whatever happens. `confirm`: the confirmation token typed for a job that overwrites a
-    device. Raises RefusedError when another job is running, StorageError when the experiment cannot be recorded.
+    The setting is restored in any case. `confirm` is the confirmation token typed for a job that overwrites a device.
+    Raises RefusedError when another job is running, StorageError when the experiment cannot be recorded.
     """
     bench.require_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
@@ -39,7 +39,7 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
 
 
 class AbExperiment:
-    """Runs a plan. The setting is restored before it ends, however it ends."""
+    """Runs the plan of an A/B experiment, and restores the setting at the end in any case."""
 
     def __init__(self, bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> None:
         """`confirm` is the confirmation token typed for a job that overwrites a device."""
@@ -60,7 +60,7 @@ class AbExperiment:
         self._stop.set()
 
     async def run(self) -> ExperimentRecord:
-        """Make all runs, or as many as possible, and return the record with the way it ended.
+        """Make all runs, or as many as possible, and return the record with its end.
 
         Raises StorageError when the end cannot be recorded.
         """
@@ -150,7 +150,7 @@ class AbExperiment:
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
     async def _mismatch_text(self, letter: Letter) -> str:
-        """Return a clause that the setting does not have the value of a letter; "" if it has it."""
+        """Return a clause about the present value if the setting does not have the value of `letter`; otherwise ""."""
         if self._plan.null:
             return ""
         change = self._plan.change
@@ -160,7 +160,7 @@ class AbExperiment:
         return "" if now == value else f"{change.label} of {change.target} was {now or 'not readable'}, not {value},"
 
     async def _switch(self, letter: Letter) -> None:
-        """Set the value of a letter. Raises RaidbenchError when it does not read back."""
+        """Set the value of `letter`. Raises RaidbenchError when the setting does not have that value afterwards."""
         if self._plan.null:
             return
         if letter == "A":
@@ -174,8 +174,7 @@ class AbExperiment:
     def _own_changes(self) -> tuple[ChangeRecord, ...]:
         """Return the changes that this experiment made, oldest first.
 
-        They come from the session, not from what `apply` returned: a cancelled `apply` sets the value and returns
-        nothing.
+        They are read from the session, because a cancelled `apply` may set the value without returning the change.
         """
         change = self._plan.change
         return tuple(
@@ -185,7 +184,10 @@ class AbExperiment:
         )
 
     async def _restore_value(self) -> None:
-        """Restore the setting and its side effects. Raises RaidbenchError when the old value does not read back."""
+        """Restore the setting and its side effects.
+
+        Raises RaidbenchError when the setting does not have its old value afterwards.
+        """
         changes = self._own_changes()
         if len(changes) == self._taken_back:
             return
@@ -200,9 +202,9 @@ class AbExperiment:
         self._taken_back = len(changes)
 
     def _note_moved(self, ended: ChangeEnded) -> None:
-        """Record the settings that changed between the readings right before and right after a step of this experiment.
+        """Record the side effects of a change: settings that differ in the readings right before and right after it.
 
-        Those are side effects. A setting that changes at any other time was set by someone else, and is left alone.
+        A setting that changes at any other time was set by someone else, and is not restored.
         """
         target = self._plan.change.target
         for setting in ended.moved or ():
@@ -212,7 +214,7 @@ class AbExperiment:
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
     async def _restore_moved(self, change_id: str) -> None:
-        """Restore side effects that did not revert together with the value."""
+        """Restore the side effects that restoring the value did not revert."""
         change = self._plan.change
         moved, self._since_a = self._since_a, {}
         for (target, key), moves in moved.items():
@@ -223,7 +225,7 @@ class AbExperiment:
             if reading.now == before or reading.now not in [setting.now for setting in moves]:
                 continue
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
-            if change.key in planned.moves:  # two views of one setting: restoring this one would change the other again
+            if change.key in planned.moves:  # both keys show one setting: restoring this key would change the other
                 continue
             if unattended_reason(planned):
                 raise BlockedError(

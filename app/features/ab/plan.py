@@ -1,4 +1,4 @@
-"""Plan an A/B experiment, for the confirmation before it."""
+"""Plan an A/B experiment, so that the user can review and confirm it."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 REST_SECONDS = 5.0
-"""Idle time before each run, so that all runs start under the same conditions."""
+"""Minimum idle time in seconds before each run, so that all runs start under the same conditions."""
 
 MOST_PAIRS = 50
-"""Maximum number of pairs: a hundred runs take a day."""
+"""Maximum number of pairs, because a hundred runs may take a day."""
 
 NULL_PAIRS = 6
-"""Pairs of a null experiment: twelve equal runs give their standard deviation to within a fifth."""
+"""Number of pairs of a null experiment. Twelve equal runs determine their standard deviation to within 20 %."""
 
 SAME_SET_UP, AS_IT_IS = "the same configuration", "as it is"
-"""Label and value of both letters in an experiment without a setting."""
+"""Label of the setting, and value of both A and B, in an experiment that changes nothing."""
 
 _INSTEAD = (
     "Run `raidbench bench --repeat 3` before the change, after the change and after the undo, then `raidbench"
@@ -66,9 +66,12 @@ class AbPlan:
     looks: tuple[InterimAnalysis, ...]
     """Interim analyses after which the experiment may end."""
     until_percent: float | None
-    """It ends at an analysis whose interval is at most this wide to either side; None if a verdict ends it."""
+    """The experiment ends when its interval extends at most this far, in percent, to either side.
+
+    None if it ends with a verdict.
+    """
     threshold_percent: float
-    """A smaller difference counts as none."""
+    """Difference in percent up to which A and B count as equal."""
     seed: int
     """Seed of the order and the pauses."""
     order: tuple[Letter, ...]
@@ -78,13 +81,13 @@ class AbPlan:
     resumes: str | None = None
     """Id of the experiment that it continues; None for a new one."""
     done: int = 0
-    """Complete pairs of that experiment."""
+    """Number of complete pairs of the experiment that it continues."""
     noise: RunNoise | None = None
-    """Scatter of earlier equal runs; None if too few are known."""
+    """Scatter of earlier equal runs; None if there are too few."""
 
     @property
     def null(self) -> bool:
-        """Whether nothing is set: both letters measure the same configuration."""
+        """Whether nothing is changed, so that A and B measure the same configuration."""
         return not self.change.key
 
     @property
@@ -110,11 +113,11 @@ class AbPlan:
 
     @property
     def seconds(self) -> float:
-        """Estimated maximum time of all runs and pauses, without writing a scratch file and slow tools."""
+        """Estimated maximum time of all runs and pauses in seconds, without the time to write a scratch file."""
         return self.seconds_of(self.pairs)
 
     def seconds_of(self, pairs: int) -> float:
-        """Return the estimated time of the first `pairs` pairs, without those that are done."""
+        """Return the estimated time of the first `pairs` pairs in seconds, without pairs that are already done."""
         first, last = 2 * self.done, 2 * pairs
         return (last - first) * (self.ready.job.ramp + self.ready.job.runtime) + sum(self.rests[first:last])
 
@@ -134,9 +137,10 @@ def plan_ab(
 ) -> AbPlan:
     """Return the plan of an experiment; the order within each pair is random.
 
-    `rest_seconds` is the minimum: each pause is drawn between it and a third of a run more, even if it is 0. None is
-    for simulated hosts, which need no rest. `goes_on`: an experiment to continue by its own plan after `done` pairs.
-    Raises InvalidValueError when both values are equal, RefusedError when the setting cannot be changed back and forth.
+    `rest_seconds` is the minimum pause before a run; up to a third of a run is added at random, even to 0. None means
+    no pauses, because a simulated host needs none. `goes_on` is an experiment to continue by its own plan after `done`
+    pairs. Raises InvalidValueError when both values are equal, RefusedError when the setting cannot be switched
+    repeatedly.
     """
     if goes_on is not None:
         looks, until_percent, seed = goes_on.start.looks, goes_on.start.until_percent, goes_on.start.seed
@@ -154,7 +158,7 @@ def plan_ab(
     plan = _draw_plan(change, ready, looks, rest_seconds, seed)
     return replace(
         plan,
-        # Another version may draw another order from the same seed.
+        # Use the recorded order: another version may draw another order from the same seed.
         order=plan.order if goes_on is None else letters_of(goes_on.start.order),
         until_percent=until_percent,
         threshold_percent=threshold_percent,
@@ -216,7 +220,7 @@ def _draw_plan(
 
 
 def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tuple[InterimAnalysis, ...]:
-    """Return one analysis after as many pairs as detect an effect of `percent` with a probability of 80 %.
+    """Return one analysis, after the number of pairs that detects an effect of `percent` with a probability of 80 %.
 
     Raises InvalidValueError when the noise is unknown or too large.
     """
@@ -230,8 +234,8 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
     if pairs is None:
         smallest = detectable_effect(noise, MOST_PAIRS)
         raise InvalidValueError(
-            f"{percent:g} % cannot be detected here. The run-to-run noise is {noise.percent:.1f} %, so {MOST_PAIRS}"
-            f" pairs detect {smallest:.1f} %.",
+            f"{percent:g} % cannot be detected on this target. The run-to-run noise is {noise.percent:.1f} %, so"
+            f" {MOST_PAIRS} pairs detect {smallest:.1f} %.",
             hint="Specify a larger effect, or longer runs.",
         )
     return one_look(pairs)
@@ -269,7 +273,7 @@ def resumable_experiment(
 def ends_experiment(until_percent: float | None, comparison: Comparison | None) -> bool:
     """Return whether an analysis is due that ends the experiment.
 
-    That is the last one, one with a verdict, or one whose interval is narrow enough.
+    Such an analysis is the last one, or it has a verdict, or its interval is narrow enough.
     """
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None:
@@ -286,7 +290,7 @@ def ends_experiment(until_percent: float | None, comparison: Comparison | None) 
 
 
 def known_noise(bench: Workbench, ready: RunPlan) -> RunNoise | None:
-    """Return the scatter of earlier runs of this job on this target; None if too few are known."""
+    """Return the scatter of earlier runs of this job on this target; None if there are too few."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     start = run_started("", ready, {}, keeps_scratch=False, simulated=bench.simulated)

@@ -1,4 +1,4 @@
-"""An A/B plan as text and JSON: number of runs, duration, and what its pairs can show. No I/O."""
+"""An A/B plan as text and JSON: number of runs, duration, and the difference that its pairs detect. No I/O."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def threshold_text(plan: AbPlan) -> str:
-    """Return which difference counts as none."""
-    return f"Differences within +-{plan.threshold_percent:g} % count as none."
+    """Return a sentence with the largest difference that counts as no difference."""
+    return f"Differences within +-{plan.threshold_percent:g} % count as no difference."
 
 
 def order_text(plan: AbPlan) -> str:
@@ -38,7 +38,7 @@ def order_text(plan: AbPlan) -> str:
 
 
 def plan_noise_text(plan: AbPlan) -> str:
-    """Return the scatter of equal runs, what the pairs of this plan detect, and what they cannot exclude."""
+    """Return the scatter of equal runs, the difference that the pairs detect, and the effect of periodic load."""
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
         return f"Fewer than {FEWEST_PAIRS} pairs give no verdict."
@@ -54,12 +54,13 @@ def _period_text(pairs: int) -> str:
 
 
 def _noise_text(plan: AbPlan) -> str:
-    """Return the scatter of equal runs and what the pairs detect; if it is unknown, how to measure it."""
+    """Return the scatter of equal runs, or how to measure it, and the difference that the pairs detect."""
     noise = plan.noise
     if noise is None:
         if plan.null:
             return "This experiment measures the run-to-run noise."
-        return f"The run-to-run noise here is unknown. Measure it with `raidbench ab {plan.change.target} --null`."
+        hint = f"Measure it with `raidbench ab {plan.change.target} --null`."
+        return f"The run-to-run noise of this target is unknown. {hint}"
     pairs, level = plan.looks[-1].pairs, plan.looks[-1].level
     if pairs < FEWEST_PAIRS:
         return f"{run_noise_text(noise)}; {sizes_text(noise)}."

@@ -1,4 +1,4 @@
-"""A/B of a single staged value in the TUI: the dialogs before it, and its run."""
+"""A/B experiment on a single staged value in the TUI: its dialogs, and its run."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
-    """Return what is measured, and the number of runs with their duration."""
+    """Return a text about the job and its target, and a text about the number and duration of the runs."""
     count = f"{order_text(plan)}. {threshold_text(plan)} {plan_noise_text(plan)}"
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
 
 def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
-    """Return the confirmation dialog: every command in both directions, the number of runs and the duration."""
+    """Return the confirmation dialog, with the commands that set B and restore A, and the runs with their duration."""
     change = plan.change
     dialog = confirmation((change,), {change.target: plate}, title=f"A/B: {change.label} of {change.target}")
     job, count = plan_lines(plan)
@@ -82,7 +82,7 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
 
 
 class ExperimentDialog(ChoiceDialog):
-    """Dialog that returns the chosen plan; `threshold` has the second answer."""
+    """Dialog that returns the name of the chosen plan; `threshold` has the threshold that the user entered."""
 
     DEFAULT_CSS = """
     ExperimentDialog {
@@ -94,9 +94,9 @@ class ExperimentDialog(ChoiceDialog):
     """
 
     threshold = THRESHOLD_PERCENT
-    """The threshold in percent when the choice was made."""
+    """The threshold in percent; valid once a plan is chosen."""
 
-    async def on_mount(self) -> None:  # type: ignore[override]  # Textual takes either
+    async def on_mount(self) -> None:  # type: ignore[override]  # Textual also accepts a coroutine
         """Add the threshold field after the rest of the dialog; no key is handled before that."""
         super().on_mount()
         field = Horizontal(
@@ -140,7 +140,7 @@ class ExperimentDialog(ChoiceDialog):
 # -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen -----------------------------
 
 UNTIL_PERCENT = 1.0
-"""Interval width of the third choice, in percent to either side."""
+"""Distance in percent to either end of the interval at which the third choice ends."""
 
 _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
     "standard": (STANDARD, None, "Ends as soon as there is a verdict. Finds 2 % at a run-to-run noise of 2 %."),
@@ -151,7 +151,7 @@ _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
 
 
 async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
-    """Plan, ask, measure and report; show any error."""
+    """Plan an experiment, ask for confirmation, and start it; show any error."""
     try:
         plan = await _choose_plan(app, address, key, value)
         if plan is not None:
@@ -161,7 +161,7 @@ async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
 
 
 async def go_on(app: AppInterface, experiment: str) -> bool:
-    """Measure the remaining pairs of an experiment; return whether they are being measured."""
+    """Start to measure the remaining pairs of an experiment; return whether that started."""
     try:
         return await _ask(app, await _remaining_plan(app, experiment))
     except RaidbenchError as error:
@@ -183,7 +183,10 @@ async def _ask(app: AppInterface, plan: AbPlan) -> bool:
 
 
 async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
-    """Return the rest of an experiment's plan, with the job of its runs. Raises RaidbenchError if there is none."""
+    """Return the remaining plan of an experiment, with the job of its runs.
+
+    Raises RaidbenchError if nothing remains.
+    """
     bench = app.workbench
     runs = [run.start for run in bench.session.runs if run.start.mark and run.start.mark.experiment == experiment]
     record = bench.session.experiment(experiment)
@@ -241,7 +244,7 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
 
 
 def _rest_of(app: AppInterface) -> float | None:
-    """Return the seconds before each run; None for simulated hosts, which need no rest."""
+    """Return the minimum idle time in seconds before each run; None for simulated hosts, which need no rest."""
     return REST_SECONDS if app.workbench.host.capabilities.live else None
 
 
@@ -271,7 +274,10 @@ def _show_picture(app: AppInterface, record: ExperimentRecord) -> None:
 
 
 def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
-    """Measure the only staged value against the effective one; report it if there is none or more than one."""
+    """Start an A/B experiment of the staged value against the effective one.
+
+    Show a message unless exactly one value is staged.
+    """
     staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
         say("A job is already running. To stop it, press x on the Bench screen.")

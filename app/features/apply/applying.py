@@ -41,7 +41,7 @@ class DesiredPlan:
     """All changes that a settings file needs, planned as one set."""
 
     changes: tuple[Change, ...] = ()
-    """Changes in the order in which they are made. A setting that already has its value has none."""
+    """Changes in the order in which they are made. A setting that already has its value needs no change."""
     keeps: tuple[PersistRuleRef, ...] = ()
     """Files that are written after the changes."""
     risk: Risk = Risk.NONE
@@ -59,7 +59,10 @@ Place = tuple[Target, str]
 """A target and the key of one of its settings."""
 
 PlanMore = Callable[[Collection[Place]], Awaitable[DesiredPlan | None]]
-"""Plans changes that these settings have made possible, or None. Raises RaidbenchError to undo the set."""
+"""Function that plans the changes that became possible after these settings were set.
+
+It returns None if there are none. It raises RaidbenchError if the set must be undone.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,7 @@ class StepOutcome:
     back: ChangeEnded | None = None
     """The end of its undo; None if it was not undone."""
     stuck: str = ""
-    """The reason why it could not be undone."""
+    """The reason why the change could not be undone; "" otherwise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +88,7 @@ class ApplyResult:
     left: tuple[Change, ...] = ()
     """Changes that were not started."""
     trouble: RaidbenchError | None = None
-    """The error that stopped the set; None if a value was only not verified."""
+    """The error that stopped the set; None if there was none. A value that was not verified is no such error."""
     kept: tuple[PersistRuleRef, ...] = ()
     """Files that were written."""
     unkept: Mapping[str, str] = field(default_factory=dict)
@@ -99,10 +102,10 @@ class ApplyResult:
 
 
 async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, trial: float | None) -> DesiredPlan:
-    """Return the plan that makes the machine match the file; changes nothing.
+    """Return the plan that makes the machine match the file, without changing anything.
 
-    Raises RefusedError when the file does not confirm a risk, when a change cannot be made on trial and `trial` is set,
-    and when a trial on the same controller or disk is undecided. Raises the error of a change that could not be
+    Raises RefusedError when the file does not confirm a risk, when `trial` is set and a change cannot be made on trial,
+    or when another trial on the same controller or disk is undecided. Raises the error of a change that could not be
     planned.
     """
     if state.trouble is not None:
@@ -125,10 +128,10 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
 async def plan_rest(
     bench: Workbench, file: DesiredFile, made: Collection[Place]
 ) -> tuple[tuple[Drift, ...], DesiredPlan | None]:
-    """Scan again after a set is made; return the remaining differences, and a plan for changes that are possible now.
+    """Scan again after a set of changes; return the remaining differences, and a plan for changes now possible.
 
-    The plan is None if no change became possible. `made`: settings that were set before; they are not set twice. Raises
-    what `DriftScan.look` and `plan_set` raise.
+    The plan is None if no change became possible. `made` contains the settings that were set before; they are not set
+    twice. Raises the errors of `DriftScan.look` and `plan_set`.
     """
     state = await DriftScan(bench, file).look()
     if all(_place_of(change) in made for change in state.changes):
@@ -138,7 +141,7 @@ async def plan_rest(
 
 
 def _require_allowed(change: Change) -> None:
-    """Raise RefusedError for a change that destroys data, whatever the settings declare: the last check."""
+    """Raise RefusedError for a change that destroys data. This last check does not rely on the declared settings."""
     if change.risk is Risk.DESTROYS_DATA or change.effect in DESTRUCTIVE_EFFECTS:
         raise RefusedError(
             f"Changing {change.label} of {change.target} would destroy data or change its layout. A settings file"
@@ -223,8 +226,8 @@ async def apply_set(
 
     The first step that is not verified ends the set, and the steps before it are undone, newest first. With
     `keep_going`, the other steps are made and nothing is undone. Files that persist values are written only if every
-    step is verified. `plan_more` is called once all is set and returns changes that became possible; they belong to the
-    same set.
+    step is verified. `plan_more` is called once all changes are made. Any changes that it returns became possible, and
+    belong to the same set.
     """
     before = {record.id for record in bench.session.changes}
     steps: list[StepOutcome] = []
@@ -273,14 +276,14 @@ def _place_of(change: Change) -> Place:
 
 
 async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
-    """Undo all changes of the session since `before` that are in force, newest first; return the outcomes.
+    """Undo all changes in force of the session except those in `before`, newest first; return the outcomes.
 
-    This includes a change that was started and whose end is not recorded. If a change cannot be undone, its outcome has
-    the reason, and the others are undone nevertheless.
+    This includes a change that was started but whose end is not recorded. If a change cannot be undone, its outcome
+    contains the reason, and the other changes are still undone.
     """
     outcomes: list[StepOutcome] = []
     at: dict[str, int] = {}
-    for step in steps:  # a step whose device was lost at its end is reported twice
+    for step in steps:  # if a device is lost at the end of a step, the step is reported twice
         if step.ended.id in at:
             outcomes[at[step.ended.id]] = step
             continue

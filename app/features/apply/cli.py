@@ -91,9 +91,9 @@ async def _apply(bench: Workbench, interruption: Interruption, wanted: DesiredFi
 
 
 def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -> None:
-    """Show the plan and return if it is confirmed.
+    """Show the plan and ask for confirmation.
 
-    Raises RefusedError when it is not confirmed, EOFError when stdin is closed.
+    Raises RefusedError when the plan is not confirmed, EOFError when stdin is closed.
     """
     say_lines(_review(plan, others))
     say()

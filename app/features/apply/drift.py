@@ -23,20 +23,20 @@ DESTRUCTIVE_EFFECTS = (Effect.RECREATED, Effect.RESHAPE)
 
 
 class DriftKind(StrEnum):
-    """What can be done about a difference."""
+    """Kind of a difference, by what can be done about it."""
 
     SETTABLE = "settable"
-    """`apply` sets it."""
+    """`apply` sets the wanted value."""
     ANEW = "anew"
-    """Changing it destroys data or changes their layout, so it is never set from a file."""
+    """Changing the setting destroys data or changes its layout, so a file never sets it."""
     BLOCKED = "blocked"
-    """It cannot be changed now."""
+    """The setting cannot be changed now."""
     MISSING = "missing"
     """No device matches the selector."""
     UNREAD = "unread"
-    """It could not be read."""
+    """The setting could not be read."""
     NOT_KEPT = "not-kept"
-    """It is set, but a reboot would lose it."""
+    """The value is set, but a reboot would lose it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +60,12 @@ class Drift:
 
     @property
     def settable(self) -> bool:
-        """Whether `apply` sets it."""
+        """Whether `apply` sets the wanted value."""
         return self.kind is DriftKind.SETTABLE
 
     @property
     def command(self) -> str | None:
-        """The command that manually sets what a file never sets; None for other differences and RAID levels."""
+        """The command for a value that the user must set manually; None for other differences, and for RAID levels."""
         if self.kind is not DriftKind.ANEW or self.target is None or self.key == "level":
             return None
         return f"raidbench set {self.target} {self.key}={self.wanted}"
@@ -85,7 +85,7 @@ class DesiredState:
     changes: tuple[Change, ...] = ()
     """Changes for the settable differences, in order; empty if nothing was planned."""
     trouble: RaidbenchError | None = None
-    """The error that prevented planning a change if its value is legal, for example a tool that does not answer."""
+    """The error that prevented planning a change to a legal value, such as a tool that does not respond; else None."""
 
     def unsettable(self) -> tuple[Drift, ...]:
         """Return the differences that `apply` does not set."""
@@ -100,7 +100,10 @@ class DriftScan:
     """Compares a settings file with a machine; changes nothing."""
 
     def __init__(self, bench: Workbench, file: DesiredFile, read: ReadTarget | None = None) -> None:
-        """Compare with the readings of `read`, without a plan; by default, read now, which may start programs."""
+        """Compare with new readings, which may start programs, and plan changes.
+
+        With `read`, use its readings, and plan none.
+        """
         self._bench, self._file = bench, file
         self._ask = read or bench.hardware.read
         self._plans = read is None
@@ -113,7 +116,10 @@ class DriftScan:
         self._read: dict[Target, Mapping[str, Reading]] = {}
 
     async def look(self) -> DesiredState:
-        """Return the machine compared with the file. Raises DesiredError when a value is never legal for its key."""
+        """Return the comparison of the machine with the file.
+
+        Raises DesiredError when a value is never legal for its key.
+        """
         inventory = self._bench.session.inventory
         for table in self._file.targets:
             things = matching_devices(inventory, table.select)
@@ -191,7 +197,7 @@ class DriftScan:
         before = self._from.setdefault((home, key), (value, line))
         if before[0] != value:
             other = f"{clean(before[0], 40)!r} in line {before[1]}"
-            sentence = f"{key} of {home} has two values: {clean(value, 40)!r} here and {other}."
+            sentence = f"{key} of {home} has two values: {clean(value, 40)!r} in this line and {other}."
             raise table.table.table(part).error(key, sentence)
         kind, why = DriftKind.SETTABLE, ""
         if destructive:
@@ -226,7 +232,7 @@ class DriftScan:
             return value
 
     def _block(self, home: Target, key: str, why: str) -> None:
-        """Mark a setting as blocked for now, even if it has the wanted value: it would not keep it."""
+        """Mark a setting as blocked now, even if it has the wanted value, because it would not keep that value."""
         wanted = self._values[home].pop(key)
         at = self._index_of(home, key)
         if at is None:
@@ -241,11 +247,11 @@ class DriftScan:
         return next((at for at, drift in enumerate(self._drifts) if (drift.target, drift.key) == (home, key)), None)
 
     async def _plan(self) -> tuple[Change, ...]:
-        """Return the changes for all differences and their side effects; mark what cannot be planned as blocked."""
+        """Return the changes for all differences and their side effects; mark a setting without a plan as blocked."""
         hardware = self._bench.hardware
         changes: list[Change] = []
         todo = list(dict.fromkeys(drift.target for drift in self._drifts if drift.settable and drift.target))
-        for target in todo:  # the loop appends to it
+        for target in todo:  # the loop appends to this list
             planned, refused = await self._plan_target(target, self._values[target])
             for key, error in refused.items():
                 if isinstance(error, InvalidValueError | BlockedError):

@@ -1,4 +1,4 @@
-"""Differences between the machine and a named settings file, from readings that exist already: no program runs."""
+"""Differences between the machine and a named settings file, from existing readings, so that no program runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,10 @@ class SettingsDrift(DriftWatch):
         return self._by_target.get(target, _NOTHING)
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare again; return errors of the file and selectors without a match, each once as long as it persists."""
+        """Compare again; return new errors of the file, and of selectors without a match.
+
+        An error that persists is not returned again.
+        """
         if self.file is None:
             return ()
         from app.features.apply.drift import DriftKind, DriftScan
@@ -60,7 +63,7 @@ class SettingsDrift(DriftWatch):
                 lines = "".join(f" Line {drift.line}: {drift.why}." for drift in missing[:3])
                 more = f" And {len(missing) - 3} more." if len(missing) > 3 else ""
                 troubles += (
-                    [NotFoundError(f"{self.name} names devices that do not exist here.{lines}{more}")]
+                    [NotFoundError(f"{self.name} names devices that this machine does not have.{lines}{more}")]
                     if missing
                     else []
                 )

@@ -24,9 +24,9 @@ HELP = (
 
 
 def devices_to_export(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
-    """Return the devices that match a filter, or else `device`; for a controller, everything behind it.
+    """Return the devices that match a filter, or else `device`; for a controller, also all devices below it.
 
-    A disk that is also an array or a vendor's drive is exported together with its request queue.
+    An array or a vendor's drive is returned together with its disk in Linux, which has the queue settings.
     """
     if matches:
         roots = [root for root in map(inventory.find, matches) if root is not None]
@@ -54,7 +54,7 @@ def export_settings(
         say("Move the cursor to a device first.")
         return
     twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-    rows = sum(device.target not in twins for device in things)  # the list shows twins as one row
+    rows = sum(device.target not in twins for device in things)  # the list shows a device and its Linux disk as one
     first = things[0]
     subject = f"{clean(name_of(first), 40)} ({first.target})" if rows == 1 else plural(rows, "device")
 

@@ -62,8 +62,8 @@ async def export_targets(
 ) -> tuple[tuple[ExportedTarget, ...], tuple[str, ...]]:
     """Return the devices with all their settings, and sentences about devices that could not be read.
 
-    With `by_model`, return one entry per model instead, with the values that all devices of the model share: for other
-    machines.
+    With `by_model`, return one entry per model instead, for use on other machines. It contains the values that all
+    devices of the model have in common.
     """
     inventory = bench.session.inventory
     targets: list[ExportedTarget] = []
@@ -90,7 +90,7 @@ async def export_targets(
 def _export_model(
     inventory: Inventory, select: Mapping[str, str], peers: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
-    """Yield the values that all devices of a selector share; nothing if they share none."""
+    """Yield an entry with the values that all devices of a selector have in common, if there are any."""
     count = len(matching_devices(inventory, select))
     values = _common_values([target.values for target in peers], count)
     if not values:
@@ -102,7 +102,10 @@ def _export_model(
 
 
 def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
-    """Return the values that `count` devices share, without keys of one member: its name differs between machines."""
+    """Return the values that all `count` devices have in common.
+
+    Keys of a single member are left out, because its name differs between machines.
+    """
     if len(parts) != count:
         return ()
     exports = [{value.key: value.value for value in part} for part in parts]
@@ -256,7 +259,7 @@ def _plain_value(value: str) -> int | str:
 
 
 def write_settings(file: Path, targets: Sequence[ExportedTarget]) -> None:
-    """Write settings to a file, atomically; an existing settings file is updated as `render_document` does.
+    """Write settings to a file atomically. An existing settings file is updated, and keeps its comments and order.
 
     Raises DesiredError when the existing file is not TOML or not a settings file, RefusedError when it is too large or
     not text, NotFoundError when it cannot be read, StorageError or ToolFailedError when it cannot be written.

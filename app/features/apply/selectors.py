@@ -20,8 +20,8 @@ def all_devices(inventory: Inventory) -> Iterator[Thing]:
 def matching_devices(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ...]:
     """Return the devices that a selector matches.
 
-    Without an address or a vendor in the selector, a disk that is also an array or a vendor's drive counts once, as the
-    latter: the settings of its request queue are reached through it.
+    If the selector has no address or vendor, the disk in Linux of an array or of a vendor's drive is left out. The
+    settings of its request queue are then set through the array or drive.
     """
     exact = "address" in select or "vendor" in select
     hidden = frozenset() if exact else inventory.twins

@@ -1,4 +1,4 @@
-"""Parser for settings files: strict TOML; errors name the line and the key."""
+"""Parse settings files from strict TOML. Errors name the line and the key."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class DesiredTarget:
     table: TomlTable
     """The TOML table, for line numbers in messages."""
     select: Mapping[str, str]
-    """The selector; a device has to match all of it."""
+    """The selector; a device has to match all of its keys."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Wanted values by key."""
     expect: Mapping[str, str] = field(default_factory=dict)
@@ -135,7 +135,10 @@ def _value(value: Any) -> str:
 
 
 def _selector_text(value: Any) -> str:
-    """Return a text. Raises ValueError for a bare wildcard, which would match nothing here."""
+    """Return the value of a selector key.
+
+    Raises ValueError for a text of wildcards only: patterns are not supported.
+    """
     selector = text(value)
     if set(selector) <= set("*?.%"):
         raise ValueError("must be a literal value; patterns are not supported")

@@ -208,7 +208,7 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
 @confirm_option
 @json_option
 def delete_command(name: str, dry_run: bool, typed: str | None, as_json: bool) -> int:
-    """Delete an array that `raidbench array create` made here.
+    """Delete an array that raidbench created.
 
     The array must be empty and unused. It is identified by its UUID, or by name, level and the serial numbers of its
     drives. No other array is deleted.

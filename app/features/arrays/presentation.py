@@ -1,4 +1,4 @@
-"""Arrays and the drives they can be made of, as tables, sentences and JSON. No I/O."""
+"""Arrays, and drives for new arrays, as tables, sentences and JSON. No I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.text import clean
 
 
 def arrays_table(inventory: Inventory) -> Table:
-    """Return one row per array, with its members by serial number."""
+    """Return a table with one row per array, which lists the serial numbers of its members."""
     columns = (
         Column(title="Array", key="array"),
         Column(title="Level", key="level"),
@@ -48,7 +48,7 @@ def serials_of(inventory: Inventory) -> Mapping[Target, str]:
 
 
 def drives_table(candidates: Sequence[Candidate]) -> Table:
-    """Return one row per drive: whether it is free, or the first reason why not."""
+    """Return a table with one row per drive, which says that it is free, or the first reason why not."""
     columns = (
         Column(title="Drive", key="drive"),
         Column(title="Model", key="model", priority=2),
@@ -127,7 +127,7 @@ def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
 
 
 def made_here_text(entry: ArrayJournalEntry) -> str:
-    """Return an array of the journal in words: `Made here: rb-1a2b: raid5 of 4 drives (S1, S2, ...)`."""
+    """Return a text about an array of the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
     front = "Created by raidbench" if entry.stage is ArrayStage.MADE else "Incomplete"

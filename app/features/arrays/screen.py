@@ -1,4 +1,4 @@
-"""The screen that creates an array of ticked drives and deletes arrays made here, as `raidbench array` does."""
+"""Screen that creates an array from ticked drives, and deletes arrays that raidbench created."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 STRIP_CHOICES: tuple[int | None, ...] = (None, *STRIPS)
-"""Strip sizes to choose from, in bytes; None for the default of the array creator."""
+"""Strip sizes to choose from, in bytes; None for the default of the controller or md."""
 
 ASKING = "Reading the content of every drive ..."
 TICK = "Press Space to select free drives, in the order in which the array uses them."
 
 
 def open_new_array(app: AppInterface) -> None:
-    """Open the screen on which drives are ticked for a new array."""
+    """Open the screen that creates an array from ticked drives."""
     app.push_screen(NewArrayScreen(app))
 
 
 class NewArrayScreen(WorkbenchScreen):
-    """The drives of the machine, to be ticked for an array, and the arrays that were made here."""
+    """Screen with the arrays that raidbench created, and the drives, which the user ticks for a new array."""
 
     NAME: ClassVar[str] = "array"
     DEFAULT_CSS = """
@@ -121,7 +121,7 @@ class NewArrayScreen(WorkbenchScreen):
 
     @on(KeyedTable.RowHighlighted)
     def _explain(self) -> None:
-        """Show every reason against the drive under the cursor, or the data that it would lose."""
+        """Show why the drive under the cursor cannot be used, or the data that it would lose."""
         drive = self._drive_under_cursor()
         text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
         self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
@@ -144,7 +144,7 @@ class NewArrayScreen(WorkbenchScreen):
         return ArrayRequest(level=self._level, drives=drives, strip_bytes=self._strip, spans=spans, name=name)
 
     def _status_text(self) -> str:
-        """Return the array that the ticked drives would make, or why they make none."""
+        """Return a text about the array that the ticked drives would form, or the reason why they cannot form it."""
         drives, request = self._ticked_drives(), self._request("new")
         spans = "" if request.spans is None else f", {request.spans} spans"
         strip = "default strip" if self._strip is None else f"strip {exact_text(self._strip)}"
@@ -214,7 +214,7 @@ class NewArrayScreen(WorkbenchScreen):
         self._app.do("sweep.compare_levels", wanted)
 
     def action_delete(self) -> None:
-        """Delete the array under the cursor, if it was made here."""
+        """Delete the array under the cursor, if raidbench created it."""
         key = self.query_one(KeyedTable).cursor
         entry = next((entry for entry in self._made if entry.array.name == key), None)
         if entry is None:
@@ -293,7 +293,7 @@ def _creation_dialog(plan: ArrayPlan) -> Confirmation:
         title=f"Create {plan.request.level.value} {plan.request.name} of {plural(len(plan.request.drives), 'drive')}",
         tier="destructive",
         devices=(plate.sentence,),
-        summary=f"{size}; redundancy takes {plan.cost} of them. {plan.initialising}",
+        summary=f"{size}; redundancy takes {plan.cost} of the drives. {plan.initialising}",
         commands=tuple(step.argv for step in plan.steps),
         risks=tuple(clean(sentence, 1000) for sentence in view.plan_sentences(plan)),
         required=plate.token,

@@ -27,7 +27,7 @@ _OTHER_EACH_TIME = ("boot_id",)
 STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
     {
         RegressionVerdict.WORSE: FOUND,
-        # A nightly mail about a known loss would soon be ignored, and 0 would report that all is well.
+        # Nightly mails about a known loss would soon be ignored. Status 0 would mean that all is well.
         RegressionVerdict.STILL_WORSE: UNDECIDED,
         RegressionVerdict.NOT_WORSE: DONE,
         RegressionVerdict.NOT_DECIDED: UNDECIDED,
@@ -38,7 +38,7 @@ STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
 
 
 def status_of_history(standings: Iterable[RegressionVerdict]) -> int:
-    """Return the exit status of many series: a new loss counts before a continuing one.
+    """Return the exit status of many series: a new loss takes precedence over a continuing one.
 
     Series without a verdict do not count.
     """
@@ -65,9 +65,9 @@ class BaselineCheck:
     judgement: RegressionResult
     """The verdict."""
     threshold: float
-    """Percent of loss that matters."""
+    """Smallest loss in percent that matters."""
     between: MeanInterval | None
-    """Scatter between sessions that measured the same; None if there are too few."""
+    """Scatter between sessions that measured the same condition; None if there are too few."""
     chart: ControlChart | None
     """Control chart of all nights since the baseline, including this one; None without a metric or a verdict."""
     since: float | None
@@ -77,9 +77,9 @@ class BaselineCheck:
     failed: tuple[str, ...]
     """Runs that did not finish successfully."""
     engines: tuple[str, ...]
-    """I/O engines, that of the baseline first; empty if they are the same."""
+    """I/O engines of the runs, with the engine of the baseline first; empty if all are the same."""
     doubts: tuple[Caveat, ...]
-    """Array states that forbid a verdict."""
+    """Caveats about array states that prevent a verdict."""
     weakened: tuple[Caveat, ...]
     """Caveats that weaken the result."""
 
@@ -87,7 +87,10 @@ class BaselineCheck:
 def check_runs(
     baseline: Baseline, runs: Sequence[RunRecord], past_runs: Iterable[PastRun], *, threshold: float
 ) -> BaselineCheck:
-    """Return the new runs compared with the baseline. `past_runs` is the history, for the scatter between sessions."""
+    """Return the comparison of the new runs with the baseline.
+
+    `past_runs` is the history, which shows the scatter between sessions.
+    """
     about, direction = headline((*baseline.runs, *runs))
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
     now = [value_of(run.figures, direction, about) for run in runs]
@@ -145,7 +148,7 @@ def _complete_values(values: Sequence[float | None]) -> list[float]:
 
 
 def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
-    """Return the runs of each session that measured the same with the same settings, without the new runs."""
+    """Return the runs of each session that measured the baseline's condition and settings, without the new runs."""
     settings = baseline.start.settings
     return _sessions(
         run for run in _same_condition(baseline, past_runs) if run.settings == settings and run.at not in now
@@ -153,9 +156,10 @@ def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[f
 
 
 def _nights_between(baseline: Baseline, now: Sequence[RunRecord], past_runs: Iterable[PastRun]) -> list[list[PastRun]]:
-    """Return the sessions between the baseline and now that measured the same, with the settings of either.
+    """Return the runs of each session between the baseline and the new runs that measured the same condition.
 
-    A session with settings that were only tried does not count; one with a permanent change does.
+    Only runs with the settings of the baseline or of the new runs count. So runs with settings that were only tried are
+    left out, and runs after a permanent change are included.
     """
     first, last = now[0].start.at, baseline.runs[-1].start.at
     settings = (baseline.start.settings, now[0].start.settings)

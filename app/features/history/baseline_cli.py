@@ -128,7 +128,9 @@ class CheckOptions:
     help=f"Smallest loss that matters (default: {LATER_THRESHOLD_PERCENT:g} %).",
 )
 @confirm_option
-@click.option("--worse-is-1", is_flag=True, help="Exit with 1 instead of 5 if it is worse. Only for this release.")
+@click.option(
+    "--worse-is-1", is_flag=True, help="Exit with 1 instead of 5 if the result is worse. Only for this release."
+)
 @json_option
 @gather_options(CheckOptions)
 def check_command(options: CheckOptions) -> int:
@@ -137,8 +139,8 @@ def check_command(options: CheckOptions) -> int:
     The job runs on the same device, in a session of its own. From the tenth check on, all checks since the baseline
     form a control chart.
 
-    Exit status: 0 if the loss is below the threshold; 5 if it is worse, once for each episode; 4 if the result is
-    undecided, was reported before, or could not be measured.
+    Exit status: 0 if the loss is below the threshold; 5 if the result is worse, once for each episode; 4 if the result
+    is undecided, was reported before, or could not be measured.
     """
     return check_baseline(options)
 
@@ -208,7 +210,10 @@ def _require_same_device(bench: Workbench, baseline: Baseline, records: list[Run
 
 
 def _find_runs(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
-    """Return the session and the named runs. Raises NotFoundError, InvalidValueError when they make no baseline."""
+    """Return the session and the named runs.
+
+    Raises NotFoundError if there is no such run, InvalidValueError for runs of several sessions.
+    """
     if len({name.rpartition("/")[0] for name in names}) > 1:
         raise InvalidValueError("A baseline can only contain runs of one session.", hint="Specify runs of one session.")
     pairs = [find_run(name) for name in names]

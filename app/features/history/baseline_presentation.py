@@ -24,7 +24,7 @@ _BEGINNINGS = {
     RegressionVerdict.WORSE: "Worse than baseline {name} by {threshold} or more",
     RegressionVerdict.STILL_WORSE: "Still worse than baseline {name}, as reported on {told}",
     RegressionVerdict.NOT_WORSE: "Not worse than baseline {name} by {threshold} or more",
-    RegressionVerdict.NOT_DECIDED: "Undecided whether it is worse than baseline {name} by {threshold} or more",
+    RegressionVerdict.NOT_DECIDED: "Undecided whether the result is worse than baseline {name} by {threshold} or more",
     RegressionVerdict.REFUSED: "Check against baseline {name} refused",
 }
 """Beginnings of the sentence while there are too few nights for a chart."""
@@ -33,7 +33,9 @@ _CHARTED = {
     RegressionVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
     RegressionVerdict.STILL_WORSE: "Still worse than the {nights} nights since baseline {name}, as reported on {told}",
     RegressionVerdict.NOT_WORSE: "Not worse than the {nights} nights since baseline {name}",
-    RegressionVerdict.NOT_DECIDED: "Undecided whether it is worse than the {nights} nights since baseline {name}",
+    RegressionVerdict.NOT_DECIDED: (
+        "Undecided whether the result is worse than the {nights} nights since baseline {name}"
+    ),
 }
 
 

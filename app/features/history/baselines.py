@@ -1,4 +1,4 @@
-"""Named baselines: saved copies of complete runs, to be measured again after an update."""
+"""Named baselines: saved copies of complete runs, whose job is measured again later for comparison."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Baseline:
     session: str
     """The session of the runs; it may have been deleted."""
     thing: str
-    """The measured device, as named by `thing_of_run`."""
+    """Identifier of the measured device, from `thing_of_run`."""
     runs: tuple[RunRecord, ...]
     """The runs; at least three."""
 
     @property
     def start(self) -> RunStarted:
-        """The start event of the first run: what was measured."""
+        """The start event of the first run, which contains the target, the job and the settings."""
         return self.runs[0].start
 
 
@@ -93,7 +93,7 @@ class Baselines:
             raise StorageError(f"Cannot read {path}: {error.strerror}.", evidence=str(error)) from error
         except NewerError:
             raise
-        except Exception as error:  # any damage
+        except Exception as error:  # damage of any kind
             raise StorageError(
                 f"Cannot read the baseline {name}: the file is damaged.",
                 hint=f"Remove it with `raidbench baseline remove {name}`.",

@@ -102,7 +102,7 @@ def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Ite
 
 
 def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
-    """Yield the graph of `plot`, as wide as the terminal."""
+    """Yield the lines of the graph for `--plot`, as wide as the terminal."""
     draw = action("plots.history_lines")
     last = next((run for run in reversed(runs) if run.condition in series), None)
     drawn = None if last is None or draw is None else draw(last, runs)

@@ -40,12 +40,12 @@ _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
 
 
 def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
-    """Show the runs of all sessions that measured the same as a run of the session in `folder`."""
+    """Show the runs of all sessions with the same condition as `run`, which is in the session in `folder`."""
     app.run_worker(partial(_load, app, app.front, folder, run), thread=True, group="history", exclusive=True)
 
 
 def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
-    """Find the run in the history, and show it on top of the screen that asked for it."""
+    """Find the run in the history, and show its history above the screen from which it was opened."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
@@ -116,7 +116,7 @@ class HistoryScreen(WorkbenchScreen):
             yield StaticTable(id="history-figures")
 
     def on_mount(self) -> None:
-        """Draw the graph, and focus the list with its cursor on the run that was asked for."""
+        """Draw the graph, and focus the list with its cursor on the requested run."""
         draw = action("plots.history")
         shown = None if draw is None else draw(self._run, tuple(self._runs.values()), self._baseline)
         self.query_one(StaticPlotView).show(shown)
@@ -126,7 +126,7 @@ class HistoryScreen(WorkbenchScreen):
         self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
 
     def _begin(self) -> None:
-        """Select the run that was asked for. The list sends no event if its cursor is already there."""
+        """Select the requested run. The list sends no event if its cursor is already on this run."""
         self.query_one(KeyedTable).cursor = self._run.name
         self._choose()
 
@@ -151,7 +151,7 @@ class HistoryScreen(WorkbenchScreen):
     def _chosen_record(self) -> tuple[PastRun, Session, RunRecord] | None:
         """Return the run under the cursor, its session and its record.
 
-        Until these are read, show a message and return None.
+        Until the session has been read, show a message and return None.
         """
         run = self._chosen()
         session = None if run is None else self._sessions.get(run.session)

@@ -1,4 +1,4 @@
-"""Plots: runs, experiments and sweeps as pictures."""
+"""Plots of runs, experiments and sweeps."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

@@ -18,7 +18,7 @@ from widgets.plot_render.plot_data import BoxData, BoxSample, ScatterData, Scatt
 
 
 def boxes(request: PlotRequest) -> PlotContent:
-    """Return a box plot with the values of each part. Raises NoPlotDataError."""
+    """Return a box plot with the values of each part. Raises NoPlotDataError if there is nothing to draw."""
     subject, options = request.subject, request.options
     values = [(part.name, values_of(part.runs, options.unit)) for part in subject.parts]
     lots = tuple(BoxSample(name=name, values=numbers) for name, numbers in values if numbers)
@@ -41,7 +41,10 @@ def _with_unit(value: float, unit: Unit) -> str:
 
 
 def scatter(request: PlotRequest) -> PlotContent:
-    """Return throughput and p99 of every run, including other loads and sessions if known. Raises NoPlotDataError."""
+    """Return throughput and p99 of every run, including other loads and sessions if known.
+
+    Raises NoPlotDataError if there is nothing to draw.
+    """
     subject, options = request.subject, request.options
     unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
     clouds = [

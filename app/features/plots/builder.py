@@ -48,9 +48,10 @@ def picture(
     options: PlotOptions = _PLAIN,
     intervals: Intervals = lambda _: (),
 ) -> StaticPlot:
-    """Return the picture of that kind, or of the default kind; without data but with a reason if there is none.
+    """Return the picture of a selection, of the given or the default kind.
 
-    Without `intervals`, none are read from disk.
+    If there is nothing to draw, the picture has a reason instead of data. Without `intervals`, no intervals are read
+    from disk.
     """
     request = PlotRequest(subject=subject, options=options, intervals=intervals)
     try:
@@ -62,7 +63,7 @@ def picture(
 
 
 def empty_plots(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
-    """Return the kinds that have nothing to show, as far as that is known without reading intervals."""
+    """Return the pictures without data, by kind. Timelines are left out, because they need the intervals on disk."""
     pictures = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
     return {kind: plot for kind, plot in pictures.items() if plot.data is None}
 
@@ -97,7 +98,7 @@ def sides_picture(
     unit: Unit,
     intervals: Callable[[RunRecord, Path], Sequence[Sample]],
 ) -> StaticPlot:
-    """Return a picture of two compared sides; by default of latencies, or the timeline if only that has data."""
+    """Return a picture of two compared sides, by default of percentiles, or of the timeline if only that has data."""
     subject, options = select_sides(comparison, names, folders), PlotOptions(unit=unit)
 
     def draw(kind: StaticPlotKind) -> StaticPlot:
@@ -117,9 +118,9 @@ def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """Return the runs of one condition by date, without reading sessions.
+    """Return the picture of the runs of one condition by date, without reading sessions.
 
-    `last`: one of them, `baseline`: its reference.
+    `last` is one of these runs, and `baseline` is the run that they are compared with.
     """
     series = series_of(runs).get(last.condition)
     subject = PlotSelection(
@@ -137,9 +138,9 @@ def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | 
 def session_lines(
     session: Session, runs: Sequence[RunRecord], samples: Mapping[str, Sequence[Sample]], size: tuple[int, int]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the pictures of a session as a heading and lines: of each A/B, of its sweep, of these runs.
+    """Yield a heading and the lines of each picture of a session: of each A/B, of its sweep, and of each of `runs`.
 
-    `samples`: the intervals of runs, by id; `size`: columns and rows.
+    `samples` contains the intervals of runs, by id. `size` is the number of columns and rows.
     """
     from widgets.plot_render.painter import paint
     from widgets.plot_render.style import PlotStyle

@@ -37,7 +37,7 @@ _PIPE = (80, 20)
 """Columns and rows if the output is not a terminal."""
 
 _WIDEST, _HEIGHT = 120, 20
-"""Maximum columns, and rows, of a picture below the results of a command."""
+"""Maximum number of columns, and number of rows, of a picture below the results of a command."""
 
 _PROMPT = 2
 """Terminal rows that are left free for the command line and the next prompt."""
@@ -55,7 +55,7 @@ class Size(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """Return columns and rows. Fails as Click does."""
+        """Return columns and rows. Raises click.BadParameter when the text is not a size."""
         if isinstance(value, tuple):
             return value
         match = _SIZE.fullmatch(value.strip().lower())
@@ -147,7 +147,10 @@ def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> lis
 
 
 def plot_style(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
-    """Return the style for standard output. With `plain` it is for a file: no colours, all characters."""
+    """Return the style for standard output.
+
+    With `plain`, the style is for a file: it has no colours, and all characters are allowed.
+    """
     return PlotStyle(
         width=size[0],
         height=size[1],
@@ -157,7 +160,7 @@ def plot_style(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
 
 
 def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list[str]:
-    """Return the picture of a run. `samples`: its intervals, which then need not be read again."""
+    """Return the picture of a run. `samples` are its intervals, so that they need not be read again."""
     from app.features.plots.selection import PlacedRun, select_runs_to_plot
 
     return picture_lines(select_runs_to_plot([PlacedRun(run=run, folder=folder)]), samples)
@@ -171,9 +174,9 @@ def sweep_lines(session: Session, folder: Path) -> list[str]:
 
 
 def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = ()) -> list[str]:
-    """Return the default picture as `plot` draws it; empty in a pipe, without data, or if it does not fit.
+    """Return the lines of the default picture; none in a pipe, without data, or if the picture does not fit.
 
-    `samples`: the intervals of its only run, which then need not be read again.
+    `samples` are the intervals of its only run, so that they need not be read again.
     """
     width = terminal_width()
     if subject is None or width is None:
@@ -218,7 +221,10 @@ def _is_run(name: str) -> bool:
 
 
 def _parse_name(name: str, letter: str) -> tuple[str | None, str] | None:
-    """Return session and id if a name refers to a run or an A/B; None otherwise. `/c0/e252` is a device."""
+    """Return session and id if a name refers to a run (letter r) or an A/B (letter e); otherwise None.
+
+    A name such as `/c0/e252` is a device.
+    """
     match = _NAME.fullmatch(name)
     if match is None or not match["id"].startswith(letter):
         return None
@@ -283,7 +289,7 @@ def select_all_sessions(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection
 
 
 HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
-"""Default columns, and rows, of the picture below `history`."""
+"""Default number of columns, and number of rows, of the picture below `history`."""
 
 
 def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:

@@ -18,7 +18,7 @@ _SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
 
 
 def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
-    """Return mean IOPS and MiB/s of the runs, and percentiles and maximum of the slower direction's latencies."""
+    """Return a table with the mean IOPS and MiB/s of each part, and the latencies of the slower direction."""
     look = PlotStyle(ascii=ascii)
     columns = (
         Column(title="", key="sign"),

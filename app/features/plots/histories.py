@@ -15,7 +15,7 @@ from widgets.text_utils import units
 
 
 def history(request: PlotRequest) -> PlotContent:
-    """Return the series of the selection by date. Raises NoPlotDataError."""
+    """Return the series of the selection by date. Raises NoPlotDataError if there is nothing to draw."""
     subject, options = request.subject, request.options
     series = subject.series
     if series is None:
@@ -61,7 +61,7 @@ def _point(point: SeriesPoint, scale: float) -> MeasuredPoint:
 
 
 def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
-    """Return the lowest and the highest of the baseline's repeats, or None without a baseline."""
+    """Return the lowest and the highest value of the baseline's repeats, or None without a baseline."""
     baseline, series = subject.baseline, subject.series
     if baseline is None or series is None:
         return None

@@ -21,7 +21,7 @@ from widgets.text_utils import units
 
 
 def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
-    """Return the pooled I/Os of each part, and the direction as text. Raises NoPlotDataError."""
+    """Return the pooled I/Os of each part, and the direction as text. Raises NoPlotDataError if there are none."""
     runs = completed_runs(subject.runs)
     if not runs:
         raise NoPlotDataError(failure_text(subject.runs))
@@ -47,7 +47,7 @@ def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
 
 
 def merge_bins(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
-    """Return the pooled I/Os of some runs in the direction in which their selection is compared; and that direction."""
+    """Return the pooled I/Os of `runs` in the direction in which their selection is compared, and that direction."""
     side = _slower_direction(completed_runs(subject.runs))
     return _bins(runs, side), side
 
@@ -64,7 +64,10 @@ def _slower_direction(runs: Sequence[PlacedRun]) -> str:
 
 
 def percentiles(request: PlotRequest) -> PlotContent:
-    """Return one curve per part, up to the percentile that its I/Os support. Raises NoPlotDataError."""
+    """Return one curve per part, up to the highest percentile for which the part has enough I/Os.
+
+    Raises NoPlotDataError if there is nothing to draw.
+    """
     subject = request.subject
     series, of = _latencies(subject)
     enough = tuple(latencies for latencies in series if total_of(latencies.bins) > 2 * BEYOND)
@@ -75,7 +78,10 @@ def percentiles(request: PlotRequest) -> PlotContent:
 
 
 def histogram(request: PlotRequest) -> PlotContent:
-    """Return the first part as a filled histogram with the others over it. Raises NoPlotDataError."""
+    """Return the first part as a filled histogram, with the other parts drawn over it.
+
+    Raises NoPlotDataError if there is nothing to draw.
+    """
     subject = request.subject
     series, of = _latencies(subject)
     title = f"{subject.about}: latency{of}{count_text(subject)}"
@@ -87,4 +93,4 @@ def _left_out_text(subject: PlotSelection, drawn: int) -> str:
     if left <= 0 or len(subject.parts) <= MOST_CURVES:
         return ""
     which = "best" if subject.results is not None else "first"
-    return f"The {which} {drawn} of {len(subject.parts)}."
+    return f"Only the {which} {drawn} of {len(subject.parts)} are drawn."

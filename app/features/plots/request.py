@@ -16,7 +16,7 @@ from widgets.plot_render.plot_data import MOST_CURVES, Data, Unit
 from widgets.text_utils import units
 
 Intervals = Callable[[PlacedRun], Sequence[Sample]]
-"""Reads the intervals of a run from disk."""
+"""Function that reads the intervals of a run from disk."""
 
 PlotContent = tuple[str, Data, str]
 """Title, data and a note."""
@@ -38,12 +38,12 @@ class PlotOptions:
     zero: bool = False
     """Whether axes begin at 0."""
     run: int = 0
-    """Which run of each part the timeline shows, counted back from the last one."""
+    """Number of the run of each part that the timeline shows, counted back from the last run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotRequest:
-    """The selection to draw, and how."""
+    """The selection to draw, the display options, and the reader of intervals."""
 
     subject: PlotSelection
     options: PlotOptions
@@ -51,7 +51,7 @@ class PlotRequest:
 
 
 class NoPlotDataError(Exception):
-    """Reason why there is nothing to show: a sentence, and the keys that would help."""
+    """There is nothing to draw. The message is the reason, and `keys` is a hint at keys that help."""
 
     def __init__(self, sentence: str, keys: str = "") -> None:
         super().__init__(sentence)
@@ -59,7 +59,7 @@ class NoPlotDataError(Exception):
 
 
 def value_of(score: RunScore, unit: Unit) -> float | None:
-    """Return a metric of a run, both directions together; None if it has too few I/Os."""
+    """Return a metric of a run, reads and writes together; None if the run has too few I/Os."""
     match unit:
         case Unit.IOPS:
             return score.iops
@@ -77,7 +77,7 @@ def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
 
 
 def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
-    """Return as many parts as a reader can distinguish: the best ones of a sweep, otherwise the first ones."""
+    """Return as many parts as a user can distinguish: the best ones of a sweep, otherwise the first ones."""
     if subject.results is None or len(subject.parts) <= MOST_CURVES:
         return subject.parts[:MOST_CURVES]
     rank = subject.results.rank
@@ -104,7 +104,7 @@ def by_field_text(subject: PlotSelection) -> str:
 
 
 def failure_text(runs: Sequence[PlacedRun], otherwise: str = "") -> str:
-    """Return why nothing can be shown because no run succeeded; `otherwise` if one did."""
+    """Return a sentence about the failure if no run succeeded; `otherwise` if one did."""
     if otherwise and completed_runs(runs):
         return otherwise
     first = runs[0].run

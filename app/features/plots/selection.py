@@ -57,26 +57,26 @@ class RunGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSelection:
-    """All data that pictures are made of."""
+    """All data from which pictures are drawn."""
 
     heading: str
-    """`A/B e1: read-ahead of /c0/v1`."""
+    """Heading, such as `A/B e1: read-ahead of /c0/v1`."""
     about: str
-    """`4k random read, QD 64, /c0/v1`, for titles."""
+    """Job and target for titles, such as `4k random read, QD 64, /c0/v1`."""
     parts: tuple[RunGroup, ...]
     """At least one group."""
     counted: str = ""
-    """`6 pairs`."""
+    """Number of runs, pairs or steps as text, such as `6 pairs`."""
     verdict: str = ""
     """The result in one sentence."""
     every: tuple[RunGroup, ...] = ()
-    """All runs on the target with the same job at any load, grouped by setting; empty to use `parts`."""
+    """All runs on the target with the same job at any load, grouped by settings. If empty, `parts` are used."""
     results: Results | None = None
     """Results of a sweep."""
     series: RunSeries | None = None
-    """Its series over all sessions; None if they were not searched, or if none of its runs counts."""
+    """Series of the runs over all sessions; None if the sessions were not searched, or if no run counts."""
     passed_over: int = 0
-    """Runs of the same job in all sessions that do not count."""
+    """Number of runs of the same job, in all sessions, that do not count."""
     baseline: PastRun | None = None
     """The run that the series is compared with."""
     all_sessions: bool = False
@@ -89,7 +89,7 @@ class PlotSelection:
 
     @property
     def simulated(self) -> bool:
-        """Return whether any run was not measured on hardware."""
+        """Return whether any run was measured on a simulated host."""
         return any(placed.run.start.simulated for placed in self.runs)
 
 
@@ -99,7 +99,7 @@ def completed_runs(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
 
 
 def _group_by(runs: Sequence[PlacedRun], key_of: Callable[[RunRecord], object]) -> list[tuple[PlacedRun, ...]]:
-    """Return the runs with equal keys together, in their order."""
+    """Return the runs grouped by equal keys, in their order."""
     groups: dict[object, list[PlacedRun]] = {}
     for placed in runs:
         groups.setdefault(key_of(placed.run), []).append(placed)
@@ -116,7 +116,7 @@ def group_by_condition(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
 
 
 def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """Return the runs by settings, whatever the load; by load if all settings are equal and there are few loads."""
+    """Return the runs grouped by settings, at any load. If all settings are equal, group few loads by load."""
     groups = _group_by(runs, lambda run: tuple(sorted(run.start.settings.items())))
     if len(groups) == 1:
         loads = group_by_condition(runs)
@@ -146,7 +146,10 @@ def select_runs_to_plot(runs: Sequence[PlacedRun], baseline: PlacedRun | None = 
 
 
 def select_sides(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
-    """Return a selection of two compared sides. The repeats of each are pooled, and its name is the difference."""
+    """Return a selection of two compared sides.
+
+    The repeats of each side are pooled, and its name contains its difference.
+    """
     sides = [
         tuple(PlacedRun(run=run, folder=folder) for run in side)
         for side, folder in zip((comparison.sides.a, comparison.sides.b), folders, strict=True)
@@ -191,7 +194,7 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
     runs_by_id = {run.id: run for run in session.runs}
     parts = []
     field, cells = numeric_field(sweep_results.cells), record.cells
-    if field is not None:  # a search tries its depths in a different order
+    if field is not None:  # a search does not try its depths in ascending order
         cells = tuple(sorted(cells, key=lambda cell: number_of(cell.job.get(field, ""))))
     for cell in cells:
         runs = [runs_by_id[run] for _, run in record.runs_of(cell.id) if run in runs_by_id]
@@ -286,7 +289,7 @@ def all_sessions(
     """Return the runs with the same job and target in all sessions below `root` and in those of `also`.
 
     `also`: sessions that are open or in another folder. `past`: all indexed runs. Sessions that cannot be read are
-    skipped. Blocks.
+    skipped. Blocks while reading.
     """
     runs = [run for run in past if (run.thing, run.simulated) == (last.thing, last.simulated)]
     by_name: dict[str, tuple[Path, Session]] = {loaded.folder.name: (loaded.folder, loaded.session) for loaded in also}
@@ -302,27 +305,30 @@ def all_sessions(
 
 _BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
 _MOST_NAMED = 3
-"""Differences that a name lists; more are counted."""
+"""Maximum number of differences that a name lists; further ones are counted."""
 
 
 def job_text(start: RunStarted) -> str:
-    """Return `4k random read, QD 64`: a job without its usual values."""
+    """Return a job as text without its usual values, such as `4k random read, QD 64`."""
     parts = start.title.split(" · ")
     return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
 
 
 def job_and_target_text(start: RunStarted) -> str:
-    """Return `4k random read, QD 64, /c0/v1`."""
+    """Return a job and its target as text, such as `4k random read, QD 64, /c0/v1`."""
     return f"{job_text(start)}, {short_target(start.target)}"
 
 
 def short_target(target: str) -> str:
-    """Return `/c0/v1` for `megaraid:/c0/v1`: the address without its backend."""
+    """Return the address of a target without its backend: `/c0/v1` for `megaraid:/c0/v1`."""
     return ", ".join(_BACKEND.sub("", name) for name in target.split(", "))
 
 
 def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
-    """Return a distinct name per run, from settings, then job, target, provenance, and finally the time."""
+    """Return a distinct name for each run.
+
+    It is made from the settings or, if these do not suffice, from job, target, provenance and finally the time.
+    """
     settings, jobs = (
         _difference_texts([start.settings for start in starts]),
         _difference_texts([start.job_texts for start in starts]),
@@ -344,7 +350,7 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
 
 
 def _difference_texts(mappings: list[Mapping[str, str]]) -> list[str]:
-    """Return the settings of each mapping that not all of them share."""
+    """Return the settings of each mapping that are not the same in all mappings, as text."""
     keys = varying_keys(mappings)
     return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 

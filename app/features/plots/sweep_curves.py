@@ -26,7 +26,10 @@ from widgets.plot_render.plot_data import MOST_CURVES, CurveData, CurveLine, Mea
 
 
 def curve(request: PlotRequest) -> PlotContent:
-    """Return a load curve, else metrics by a job field, a saturation search, or boxes. Raises NoPlotDataError."""
+    """Return the load curve of a sweep; without one, metrics by a job field, a saturation search, or boxes.
+
+    Raises NoPlotDataError if there is nothing to draw.
+    """
     subject, options = request.subject, request.options
     results = subject.results
     if results is None:
@@ -70,7 +73,7 @@ def _field_curves(
         raise NoPlotDataError("Only one value was measured so far. A curve needs two.", "Press 4 for the sweep.")
     name = field_name(field)
     title = f"{subject.about}: {unit.value} and p99 by {name}{count_text(subject)}"
-    note = f"The first {len(kept)} of {len(drawn)} lines." if len(drawn) > len(kept) else ""
+    note = f"Only the first {len(kept)} of {len(drawn)} lines are drawn." if len(drawn) > len(kept) else ""
     return title, CurveData(lines=kept, across=name, unit=unit, steps=steps, log=options.log is not False), note
 
 

@@ -13,7 +13,7 @@ _MOST_POINTS = 400
 
 
 def timeline(request: PlotRequest) -> PlotContent:
-    """Return one run of each part over time. Raises NoPlotDataError."""
+    """Return one run of each part over time. Raises NoPlotDataError if no intervals are available."""
     subject, options, intervals = request.subject, request.options, request.intervals
     unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
     chosen = [(part.name, part.runs[-1 - options.run % len(part.runs)]) for part in parts_to_draw(subject)]
@@ -57,7 +57,7 @@ def _slowest(both: Sequence[DirectionSample], read: Callable[[DirectionSample], 
 
 
 def _merge(part: Sequence[CourseInterval]) -> CourseInterval:
-    """Return several intervals as one, with the lowest rate and highest latencies: no stall and no outlier is lost."""
+    """Return several intervals as one, with the lowest rate and the highest latencies, so that it shows every stall."""
 
     def worst(read: Callable[[CourseInterval], float | None]) -> float | None:
         return max((value for interval in part if (value := read(interval)) is not None), default=None)

@@ -297,7 +297,7 @@ def test_a_threshold_that_is_asked_for_is_what_makes_no_difference(demo: Cli) ->
 
 
 def test_the_threshold_is_shown_before_anything_is_measured(demo: Cli) -> None:
-    assert "Differences within +-3 % count as none." in demo(*AHEAD, "--threshold", "3", "--dry-run").out
+    assert "Differences within +-3 % count as no difference." in demo(*AHEAD, "--threshold", "3", "--dry-run").out
 
 
 def test_an_experiment_keeps_the_threshold_it_began_with(demo: Cli) -> None:

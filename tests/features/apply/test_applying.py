@@ -256,7 +256,7 @@ async def test_what_is_blocked_keeps_nothing_else_from_being_set(bench: Workbenc
 async def test_two_wishes_for_one_setting_are_an_error_with_both_lines(bench: Workbench) -> None:
     one, two = (SDB + f'[target.set]\nread_ahead = "{value}"\n' for value in ("none", "adaptive"))
     text = HEAD + one + "[[target]]\n" + two
-    with pytest.raises(DesiredError, match=r"line 9: .*'adaptive' here and 'none' in line 5"):
+    with pytest.raises(DesiredError, match=r"line 9: .*'adaptive' in this line and 'none' in line 5"):
         await state_of(bench, text)
 
 

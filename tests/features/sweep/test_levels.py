@@ -155,7 +155,7 @@ async def test_the_plan_has_arrays_commands_time_drives_and_their_word(bed: Bed,
     assert [plate.token for plate in surveyed.plates] == ["1700,1701,1702,1703"]
     text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
     assert "created 3 times" in text
-    assert "the passes write each drive in full 6 times" in text
+    assert "preparation writes each drive in full 6 times" in text
     assert "--level=raid5 --raid-devices=4 --chunk=64K" in text
     assert all(serial in text for serial in SERIALS)
     made = design_json(surveyed.design)["making"]
@@ -320,10 +320,13 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
         (plan("raid0", more="[saturation]\n"), "cannot include a search"),
         (plan("raid0").replace("drives =", "# "), "use either drives"),
         (plan("raid7"), "can be raid0"),
-        (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "axis of its own"),
+        (plan("raid0", more='[[axis]]\narray = "strip"\nvalues = ["64k"]\n'), "already set by its own axis"),
         ("[targets]\narray = 'md:md0'\n" + plan("raid0"), "has no address"),
-        (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "axis of its own"),
-        (plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'), "or with it `strip`, `spans` or `layout`"),
+        (plan("raid50", more='spans = [2]\n[[axis]]\narray = "spans"\nvalues = [3]\n'), "already set by its own axis"),
+        (
+            plan("raid0", more='[[axis]]\narray = "span"\nvalues = [2]\n'),
+            "must be `level`, `strip`, `spans` or `layout`",
+        ),
         (plan("raid0", "raid5", more="spans = [2]\n"), "spans need raid10, raid50, raid60"),
         (plan("raid50", more="spans = { raid60 = 2 }\n"), "which must be levels of the axis"),
         (plan("raid50", more="spans = [2, 2]\n"), "must be different numbers of spans"),

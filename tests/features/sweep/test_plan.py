@@ -74,7 +74,7 @@ def test_a_curve_looks_for_the_plateau_first() -> None:
     [
         ("colour = 3", 12, "unknown key 'colour' in [job]"),
         ("[colour]", 12, "unknown key 'colour'"),
-        ("[[axis]]\nsetting = 'cache'\ntarget = 'nobody'\nvalues = ['on']", 14, "is not a target"),
+        ("[[axis]]\nsetting = 'cache'\ntarget = 'nobody'\nvalues = ['on']", 14, "is a role that is not in [targets]"),
         ("[[axis]]\njob = 'bs'\nvalues = []", 14, "1 to 64 values"),
         ("[[axis]]\njob = 'bs'\nvalues = ['4k', '4k']", 14, "contains a value twice"),
         ("[[axis]]\njob = 'bs'\nvalues = ['huge']", 14, "bs:"),
@@ -91,9 +91,9 @@ def test_a_curve_looks_for_the_plateau_first() -> None:
         ("[saturation]\np99='2ms'\nwithin = 5", 14, "either for a p99 limit or for the plateau"),
         ("[saturation]\nwithin = 80", 13, "up to 50"),
         ("[curve]\npercents = [50, 40, 60]", 13, "3 to 64 increasing percentages"),
-        ("[saturation]\np99='2ms'\n[curve]", 14, "shares of the plateau"),
+        ("[saturation]\np99='2ms'\n[curve]", 14, "percentages of the plateau"),
         ("[saturation]\np99='2ms'\nfrom = 9\nto = 3", 14, "from is 9, to is 3"),
-        ("[feature.Turbo]\ntarget = 'nobody'", 13, "is not a target"),
+        ("[feature.Turbo]\ntarget = 'nobody'", 13, "is a role that is not in [targets]"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(text: str, line: int, words: str) -> None:

@@ -30,7 +30,10 @@ class ExploreOffer:
     label: str
     """Text in the list."""
     make: Callable[[bool], PlotSelection | None]
-    """Returns the selection, with or without the baseline, or None if nothing is left of it. May read from disk."""
+    """Function that returns the selection, with the baseline if called with True.
+
+    It may read from disk. None means no data.
+    """
     run: PlacedRun | None = None
     """The run, if the choice has only one."""
 
@@ -57,7 +60,10 @@ def all_sessions_key(run: PlacedRun) -> str:
 
 
 def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
-    """Return all choices, the first one to show at the head: the marked runs, else the selected run's A/B or sweep."""
+    """Return all choices.
+
+    The first choice is the one to show first: the marked runs, else the A/B or sweep of the selected run.
+    """
     found_offers: list[ExploreOffer] = []
     session, cursor = origin.session, origin.cursor
     baseline = _baseline(session, origin.folder)

@@ -65,13 +65,13 @@ BESIDE = {
     StaticPlotKind.CURVE: (StaticPlotKind.BOX, StaticPlotKind.PERCENTILES),
     StaticPlotKind.HISTORY: (StaticPlotKind.TIMELINE, StaticPlotKind.PERCENTILES),
 }
-"""The two pictures to show next to each kind if there is space: what a user looks at next."""
+"""The two kinds of pictures to show next to each kind if there is space: those that a user often needs next."""
 
 WIDE, TALL = 170, 34
-"""Columns from which two more pictures are shown; rows from which the results table is shown."""
+"""Minimum number of columns for two more pictures, and minimum number of rows for the results table."""
 
 _FILE = (100, 30)
-_BUSY = "A job is running. Intervals are read when it ends, to avoid disturbance."
+_BUSY = "A job is running. To avoid disturbing it, intervals are read after it ends."
 
 
 def open_explore(
@@ -86,8 +86,8 @@ def open_explore(
 ) -> None:
     """Show pictures of the marked runs, else of the selected run with its A/B or sweep.
 
-    `session`, `folder`: of the runs; `first`: the key of the choice to show first, "" for the default; `everywhere`:
-    begin with all sessions of the selected run's target.
+    `session` and `folder` are those of the runs. `first` is the key of the choice to show first, "" for the default.
+    With `everywhere`, all sessions of the selected run's target are shown first.
     """
     if everywhere and cursor is not None:
         first = all_sessions_key(_place_run(cursor))
@@ -107,7 +107,7 @@ def _place_run(pair: Place) -> PlacedRun:
 
 
 class ExploreScreen(WorkbenchScreen):
-    """One picture with a description; on large screens also a results table and two more pictures."""
+    """Screen with one picture and a description; if there is space, also a results table and two more pictures."""
 
     NAME: ClassVar[str] = "explore"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "choose", "Object", show=False, id="explore.what")]
@@ -229,7 +229,7 @@ class ExploreScreen(WorkbenchScreen):
         return Content.assemble(*parts)
 
     def _pictures(self, subject: PlotSelection, kinds: Sequence[StaticPlotKind], options: PlotOptions) -> None:
-        """Build the pictures in a thread: reading the intervals of an hour takes seconds."""
+        """Build the pictures in a thread, because reading the intervals of an hour takes seconds."""
         plots = [picture(subject, kind, options, self._intervals) for kind in kinds]
         self.app.call_from_thread(self._take_pictures, subject, kinds, plots)
 
@@ -257,7 +257,7 @@ class ExploreScreen(WorkbenchScreen):
     # -- keys ----------------------------------------------------------------------------------------------------------
 
     def action_kind(self, name: str) -> None:
-        """Show a kind of picture; without data it shows the reason."""
+        """Show a kind of picture, or the reason if it has no data."""
         self._kind = StaticPlotKind(name)
         self._draw()
 
@@ -269,7 +269,7 @@ class ExploreScreen(WorkbenchScreen):
             self._draw()
 
     def action_step(self, steps: int) -> None:
-        """Show the previous or next run: the neighbour of a single run, else another run in the timeline."""
+        """Show the previous or next run of the session if a single run is shown, else of each part in the timeline."""
         shown = None if self._offer is None else self._offer.run
         if shown is None or self._subject is None or self._subject.all_sessions:
             self._choice = replace(self._choice, run=max(0, self._choice.run - steps))
@@ -322,7 +322,7 @@ class ExploreScreen(WorkbenchScreen):
             self._take_offer(offers(origin, self.workbench_app.workbench)[0])
 
     def action_choose(self) -> None:
-        """Choose what to show."""
+        """Open the dialog that chooses the runs, A/B, sweep or history to show."""
         if not self._offers:
             self.say("There is no run yet: go to Bench (2) and press r.")
             return

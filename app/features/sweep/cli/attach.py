@@ -1,4 +1,4 @@
-"""Follow a sweep: its progress lines, and the `attach` command for a sweep in another process."""
+"""Print the progress of a sweep, and the `attach` command, which follows a sweep in another process."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def follow(folder: Path, *, as_json: bool) -> int:
     follower = Follower(folder)
     say(f"Session {folder.name} in {clean(str(folder), 300)}")
     follower.read()
-    follower.listener = progress.handle_event  # do not print earlier events again
+    follower.listener = progress.handle_event  # set only now, so that earlier events are not printed
     while not follower.over:
         time.sleep(_EVERY)
         follower.read()
@@ -86,13 +86,13 @@ class SweepFollower:
     """Prints the progress of a sweep from the events of its session."""
 
     def __init__(self, *, speed: float = 1.0) -> None:
-        """`speed` is the speed-up of a simulation, for the remaining time."""
+        """`speed` is the speed-up of a simulation, which the estimate of the remaining time needs."""
         self._speed = speed
         self._line = LiveLine()
         self._last = 0.0
 
     def handle_event(self, session: Session, event: AnyEvent) -> None:
-        """Print the progress that an event reports; `session` is the session after it."""
+        """Print the progress that an event reports. `session` is the session including that event."""
         record = session.sweep
         if record is None:
             return

@@ -24,13 +24,13 @@ OUTPUT = "sweep.out"
 """File in the session's folder with the output of the background process."""
 
 START_SECONDS = 20.0
-"""Seconds until the background process must report that it started."""
+"""Maximum time in seconds until the background process reports that it started."""
 
 _BEGIN_SECONDS = 30.0
-"""Seconds until it must then have taken over the session."""
+"""Maximum time in seconds until the started process takes over the session."""
 
 _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "LANG", "LC_ALL")
-"""Environment variables that it inherits: they decide where files are."""
+"""Environment variables that the background process inherits: folders, time zone and language."""
 
 
 def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
@@ -44,7 +44,8 @@ def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
 async def hand_over(folder: Path, options: Options, nice: int | None = None) -> int:
     """Continue the sweep of a closed session in a background process; return its PID once it has taken over.
 
-    `nice` is its priority, by default that of this process. Raises StorageError when it does not take over.
+    `nice` is the priority of the new process, by default that of this process. Raises StorageError when the new process
+    does not take over.
     """
     pid = await start(folder, options, nice)
     for _ in range(round(_BEGIN_SECONDS / 0.1)):
@@ -55,7 +56,7 @@ async def hand_over(folder: Path, options: Options, nice: int | None = None) -> 
 
 
 def _runs_in(folder: Path, pid: int) -> bool:
-    """Return whether the session's log names this process as the one that continues, or finished, the sweep."""
+    """Return whether the session's log names process `pid` as the one that continues or finished the sweep."""
     from app.core.session import store
 
     record = store.load(folder).session.sweep
@@ -80,7 +81,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "nice": nice,
     }
     with contextlib.ExitStack() as stack:
-        side = await helper_connection()  # the present connection ends with this process
+        side = await helper_connection()  # a new connection, because the present one ends with this process
         keep: tuple[int, ...] = ()
         if side is not None:
             keep = (stack.enter_context(side).fileno(),)
@@ -93,5 +94,5 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
             raise StorageError(f"The sweep could not be started in the background: {error.strerror}.") from error
     word, _, pid = answer.partition(" ")
     if word != "started" or not pid.isdigit():
-        raise StorageError(f"The sweep did not start in the background: {answer or 'it said nothing'}.")
+        raise StorageError(f"The sweep did not start in the background: {answer or 'the process printed nothing'}.")
     return int(pid)

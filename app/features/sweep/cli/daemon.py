@@ -12,10 +12,10 @@ from app.cli.main import cli
 
 
 def main() -> int:
-    """Read the order from stdin, print `started PID`, and run the command."""
+    """Read the command and its environment as JSON from stdin, print `started PID`, and run the command."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     order = json.loads(sys.stdin.readline())
-    if os.fork():  # the starter waits for this process, and then reads the session
+    if os.fork():  # the starter waits until this process exits, and then reads the session
         return 0
     with contextlib.suppress(OSError):
         print(f"started {os.getpid()}", flush=True)

@@ -16,10 +16,10 @@ from app.features.sweep.engine.plan_file import load_plan
 from backends.values import dataclass
 
 PLAN = "throughput-latency"
-"""Name of the plan that it runs."""
+"""Name of the plan that `curve` runs."""
 
 _CHOSEN_FIELDS = ("iodepth", "rate_iops", "arrival")
-"""Fields of the job whose values the curve chooses."""
+"""Job fields that the curve varies, so that the user cannot set them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -145,7 +145,7 @@ def sweep_command(options: _SweepOptions) -> int:
 def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
     """Return the plan with the arrays that the options ask for.
 
-    Raises UsageError for options without --level, InvalidValueError or PlanError for values that are not valid.
+    Raises UsageError for array options without --level, InvalidValueError or PlanError for values that are not valid.
     """
     drives, members, pool = options.drives, options.members or 0, options.pool or ""
     if options.levels is not None:
@@ -167,9 +167,10 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
 
 
 def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
-    """Return the addresses by role, "" to leave one out. Without a role, the address is that of the benchmark target.
+    """Return the addresses by role.
 
-    Raises InvalidValueError for an incomplete option.
+    The address "" leaves a role out. An address without a role is that of the benchmark target. Raises
+    InvalidValueError for an incomplete option.
     """
     addresses: dict[str, str] = {}
     for word in parts:
@@ -195,7 +196,7 @@ def _list(as_json: bool) -> int:
 
 
 def start(plan: SweepPlan, options: StartOptions, targets: Mapping[str, str]) -> int:
-    """Show what the plan does, ask, and run it; return the exit status. `targets` has addresses by role."""
+    """Show the plan, ask for confirmation, and run it; return the exit status. `targets` contains addresses by role."""
     with _outliving_terminal():
         return on_workbench(_plan_and_run, plan, options, targets, dry=options.dry_run, hurry=HURRY, rights=True)
 
@@ -242,7 +243,10 @@ async def _plan_and_run(
 
 
 def _require_agreed(assessment: RiskAssessment, options: StartOptions, speed: float | None) -> None:
-    """Show the plan and return if it is confirmed. Raises RefusedError when it is refused or not confirmed."""
+    """Show the plan, and ask for confirmation if it changes anything.
+
+    Raises RefusedError when the plan is refused or not confirmed.
+    """
     if assessment.refused:
         raise RefusedError(" ".join(assessment.refused), hint=assessment.hint)
     say_lines(plan_lines(assessment, speed))
@@ -285,7 +289,7 @@ def _resume(name: str, options: _SweepOptions) -> int:
     if loaded.session.sweep is None:
         raise InvalidValueError(f"The session {loaded.folder.name} has no sweep.", hint="`raidbench log --list`")
     if is_being_written(loaded.folder):
-        say("The sweep is running; this is only a view.")
+        say("The sweep is running in another process. Its progress follows.")
         return follow(loaded.folder, as_json=options.as_json)
     if loaded.session.sweep.finished:
         report(loaded.session, loaded.session.sweep, str(loaded.folder), as_json=options.as_json)
@@ -308,7 +312,10 @@ async def _continue(bench: Workbench, interruption: Interruption, folder: Path, 
 
 
 async def _open(bench: Workbench, folder: Path) -> None:
-    """Open the session; retry while a process that checks it locks it for a moment. Raises StorageError after 1 s."""
+    """Open the session, and retry for 1 s, because a process that checks the session may lock it briefly.
+
+    Raises StorageError when it is still locked afterwards.
+    """
     for _ in range(_TRIES):
         try:
             return await bench.open(folder)

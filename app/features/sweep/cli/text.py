@@ -31,7 +31,9 @@ from widgets.text_utils.text import wrap
 
 
 def plan_lines(assessment: RiskAssessment, speed: float | None = None) -> list[str]:
-    """Return the plan: duration, data loss, risks, changes and cells. `speed` is the speed-up of a simulation."""
+    """Return the lines of the plan: duration, data loss, risks, changes and cells. `speed` is the speed-up of a
+    simulation.
+    """
     title = paint(clean(assessment.design.title, 200), "bold")
     cells = fitted_lines(cells_table(assessment.design), terminal_width())
     return [title, "", *_join_blocks(*map(fact_lines, plan_facts(assessment, speed)), cells)]
@@ -59,10 +61,10 @@ def step_line(record: SweepRecord, session: Session) -> str:
 
 
 def result_lines(record: SweepRecord, outcome: Results, graph: Sequence[str] = ()) -> list[str]:
-    """Return the results.
+    """Return the lines of the results.
 
-    These are published tables, a summary, the matrix, rankings, the graph in `drawn`, and confirmed, failed or skipped
-    combinations.
+    They contain published tables, a summary, the matrix, rankings, the lines of `graph`, and the combinations that were
+    confirmed, failed or skipped.
     """
     width = terminal_width()
     tables = (

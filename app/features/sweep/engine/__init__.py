@@ -1,1 +1,1 @@
-"""Sweeps: measure many set-ups under many workloads in a good order, and restore all settings."""
+"""Sweeps: measure many set-ups under many workloads in a randomised order, and restore all settings."""

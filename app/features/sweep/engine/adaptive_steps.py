@@ -1,7 +1,7 @@
-"""Steps that depend on earlier results: confirmation of winners, next depths of a search, next rates of a curve. No
-I/O.
+"""Decide which steps to add after earlier results. No I/O.
 
-They depend only on the record, so that a sweep resumed after a crash decides the same.
+Such steps confirm winners, run the next depths of a search, or run the next rates of a curve. The decision depends only
+on the record, so a sweep that resumes after a crash decides the same.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended
 
 
 def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
-    """Return a run of each of these cells, in this order, with the cells that are new to the record."""
+    """Return one more run of each wanted cell, in this order, with the cells that the record lacks; None if no cell is
+    wanted.
+    """
     if not wanted:
         return None
     number, block = _last_number_and_block(record)
@@ -92,12 +94,12 @@ def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) 
 
 
 def _random(record: SweepRecord) -> Random:
-    """Return a random generator with the same sequence after a crash as before."""
+    """Return a random generator that yields the same sequence after a crash as before it."""
     return Random(record.design.seed + 1 + len(record.steps))
 
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
-    """Return whether a cell can be measured at the end: every feature that is active by then is one that it needs."""
+    """Return whether a cell can still be measured at the end: it needs exactly the features that are active by then."""
     return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ArrayRefusedError(RaidbenchError):
-    """The controller or md refuses to create an array, and nothing of it exists: its cells are skipped."""
+    """The controller or md refused to create an array, and nothing was created. The cells of the array are skipped."""
 
 
 class ArrayMismatchError(RaidbenchError):
@@ -53,11 +53,11 @@ class _PresentArray:
     use: ArrayUse
     """The steps that it was created for."""
     match: ArrayMatch
-    """The array as its maker reports it."""
+    """The array as md or the controller reports it after creation."""
     initial: Mapping[str, Assignment] = field(default_factory=dict)
     """Settings that the sweep changes, with their values right after creation, by key."""
     failure: RaidbenchError | None = None
-    """Why nothing may be measured on it."""
+    """The reason why the array may not be measured; None if it may."""
     alone: bool = False
     """Whether it is a single drive, without an array."""
 
@@ -77,10 +77,11 @@ class ArrayLifecycle:
         return record.design.making
 
     async def ensure_array(self, step: Step, cell: SweepCell) -> None:
-        """Create and prepare the array of a step, and delete any other; do nothing if asked to stop.
+        """Create and prepare the array of a step, after deleting any other array of the sweep.
 
-        An array that could not be prepared exists, and `resolve_cell` raises the reason. Raises ArrayRefusedError when
-        it is refused, ArrayMismatchError when drives or arrays are not as confirmed, DeviceGoneError, StorageError.
+        Once a stop is requested, no array is created. An array that could not be prepared remains, and `resolve_cell`
+        raises the reason. Raises ArrayRefusedError when the array is refused, ArrayMismatchError when drives or arrays
+        are not as confirmed, DeviceGoneError, StorageError.
         """
         use = array_use_of(step, cell, self._sweep_arrays)
         if self._present is None or self._present.use != use:
@@ -111,8 +112,8 @@ class ArrayLifecycle:
     def resolve_cell(self, cell: SweepCell) -> SweepCell:
         """Return the cell with the address and the settings of the present array.
 
-        Raises DeviceGoneError when no array exists, InvalidValueError when it lacks a setting, and the reason why it
-        may not be measured.
+        Raises DeviceGoneError when no array exists, InvalidValueError when the array lacks a setting, and the recorded
+        failure when the array may not be measured.
         """
         present = self._present
         if present is None or present.match.target is None:
@@ -156,7 +157,10 @@ class ArrayLifecycle:
         await self._prepare(_PresentArray(use=use, match=match), array)
 
     async def _prepare(self, present: _PresentArray, array: SweepArray) -> None:
-        """Prepare an array, or a single drive, for measuring; an error is kept as its `failure`."""
+        """Prepare an array, or a single drive, for measuring.
+
+        Raises StorageError or DeviceGoneError. Any other error is recorded as the `failure` of the array.
+        """
         making, match = self._sweep_arrays, present.match
         self._present = present
         try:
@@ -173,7 +177,10 @@ class ArrayLifecycle:
             self._present = replace(present, failure=failure)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
-        """Return the drives of the sweep as they are now. Raises ArrayMismatchError when one is not as confirmed."""
+        """Return the drives of the sweep as they are now.
+
+        Raises ArrayMismatchError when a drive is not as confirmed.
+        """
         bench = self._bench
         inventory = await bench.hardware.probe()
         names = [name for drive in making.drives for name in (drive.place, drive.serial) if name]
@@ -239,7 +246,10 @@ class ArrayLifecycle:
         )
 
     async def _delete(self, entry: ArrayJournalEntry) -> None:
-        """Resolve an interrupted creation, and delete the array. Raises RefusedError when it may not be ours."""
+        """Delete the array, whose creation may have been interrupted.
+
+        Raises RefusedError when the array found may not be the one that this sweep created.
+        """
         bench, name = self._bench, entry.array.name
         if entry.stage is not ArrayStage.MADE:
             match = await bench.arrays.resolve(entry, remove=True)
@@ -251,7 +261,7 @@ class ArrayLifecycle:
         await bench.hardware.probe()
 
     def _mark_restored(self) -> None:
-        """Mark changes of deleted arrays as restored: they have no setting left to undo."""
+        """Mark the changes on deleted arrays as restored, because their settings no longer exist."""
         bench, record = self._bench, self._bench.session.sweep
         if record is None:
             return

@@ -44,7 +44,7 @@ async def prepare_array(
 ) -> None:
     """Return when the array may be measured, or when the sweep is stopped.
 
-    Raises NotPreparedError when it may not be measured, and the errors of measuring.
+    Raises NotPreparedError when the array may not be measured, and the errors of a benchmark run.
     """
     await wait_until_complete(bench, match, stop)
     if not assume_clean or stop.is_set():
@@ -71,7 +71,7 @@ async def prepare_array(
 async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
     """Return when the array is complete and idle, or when the sweep is stopped.
 
-    Raises NotPreparedError when it is not complete and not being rebuilt.
+    Raises NotPreparedError when the array is incomplete and is not being rebuilt.
     """
     last_note = 0.0
     idle = 0
@@ -97,7 +97,7 @@ async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
-    """Return which background task or failure an array has now, as a sentence; "" for none."""
+    """Return a sentence about the background task or failure that the array has now; "" if it has neither."""
     await bench.hardware.probe()
     for part in _parts(bench, match):
         if part.tasks:
@@ -123,15 +123,15 @@ def _parts(bench: Workbench, match: ArrayMatch) -> list[Array]:
 def _backend(bench: Workbench, part: Array) -> ChecksParity:
     backend = bench.hardware.machine.backends[part.target.backend]
     if not isinstance(backend, ChecksParity):
-        raise BlockedError(f"raidbench cannot have {part.target} checked.")
+        raise BlockedError(f"raidbench cannot start a parity check of {part.target}.")
     return backend
 
 
 async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> None:
     """Write the array completely in full stripes, then read for one second.
 
-    Raises RefusedError when it may not be overwritten, NotPreparedError when the pass fails, StorageError when it is
-    incomplete.
+    Raises RefusedError when the array may not be overwritten, NotPreparedError when writing fails, StorageError when
+    not all of the array was written.
     """
     job = Job.from_fields({"rw": "read", "bs": "128k", "iodepth": "8", "runtime": "1s", "ramp": "0s"})
     request = BenchmarkRequest(

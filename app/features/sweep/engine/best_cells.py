@@ -21,15 +21,16 @@ from backends.values import dataclass
 def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tuple[str, ...]:
     """Return the ids of the best cell and of all cells that are not shown to be worse, best first.
 
-    `ranked` has the measured cells of one workload, best first. A cell is shown to be worse by its verdict against a
-    baseline, or if it was measured in the same rounds as the best and is worse after correction for all pairs of cells.
+    `ranked` contains the measured cells of one workload, best first. A cell is shown to be worse by its verdict against
+    a baseline, or by a direct comparison with the best cell. The direct comparison needs the same rounds for both
+    cells, and is corrected for all pairs of cells.
     """
     if not ranked:
         return ()
     best, *others = ranked
     share = 2 / len(ranked)
     direct = [_judge_in_turn(record, best, other, runs, LEVEL * share / max(1, len(others))) for other in others]
-    # The best was picked by its results, so chance had all pairs of cells, not only these comparisons.
+    # The best cell was picked by its results. So chance could act in any pair of cells, not only in these comparisons.
     corrected = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
@@ -44,8 +45,8 @@ def _judge_in_turn(
 ) -> VerdictResult | None:
     """Return the verdict on a cell against the best.
 
-    None if they were not measured in the same rounds, or in so few that a device with two speeds could give the same
-    result.
+    None if the cells were not measured in the same rounds, or if there are so few rounds that a device which changes
+    between two speeds could give the same result.
     """
     a, b = (values_by_turn(record, result.cell.id, runs, Purpose.SCREEN) for result in (best, cell_result))
     if best.cell.block != cell_result.cell.block or len(a.keys() & b.keys()) < pairs_needed(strictest):
@@ -74,9 +75,9 @@ def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
 
 
 def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellResult]) -> bool:
-    """Return whether a better-ranked cell with the same baseline has an interval that does not overlap with this one.
+    """Return whether the intervals of two cells with the same baseline do not overlap, and `ahead` is ranked higher.
 
-    Cells of the same rounds are compared directly instead, which is more powerful.
+    False for cells of the same rounds: they are compared directly, which is more powerful.
     """
     a, b = ahead.judgement, cell_result.judgement
     if a is None or b is None or not (a.decided and b.decided) or a.interval is None or b.interval is None:
@@ -98,7 +99,7 @@ class ConfirmedWinner:
     baseline: SweepCell
     """Its baseline."""
     judgement: VerdictResult | None
-    """Verdict from the fresh pairs alone; None before there are two."""
+    """Verdict from the fresh pairs alone; None with fewer than two pairs."""
     pairs: int
     """Number of complete pairs."""
 
@@ -106,8 +107,8 @@ class ConfirmedWinner:
 def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
     """Return the winners with the verdicts of their fresh pairs.
 
-    `shown`: ids of cells that the matrix has already shown to differ. Confirming them adds no claim, so they take no
-    share of the false verdicts; the others share theirs (Holm).
+    `shown` contains the ids of cells that the matrix has already shown to differ. Confirming them adds no claim, so
+    their verdicts are not corrected. The verdicts on the other winners are corrected together (Holm).
     """
     winners = tuple(_winners(record, runs))
     unshown = [winner for winner in winners if winner.winner.id not in shown]
@@ -128,7 +129,7 @@ def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) 
 
 
 def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
-    """Yield the cells that were measured again, without a verdict."""
+    """Yield the winners that were measured again, still without a verdict."""
     cells = {cell.id: cell for cell in record.cells}
     blocks: dict[int, list[str]] = {}
     for step in record.steps:

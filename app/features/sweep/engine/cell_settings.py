@@ -24,7 +24,7 @@ from backends.settings import Effect, Reading
 # -- controller features that need a key and a restart: automatic in a simulation, manual on a real machine -----------
 
 ACTIVATION_KEY = "activation_key"
-"""Key of the setting that takes activation keys."""
+"""Name of the setting that accepts the activation key of a feature."""
 
 
 class FeatureMissingError(RaidbenchError):
@@ -32,14 +32,16 @@ class FeatureMissingError(RaidbenchError):
 
 
 async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
-    """Give a simulated controller its key and restart its host. Raises FeatureMissingError on a real machine."""
+    """Set the activation key on a simulated controller, and restart its host. Raises FeatureMissingError on a real
+    machine.
+    """
     if bench.restarts is None or feature.key is None:
         raise FeatureMissingError(
             f"{feature.name} is not active on {feature.target}, but the remaining steps need it.",
             hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and"
             " continue with `raidbench sweep --resume`.",
         )
-    with contextlib.suppress(ToolFailedError):  # refused if a crash came between key and restart
+    with contextlib.suppress(ToolFailedError):  # refused if a crash came after the key was set
         await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
     bench.note(f"The simulated host restarts, so that {feature.name} becomes effective.")
     await bench.restarts.restart()
@@ -49,7 +51,7 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
 
 
 async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Deactivate the features that the sweep activated in a simulation; return sentences about those that remain."""
+    """Deactivate the features that the sweep activated in a simulation; return sentences about those still active."""
     left: list[str] = []
     for feature in record.design.features:
         if feature.active or bench.restarts is None or record.todo:  # the remaining steps would need it again
@@ -78,7 +80,7 @@ def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
 # -- waiting for a re-created array -----------------------------------------------------------------------------------
 
 SCAN_EVERY = 5.0
-"""Seconds between two scans."""
+"""Seconds between two scans of an array that has a background task."""
 
 LONGEST_WAIT = 12 * 3600.0
 """Maximum wait for a reshape, in seconds."""
@@ -112,11 +114,11 @@ class SettingNotAppliedError(RaidbenchError):
 
 
 async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
-    """Set what differs, slow settings first, and return sentences about values that are set but not effective.
+    """Set the values that differ, slow settings first; return sentences about values that are set but not effective.
 
-    The settings of one target are set in the order that it needs. A setting that a later one moved is set again. Waits
-    for an array that is re-created or reshaped, unless the sweep is stopped. Raises SettingNotAppliedError when a value
-    does not read back, and the errors of planning.
+    The backend decides the order of the settings of one target. A setting that another setting changed is set again.
+    Waits while an array is re-created or reshaped, unless the sweep is stopped. Raises SettingNotAppliedError when a
+    setting does not have its value afterwards, and the errors of planning.
     """
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
@@ -130,7 +132,8 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
 async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
     """Return which settings differ from a step's values, without a full stop; "" if none does.
 
-    A value may read back differently, such as -1 for a default: its plan then has no change.
+    A device may report a set value differently, such as -1 for a default. Such a setting counts as equal if planning it
+    results in no change.
     """
     readings = await _readings(bench, wanted)
     texts = []
@@ -164,7 +167,10 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Return the settings in the order of the backend's plan for each target: fast ones may limit each other."""
+    """Return the settings, with the fast ones of each target in the order of the backend's plan.
+
+    The order matters because one value may limit another.
+    """
     ordered = list(wanted)
     for target in dict.fromkeys(assignment.target for assignment in wanted):
         places = [at for at, assignment in enumerate(ordered) if assignment.target == target and not assignment.slow]
@@ -188,7 +194,7 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
     """Restore every changed setting; return sentences about those that could not be restored.
 
-    A value that is neither the sweep's nor the original one was set by someone else, and is left alone.
+    A value that is neither the sweep's nor the original one was set by someone else, and is kept.
     """
     left: dict[Assignment, str] = {}
     waiting = list(record.design.originals)
@@ -207,16 +213,16 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                     f"{original.key} of {original.target} was not restored to {original.value}: {error.full_text}"
                 )
         retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
-        # Retry: another setting may have been in the way, and may be restored now.
+        # Retry these: another setting may have prevented their restoration, and may be restored now.
         waiting = retries if len(retries) < len(waiting) else []
     return (*left.values(), *await _restore_moved(bench, record))
 
 
 async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
-    """Restore side effects of the sweep's changes; return sentences about those that could not be restored.
+    """Restore the side effects of the sweep's changes; return sentences about those that could not be restored.
 
-    A setting may have moved several times. It gets its first value back if it still has a value from one of the
-    changes.
+    A side effect is a setting that another setting changed, possibly several times. Its first value is restored, unless
+    its present value is from none of these changes.
     """
     made = [change for change in bench.session.changes if change.id in record.changes]
     wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
@@ -229,7 +235,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # two views of one setting
+            if any(record.change.key in change.moves for record in made):  # both keys show one setting
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
@@ -240,9 +246,9 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
 
 
 async def end_interrupted_changes(bench: Workbench) -> None:
-    """Record the end of changes that a crash interrupted, in session and journal, by the present values.
+    """Read the present values of changes that a crash interrupted, and record their results in session and journal.
 
-    Raises RaidbenchError when an array is missing that was being re-created, or when another process holds the lock.
+    Raises RaidbenchError when an array that was being re-created is missing, or when another process holds the lock.
     """
     folder = bench.require_recording()
     for record in bench.session.changes:
@@ -274,7 +280,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
         return ChangeEnded(
             at=time.time(), id=record.id, result=result, now=now, message="interrupted; value read afterwards"
         )
-    # The origin of this value is unknown. Recorded as `now`, it would count as ours and be overwritten.
+    # The origin of this value is unknown. Recorded as `now`, it would count as a value of the sweep and be overwritten.
     message = f"interrupted; the value was then {now or 'nothing'}, which is neither the old nor the new one"
     return ChangeEnded(at=time.time(), id=record.id, result=result, now=None, message=message)
 
@@ -294,10 +300,10 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
     changed = False
     rest = list(changes)
     if reading.now != original.value:
-        # The value before a change may have been set by someone else: only values that a change set are ours.
+        # Only values that a change of the sweep set are its own. Someone else may have set the value before a change.
         if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
             raise RefusedError(f"another program changed it to {reading.now}.", hint="Nothing was changed.")
-        first = changes[-1].change  # this change knows the side effects of the original value
+        first = changes[-1].change  # the oldest change: it lists the side effects that the original value had
         if first.before == original.value:
             moved = None if changes[0].end is None else changes[0].end.moved
             ended = await bench.changes.restore_value(first, undoes=changes[0].id, moved=moved)

@@ -17,12 +17,12 @@ from backends.values import dataclass
 # -- metrics of a run -------------------------------------------------------------------------------------------------
 
 ENOUGH_FOR_P99 = 1000
-"""Minimum number of I/Os for a 99th percentile: ten are above it."""
+"""Minimum number of I/Os for a 99th percentile, so that ten I/Os are slower than it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunScore:
-    """Metrics of one run, both directions together."""
+    """Metrics of one run, reads and writes together."""
 
     iops: float
     """I/Os per second."""
@@ -40,7 +40,7 @@ class RunScore:
     """Completed I/Os."""
 
     def by(self, rank: Rank) -> float | None:
-        """Return the metric of a ranking."""
+        """Return the metric that a ranking uses; None if the run lacks it."""
         match rank:
             case Rank.IOPS:
                 return self.iops
@@ -60,7 +60,9 @@ class LatencyFigure(StrEnum):
 
 
 def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
-    """Return the mean of a latency metric over the runs; None without a run, or if a run has too few I/Os for it."""
+    """Return the mean of a latency metric over the runs; None if there are no runs, or if a run has too few I/Os for
+    the metric.
+    """
     values = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
     return log_mean_interval(values) if values and len(values) == len(scores) else None
 
@@ -73,7 +75,7 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 
 def score_of(figures: RunResult) -> RunScore | None:
-    """Return the metrics of both directions together; None if nothing was measured."""
+    """Return the metrics of reads and writes together; None if nothing was measured."""
     directions = [stats for stats in figures.transfers if stats.total_ios]
     if not directions:
         return None
@@ -103,7 +105,7 @@ def _mean(directions: list[DirectionStats]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLoad:
-    """A load of a cell and its results."""
+    """A load of a cell (a queue depth or a rate) and its results."""
 
     cell: SweepCell
     """The cell of its runs."""
@@ -118,7 +120,7 @@ class MeasuredLoad:
         return mean_interval([score.iops for score in self.scores]) if self.scores else None
 
     def latency(self, figure: LatencyFigure) -> LogMeanInterval | None:
-        """Return the mean and interval over the runs; None if a run has too few I/Os for it."""
+        """Return the mean and interval of a latency metric over the runs; None if a run has too few I/Os for it."""
         return latency(self.scores, figure)
 
 
@@ -128,16 +130,16 @@ Runs = Mapping[str, RunRecord]
 """The runs of a session by id."""
 
 Turn = tuple[int, int]
-"""Block of the order, and round."""
+"""Block and round of a step."""
 
 
 def threshold_of(record: SweepRecord) -> float:
-    """Return the percentage within which a difference counts as none."""
+    """Return the difference in percent up to which two results count as equal."""
     return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
 def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
-    """Return the metrics of a cell's runs by turn."""
+    """Return the turn and the metrics of each run of a cell, for steps with these purposes."""
     pairs = []
     for step, run in record.runs_of(cell, *purposes):
         reached = score(runs.get(run))
@@ -179,13 +181,13 @@ class CellResult:
     mean_ns: float | None = None
     """Mean of the runs' mean latencies."""
     judgement: VerdictResult | None = None
-    """Verdict against its baseline; None for a baseline, and if one of both has no runs."""
+    """Verdict against its baseline; None for a baseline, or if the cell or its baseline has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
-    """Mean share of the reads of each member, by kernel name; empty if not counted."""
+    """Mean share of the reads that each member served, with its kernel name; empty if reads were not counted."""
     failures: tuple[str, ...] = ()
     """Reasons of failed steps."""
     notes: tuple[str, ...] = ()
-    """Values that were set but not effective, and repeated runs."""
+    """Sentences about values that were set but not effective, and about repeated runs."""
     weakened: tuple[Caveat, ...] = ()
     """Caveats of its runs that weaken a verdict."""
 

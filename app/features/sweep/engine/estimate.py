@@ -13,17 +13,17 @@ from app.features.sweep.engine.order import arrays_in_order, measured_seconds
 from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
 
 HALVINGS = 3
-"""Approximate number of depths that a search tries between two doublings."""
+"""Approximate number of depths that a search tries between two doubled depths."""
 START_SECONDS = 2.0
-"""Start and end of fio, and the check of the device."""
+"""Seconds to start and end fio, and to check the device."""
 CHANGE_SECONDS = 2.0
-"""A setting that is changed in place, read before and after."""
+"""Seconds to change a setting in place, including reading it before and after."""
 SLOW_SECONDS = 60.0
-"""An array that is re-created. A reshape may take hours, which cannot be estimated."""
+"""Seconds to re-create an array. A reshape may take hours, which cannot be estimated."""
 DELETE_SECONDS = 1.0
-"""An array that is deleted, with a scan before and after."""
+"""Seconds to delete an array, including a scan before and after."""
 RESTART_SECONDS = 300.0
-"""A restart of the server."""
+"""Seconds to restart the server."""
 
 
 def seconds_of(design: Design) -> float:
@@ -34,7 +34,10 @@ def seconds_of(design: Design) -> float:
 
 
 def writing_seconds(design: Design, where: str) -> float:
-    """Return for how many seconds at most a target is written to: all steps, confirmations and searches."""
+    """Return the maximum time in seconds for which a target is written to.
+
+    The time covers all steps, confirmations and searches.
+    """
     jobs = {cell.id: Job.from_fields(cell.job) for cell in design.cells if cell.where == where}
     lengths = {cell: float(job.ramp + job.runtime) for cell, job in jobs.items() if job.writes_data}
     winners = len({cell.column for cell in design.cells if cell.id in lengths})
@@ -62,7 +65,8 @@ def _rates(design: Design) -> int:
 def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
     """Return the estimated seconds to the end: the planned time, corrected by the pace of the steps so far.
 
-    `speed` is the speed-up of a simulation. It applies until a step is over: then the real pace is known.
+    `speed` is the speed-up of a simulation. It is used only until the first step ends, because the real pace is known
+    from then on.
     """
     cells = {cell.id: cell for cell in record.cells}
     todo = record.todo
@@ -76,7 +80,10 @@ def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
 
 
 def _curve_left(record: SweepRecord) -> float:
-    """Return the seconds of a planned curve; 0 once it has started. The rest of its search cannot be estimated."""
+    """Return the estimated seconds of a planned curve; 0 once it has started.
+
+    The search before the curve is not included, because its length is unknown.
+    """
     if Purpose.LOAD in record.extended:
         return 0.0
     runs = max(LEAST_RUNS, record.design.repeats) * _rates(record.design)
@@ -99,7 +106,7 @@ def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
 def _walk(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
-    """Yield the settings before and after each change of cell, and those of the restoration."""
+    """Yield the settings before and after each change of cell, then those before and after the restoration."""
     present = start
     for step in steps:
         wanted = tuple(assignment for assignment in cells[step.cell].settings if assignment.target.backend != MADE)

@@ -34,7 +34,7 @@ KINDS: Mapping[str, type[Progress]] = {
     "SteadinessSeen": event_types.SteadyStateUpdated,
     "Happened": event_types.BackgroundEventSeen,
 }
-"""Event types by their names in the file. A class may be renamed; its name here may not."""
+"""Event types by their names in the file. A class may be renamed, but its name in the file must not change."""
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
 
@@ -66,7 +66,10 @@ class _LineReader:
         self._rest = b""
 
     def read(self) -> list[bytes]:
-        """Return the new lines, oldest first; none if the file is unreadable. A replaced file is read again."""
+        """Return the new lines, oldest first.
+
+        The list is empty if the file is unreadable. A replaced file is read from its start.
+        """
         try:
             with open_input(self._file) as source:
                 info = os.fstat(source.fileno())
@@ -97,7 +100,7 @@ def _event(line: bytes) -> LiveEvent | None:
         data = json.loads(line)
         kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
         return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
-    except Exception:  # incomplete, or of another version: live events may be lost
+    except Exception:  # incomplete, or from another version; live events need not be complete
         return None
 
 
@@ -114,11 +117,11 @@ class Follower:
 
     def __init__(self, folder: Path) -> None:
         self.listener: Listener | None = None
-        """Called with every event and the session after it; may be replaced between two calls of `read`."""
+        """Called with every event and the session including it. It may be replaced between two calls of `read`."""
         self.folder = folder
         """The session's folder."""
         self.session = Session()
-        """The session as far as it was read."""
+        """The session built from the events read so far."""
         self.over = False
         """Whether the sweep has ended, or no process runs it."""
         self._live = LiveReader(folder)
@@ -136,7 +139,9 @@ class Follower:
         return self.record is not None and not self.over
 
     def read(self) -> bool:
-        """Read new events; return whether there were any, or the sweep ended. An unreadable log is no news."""
+        """Read new events; return whether there were any, or the sweep has ended since. An unreadable log has no new
+        events.
+        """
         lines = self._log.read()
         for line in lines:
             event = event_codec.decode(line.decode("utf-8", "replace")) if line.strip() else None

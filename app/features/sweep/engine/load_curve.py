@@ -1,7 +1,7 @@
 """Throughput against latency under an open load. No I/O.
 
 With an open load, requests arrive at random, at a rate that does not depend on earlier completions. A fixed queue depth
-cannot show this: a device that slows down then gets fewer requests.
+cannot show the latency under such a load, because a device that slows down then gets fewer requests.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MARK = "~"
 """Separator in the id of a curve's cell, before its percentage of the saturation."""
 
 MISSING_SHARE = 0.02
-"""Share of the requested rate that may be missing before it counts as not reached."""
+"""Share of the requested rate that may be missing before the rate counts as not reached."""
 
 _CHANCE = 3.0
-"""Minimum shortfall in standard errors of the count of random arrivals before a rate counts as not reached."""
+"""Shortfall from which a rate counts as not reached, in standard errors of the number of random arrivals."""
 
 HIGHEST_PERCENT = 150
 """Highest requested rate, in percent of the saturation."""
@@ -40,7 +40,7 @@ OPEN_LOAD = {"arrival": Arrival.POISSON.value}
 """Fields of a job with an open load; each point adds its rate and depth."""
 
 DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
-"""I/Os that may wait under an open load: a factor on the depth of the plateau, a minimum and a maximum."""
+"""Queue depth under an open load: its factor on the depth of the plateau, its minimum and its maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class RatePoint(MeasuredLoad):
 
     @property
     def carried(self) -> bool:
-        """Whether the requested rate was reached, within chance; False without a run."""
+        """Whether the requested rate was reached, allowing for chance; False without a run."""
         if self.iops is None:
             return False
         counted = sum(score.ios for score in self.scores)
@@ -86,7 +86,7 @@ class LoadCurve:
 
 
 def load_curves(record: SweepRecord, runs: Runs) -> tuple[LoadCurve, ...]:
-    """Return the curve of each cell whose saturation is known; nothing if no curve was planned."""
+    """Return the curve of each cell with measured rates; an empty tuple if no curve was planned."""
     if record.design.curve is None:
         return ()
     found_curves = []
@@ -114,10 +114,10 @@ def rate_points(record: SweepRecord, base: SweepCell, runs: Runs) -> tuple[RateP
 
 
 def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int, random: Random) -> tuple[int, ...]:
-    """Return the next rates to measure, in order; nothing when the curve is complete.
+    """Return the next rates to measure, in order; an empty tuple when the curve is complete.
 
-    First all planned rates in rounds, every second round in reverse; then higher rates as long as the highest is
-    reached.
+    First, all planned rates are measured in rounds, where every second round is the reverse of the previous one. Then
+    higher rates follow as long as the highest one is reached.
     """
     if not points:
         rungs = list(ladder.percents)
@@ -169,15 +169,15 @@ _FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")
 
 
 def numeric_field(cells: Sequence[CellResult]) -> str | None:
-    """Return the field of the job that has at least three numeric values; None if there is none."""
+    """Return the first job field that has at least three values in these cells, all numeric; None if there is none."""
     jobs = [result.cell.job for result in cells]
     return next((key for key in _FIELDS if _numeric(key, jobs)), None)
 
 
 def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
-    """Return the cells grouped into lines along the numeric field, by the other parts of their names.
+    """Return the cells grouped into the lines of a graph, by line name.
 
-    Without such a field, there is one line named "".
+    Cells whose names differ only in the numeric field form one line. Without such a field, there is one line named "".
     """
     field = numeric_field(cells)
     several = len({result.cell.row for result in cells}) > 1
@@ -192,20 +192,20 @@ def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
 def values_along(
     field: str, line: Iterable[CellResult], read: Callable[[CellResult], Measured]
 ) -> list[tuple[float, Measured]]:
-    """Return the results of a line's cells with their values of the numeric field, ascending."""
+    """Return (value of the numeric field, result) for each cell of a line, ascending."""
     return sorted(
         ((number_of(cell_result.cell.job[field]), read(cell_result)) for cell_result in line), key=lambda pair: pair[0]
     )
 
 
 def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
-    """Return the part of a cell's name that its line lacks, such as `queue depth 8`."""
+    """Return the part of a cell's name that is not in the name of its line, such as `queue depth 8`."""
     field = numeric_field(cells)
     return cell_result.cell.column if field is None else field_text(field, cell_result.cell.job.get(field, ""))
 
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts of a workload's name that do not name these fields, in recorded or displayed form."""
+    """Return the parts of a workload's name, except those that give these fields in recorded or displayed form."""
     named = {key: cell.job[key] for key in fields if key in cell.job}
     texts = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
     return tuple(part for part in cell.column.split(", ") if part not in texts)

@@ -1,9 +1,9 @@
-"""Order of the steps, and the pauses before them: slow settings change least, everything else is random. No I/O.
+"""Order the steps and draw the pauses: slow settings change as rarely as possible, everything else is random. No I/O.
 
-Cells with the same slow settings and features form a block. Within a block, every repeat is a round that visits all its
-cells in a new random order. The verdicts rest on the orders that could have been drawn, so a round is never the reverse
-of another. Blocks cannot be interleaved. If several blocks differ by slow settings, the baseline cells are measured
-again at the end (A B A).
+Cells with the same slow settings and features form a block. Within a block, every repeat is a round that visits all
+cells of the block in a new random order. The verdicts depend on all orders that could have been drawn, so each round is
+drawn independently and none is mirrored. Blocks cannot be interleaved. If several blocks differ by slow settings, the
+baseline cells are measured again at the end (A B A).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.core.session.sweep_steps import Assignment, Design, Purpose, Step, Swee
 _T = TypeVar("_T")
 
 _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
-"""Features and slow settings."""
+"""Features and slow settings of a block."""
 
 
 def arrange(
@@ -70,7 +70,7 @@ def arrange_arrays(
     """Return the cells and the steps of a sweep that creates its own arrays.
 
     In each round, every array is created in random order, and all its cells are measured while it exists. With `once`,
-    each array is created once for all rounds, and the first one, the baseline, again at the end.
+    each array is created once for all rounds. Then the first one, which is the baseline, is created again at the end.
     """
     random = Random(seed)
     arrays = list(dict.fromkeys(cell.array for cell in cells))
@@ -97,9 +97,11 @@ def arrange_arrays(
 
 
 def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
-    """Yield rounds of which every second is the reverse of the previous one: drift affects all values alike.
+    """Yield rounds, where every second round is the reverse of the previous one, so that drift affects all values
+    alike.
 
-    Not for rounds that verdicts use. `begun` is a first round that is already done; it is not yielded.
+    Do not use it for rounds on which verdicts are based. `begun` is a first round that is already done; it is not
+    yielded.
     """
     row = list(begun)
     for turn in range(bool(begun), rounds):
@@ -108,7 +110,7 @@ def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_
 
 
 def pause_before(step: Step, cell: SweepCell, design: Design) -> float:
-    """Return the seconds of rest before the run of a step; the same after a crash as before."""
+    """Return the seconds of rest before the run of a step. The value is the same after a crash as before it."""
     return random_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
 
 
@@ -122,7 +124,11 @@ def _block(cell: SweepCell) -> _Block:
 
 
 def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
-    """Return the blocks: those without features first, then baseline blocks, then the others in random order."""
+    """Return the blocks in their order.
+
+    Blocks that need fewer features come first. Among these, baseline blocks come first, then those with the present
+    slow settings. Otherwise, the order is random.
+    """
     by_id = {cell.id: cell for cell in cells}
     blocks = list(dict.fromkeys(_block(cell) for cell in by_id.values()))
     compared = [_block(by_id[cell.against]) for cell in by_id.values() if cell.against is not None]

@@ -33,7 +33,7 @@ class SettingAxis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobAxis:
-    """Values of a job field that a sweep compares; `profile` takes workloads."""
+    """Values of a job field that a sweep compares. The values of `profile` are names of workloads."""
 
     job: str
     """A field of the job, or `profile`."""
@@ -46,23 +46,26 @@ class LevelAxis:
     """Arrays that are created one after the other from the same drives."""
 
     role: str
-    """Role of the present array in the plan."""
+    """Role by which the plan refers to the array that exists at the time."""
     levels: tuple[Level, ...]
     """Levels in the order of the result; the first is the baseline."""
     strips: tuple[int, ...] = ()
-    """Strip sizes in bytes, each with every striped level; () for the default."""
+    """Strip sizes in bytes, each combined with every striped level; () for the default."""
     spans: Mapping[Level, tuple[int, ...]] = field(default_factory=dict)
-    """Numbers of spans by level, each with every strip; () for every possible number. The default for other levels."""
+    """Numbers of spans by level, each combined with every strip size.
+
+    () means every possible number. A level without an entry has the default.
+    """
     layouts: tuple[str, ...] = ()
     """Layouts of RAID 10 as in mdadm (`f2`); () for the default."""
     policies: Mapping[str, str] = field(default_factory=dict)
     """Initial policies of a controller's arrays, by setting key."""
     drives: tuple[str, ...] = ()
-    """Drives in order, as for `raidbench array create`; () for `pool`."""
+    """Drives in order, as for `raidbench array create`; () if they are chosen from `pool`."""
     members: int = 0
-    """Number of drives from the pool."""
+    """Number of drives to choose from the pool."""
     members_of: Mapping[Level, int] = field(default_factory=dict)
-    """Number of drives by level, from the first one; all drives for other levels."""
+    """Number of drives by level, counted from the first drive. A level without an entry uses all drives."""
     pool: str = ""
     """Description of free drives: `unassigned ssd of c1`, `nvme of kernel`."""
     assume_clean: bool = False
@@ -84,9 +87,9 @@ class SetUp:
     settings: tuple[tuple[str, str, str], ...] = ()
     """(role, key, value) of each setting."""
     measure: str | None = None
-    """Role of the benchmark target; None for that of the plan."""
+    """Role of the benchmark target; None for the plan's benchmark target."""
     against: str | None = None
-    """Name of its baseline; None for the first set-up."""
+    """Name of the set-up that is its baseline; None for the first set-up of the plan."""
     needs: tuple[str, ...] = ()
     """Features that must be active."""
     lacks: tuple[str, ...] = ()
@@ -100,27 +103,27 @@ class Workload:
     name: str
     """Name of its column."""
     profile: str | None = None
-    """Profile that it is based on; None for that of the plan."""
+    """Profile that the workload is based on; None for the plan's profile."""
     job: Mapping[str, str] = field(default_factory=dict)
     """Fields of the job that differ from the profile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipRule:
-    """Combinations to leave out: those that match all conditions."""
+    """Rule that leaves out the combinations that match all its conditions."""
 
     reason: str
-    """The reason, a sentence."""
+    """Reason why they are left out, as a sentence."""
     setups: tuple[str, ...] = ()
-    """Names of set-ups."""
+    """Set-ups that match, by name; () for all."""
     workloads: tuple[str, ...] = ()
-    """Names of workloads."""
+    """Workloads that match, by name; () for all."""
     settings: tuple[tuple[str, str, str], ...] = ()
     """(role, key, value) of each setting."""
     job: Mapping[str, str] = field(default_factory=dict)
-    """Fields of the job."""
+    """Values of job fields, all of which must match."""
     levels: tuple[Level, ...] = ()
-    """Levels of created arrays."""
+    """Levels of created arrays that match; () for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,13 +141,13 @@ class SweepPlan:
     """A sweep plan as its file has it, independent of the machine."""
 
     title: str
-    """Title for readers."""
+    """Title that is shown to the user."""
     about: str = ""
     """Purpose of the plan."""
     source: str = ""
     """Text of the file."""
     targets: Mapping[str, str] = field(default_factory=dict)
-    """Addresses by role; "" for a role that must be named at the start."""
+    """Addresses by role; "" for a role whose address the user specifies when the sweep starts."""
     measure: str = ""
     """Role of the benchmark target."""
     repeats: int = 3
@@ -156,7 +159,7 @@ class SweepPlan:
     rank: Rank = Rank.IOPS
     """Metric by which cells are ranked."""
     threshold: float = THRESHOLD_PERCENT
-    """Percentage within which a difference counts as none."""
+    """Difference in percent up to which two results count as equal."""
     seed: int | None = None
     """Seed of the random orders; None for a random one."""
     profile: str | None = None
@@ -164,9 +167,9 @@ class SweepPlan:
     job: Mapping[str, str] = field(default_factory=dict)
     """Fields of the job that differ from the profile."""
     setups: tuple[SetUp, ...] = ()
-    """Rows by name; () for the present settings."""
+    """Set-ups, the rows of the result; () for one row with the present settings."""
     workloads: tuple[Workload, ...] = ()
-    """Columns by name; () for the plan's job."""
+    """Workloads, the columns of the result; () for one column with the plan's job."""
     axes: tuple[SettingAxis | JobAxis, ...] = ()
     """Axes that are combined with each other."""
     levels: LevelAxis | None = None
@@ -174,9 +177,9 @@ class SweepPlan:
     skips: tuple[SkipRule, ...] = ()
     """Combinations that are left out."""
     features: Mapping[str, FeaturePlan] = field(default_factory=dict)
-    """Features that set-ups need or must not have."""
+    """Features that set-ups need, or that must not be active for them, by name."""
     saturation: Saturation | None = None
-    """The search for a queue depth: the most IOPS within a latency limit, or the plateau."""
+    """The search for a queue depth, either for the most IOPS within a latency limit or for the plateau."""
     curve: RateSeries | None = None
     """The throughput-latency curve after the search."""
     published: tuple[PublishedFigure, ...] = ()

@@ -1,4 +1,4 @@
-"""Expand a plan into the design of a sweep, with the facts of the machine. No I/O."""
+"""Expand a plan into the design of a sweep, using the facts of the machine. No I/O."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
                 cells[_key(row), column.label] = cell
     if not cells:
         raise PlanError(
-            "No step of the plan can be measured here.", hint=" ".join(dict.fromkeys(cell.reason for cell in skipped))
+            "No combination of the plan can be measured on this machine.",
+            hint=" ".join(dict.fromkeys(cell.reason for cell in skipped)),
         )
     with_baselines = [
         replace(cell, against=None if baseline is None or baseline.id == cell.id else baseline.id)
@@ -119,7 +120,10 @@ def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
 
 
 def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the result's rows and columns on any machine. Raises PlanError for an invalid job."""
+    """Return the names of the result's rows and columns, which are the same on every machine.
+
+    Raises PlanError for an invalid job.
+    """
     axes = [axis for axis in plan.axes if isinstance(axis, SettingAxis)]
     rows = _rows(plan, axes, TargetFacts(addresses={}, devices={}, holders={}))
     columns = tuple(column.label for column in _columns(plan))
@@ -138,7 +142,7 @@ def _key(row: _Row) -> _Key:
 
 
 def _on_every_array(rows: Sequence[_Row], facts: TargetFacts) -> list[_Row]:
-    """Return every row once per created array; the rows themselves if none is created."""
+    """Return every row once for each created array; the unchanged rows if the plan creates none."""
     if facts.arrays is None:
         return [*rows]
     return [
@@ -275,7 +279,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
 
 
 def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
-    """Return a planned setting; one of a created array is checked only once the array exists."""
+    """Return a planned setting as an assignment. A setting of a created array is checked only once the array exists."""
     role, key, value = setting
     if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
@@ -346,10 +350,12 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
 
 
 def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
-    """Return the baseline of a row: its named set-up, with the present value, or else the first, of every axis.
+    """Return the key of a row's baseline.
 
-    It is on the same array. The baseline itself is compared with the same row of the first array. Settings change while
-    their array exists, and arrays are created in turn: each difference is judged by its own random orders.
+    The baseline has the set-up that the row names, or the first one. It has the present value of every axis, or the
+    first value if the present one is not on the axis. It is on the same array. If the row is this baseline, it is
+    compared with the same row of the first array. Settings are in random order on each array, and arrays are in random
+    order themselves. So each difference is judged by its own random orders.
     """
     name, _, array = key
     setup = next((setup for setup in plan.setups if setup.name == name), None)
@@ -394,7 +400,10 @@ def _original_values(cells: Iterable[SweepCell], facts: TargetFacts) -> tuple[As
 
 
 def _with_all_settings(cells: Iterable[SweepCell], originals: tuple[Assignment, ...]) -> tuple[SweepCell, ...]:
-    """Return the cells with all settings of the sweep; a set-up leaves the others at their original value."""
+    """Return the cells with all settings of the sweep.
+
+    Settings that a set-up does not name have their original values.
+    """
     complete = []
     for cell in cells:
         by_setting = {(setting.target, setting.key): setting for setting in cell.settings}

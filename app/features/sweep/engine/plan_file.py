@@ -1,4 +1,4 @@
-"""Parser for sweep plans: strict TOML; errors name the line, the key and the legal values."""
+"""Parse sweep plans from strict TOML. Errors name the line, the key and the legal values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ _NONE: tuple[str, ...] = ()
 
 
 def parse_plan(data: bytes, shown: str) -> SweepPlan:
-    """Return the plan in a file's bytes; `shown` is its name in messages. Raises PlanError when it is not valid."""
+    """Return the plan that a file contains; `shown` is the name of the file in messages. Raises PlanError when it is
+    not valid.
+    """
     return _Plan(read_toml(data, shown, "a plan", PlanError)).read()
 
 
@@ -125,7 +127,7 @@ class _Plan:
 
     def _role(self, row: TomlTable, key: str, value: Any) -> str:
         role = row.parse(key, text_or_empty, value)
-        return _require_known(row, key, role, self._targets, f"{key} is not a target of [targets]:")
+        return _require_known(row, key, role, self._targets, f"{key} is a role that is not in [targets]:")
 
     def _benchmark_role(self, measure: TomlTable) -> str:
         if "target" in measure.given:
@@ -238,7 +240,7 @@ class _Plan:
             raise row.error("within", "a search is either for a p99 limit or for the plateau.")
         lowest, highest = row.get("from", whole_number(1, 65536), 1), row.get("to", whole_number(1, 65536), 1024)
         if lowest > highest:
-            raise row.error("from", f"from is {lowest}, to is {highest}.")
+            raise row.error("from", f"from is {lowest}, to is {highest}: from must not exceed to.")
         return Saturation(p99_ns=limit, within=within, lowest=lowest, highest=highest)
 
     def _curve(self, row: TomlTable) -> RateSeries | None:
@@ -246,7 +248,7 @@ class _Plan:
             return None
         row.require_keys("percents")
         if "p99" in self._top.table("saturation").given:
-            raise row.error("", "its rates are shares of the plateau: remove p99 from [saturation].")
+            raise row.error("", "the rates of a curve are percentages of the plateau: remove p99 from [saturation].")
         return RateSeries(percents=row.get("percents", plan_values.percents, RateSeries().percents))
 
 

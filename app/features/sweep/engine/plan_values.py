@@ -1,5 +1,6 @@
-"""Parsers for the values of a sweep plan. They raise ValueError, InvalidValueError or NotFoundError for values that
-are not legal.
+"""Parsers for the values of a sweep plan.
+
+They raise ValueError, InvalidValueError or NotFoundError for values that are not legal.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ EVERY = "every"
 JOB_KEYS = ("profile", *FIELDS_BY_KEY)
 """Keys of a job: its profile, and its fields."""
 RATES = frozenset(("rate_iops", "rate", "rate_iops_read", "rate_iops_write", "rate_read", "rate_write"))
-"""Fields that fix the load."""
+"""Job fields that set a fixed rate."""
 LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
 """Nanoseconds by unit of time."""
 
@@ -152,7 +153,9 @@ def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
 
 
 def check_job(row: TomlTable, field: str, text: str, key: str = "") -> None:
-    """Raise PlanError when a job field, or `profile`, does not accept a value; `key` is its place in the file."""
+    """Raise PlanError when a job field, or `profile`, does not accept a value; `key` is its key in the file, if
+    different.
+    """
     if field == "profile":
         row.parse(key, workload, text)
     elif text or not FIELDS_BY_KEY[field].optional:

@@ -1,4 +1,4 @@
-"""Published results for a plan: read them from the plan, and compare them with those of a sweep. No I/O."""
+"""Read the published results of a plan, and compare them with the results of a sweep. No I/O."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from backends.values import dataclass
 def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
     """Return the plan with its published results.
 
-    [[published]] has them by rows of the result, [published_table] has the shape of their table. Raises PlanError when
-    they do not fit the plan.
+    `rows` are the [[published]] tables, each with the results of one row. `shape` is [published_table], the layout of
+    the published table. Raises PlanError when they do not fit the plan.
     """
     if not rows:
         if shape.given:
-            raise shape.error("", "the table has no results: [[published]].")
+            raise shape.error("", "the table has no results. Add [[published]].")
         return plan
-    # A heavy import, and most plans have no published results.
+    # Imported only now, because it is slow and most plans have no published results.
     from app.features.sweep.engine.plan_expansion import row_and_column_names
 
     lines, columns = row_and_column_names(plan)
@@ -66,7 +66,8 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     heads = shape.get("columns", names, none)
     if heads and kind is not PublishedRows.CELLS:
         raise shape.error(
-            "columns", f'columns is only valid with rows = "{PublishedRows.CELLS}", and names its first columns.'
+            "columns",
+            f'columns names the first columns of the table, and is only valid with rows = "{PublishedRows.CELLS}".',
         )
     given = shape.table("names")
     display_names: dict[str, str] = {}
@@ -96,7 +97,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
 
 
 def _rows(value: Any) -> PublishedRows:
-    """Return the kind of rows of a table. Raises ValueError for another text."""
+    """Parse the kind of rows of a table. Raises ValueError when it is unknown."""
     try:
         return PublishedRows(text(value))
     except ValueError:
@@ -121,7 +122,7 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
 
 
 def _require_name(names: Sequence[str], value: Any) -> str:
-    """Return the name of a row or column. Raises ValueError when the result has none of that name."""
+    """Return the name of a row or column. Raises ValueError when the result has no such row or column."""
     name = text(value)
     if name not in names:
         hint = suggestion_hint(name, names, f"Available: {'; '.join(names)}.")
@@ -136,19 +137,19 @@ def _positive(value: Any) -> float:
     return float(value)
 
 
-# -- comparing them with a sweep --------------------------------------------------------------------------------------
+# -- comparing published results with a sweep -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComparison:
-    """A published result with that of a sweep."""
+    """A published result and the result of the sweep for it."""
 
     figure: PublishedFigure
     """The published result."""
     cell: str | None = None
-    """Id of the cell of the sweep; None if that is left out."""
+    """Id of the sweep's cell; None if the combination is left out."""
     measured: float | None = None
-    """Mean of the cell's runs in the unit of the published result; None without a result."""
+    """Mean of the cell's runs in the unit of the published result; None before the first run."""
 
     @property
     def percent(self) -> float | None:

@@ -13,26 +13,28 @@ from backends.array_planning import SPANNED
 from backends.model import Level
 
 ROLE = "array"
-"""Role of the present array in a plan with a level axis."""
+"""Role by which a plan with a level axis refers to the array that exists at the time."""
 
 _KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
 
 _BESIDE = ("strip", "spans", "layout")
-"""Kinds that may have an axis in addition to that of levels."""
+"""Kinds of axis that may be added to the axis of levels."""
 
 
 def is_level_axis(row: TomlTable) -> bool:
-    """Return whether an axis is over created arrays: of `level`, `strip`, `spans` or `layout`."""
+    """Return whether an axis is over properties of created arrays: `level`, `strip`, `spans` or `layout`."""
     return "array" in row.given
 
 
 def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
-    """Return the axes over created arrays as one; None if there are none. Raises PlanError when one is not valid."""
+    """Return all axes over created arrays as one object; None if there are none. Raises PlanError when one is not
+    valid.
+    """
     by_kind: dict[str, TomlTable] = {}
     for row in rows:
         kind = row.parse("array", text, row.given["array"])
         if kind not in ("level", *_BESIDE):
-            raise row.error("array", "an axis over arrays is `level`, or with it `strip`, `spans` or `layout`.")
+            raise row.error("array", "the value must be `level`, `strip`, `spans` or `layout`.")
         if kind in by_kind:
             raise row.error("array", f"there are two axes of {kind}.")
         by_kind[kind] = row
@@ -47,7 +49,7 @@ def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
     for kind, extra_row in ((kind, by_kind[kind]) for kind in _BESIDE if kind in by_kind):
         extra_row.require_keys("array", "values")
         if kind in given:
-            raise row.error(kind, f"{kind} has an axis of its own.")
+            raise row.error(kind, f"{kind} is already set by its own axis.")
         given[kind] = (extra_row, "values", extra_row.given.get("values"))
     axis_levels = row.parse("values", levels, row.given.get("values"))
     members_of = _members_of(row, axis_levels)
@@ -76,7 +78,7 @@ def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
 
 
 def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> tuple[str, ...]:
-    """Return the layouts of an axis. Raises PlanError when it has no RAID 10."""
+    """Return the layouts of an axis. Raises PlanError when the axis has no RAID 10."""
     if Level.RAID10 not in axis_levels:
         raise row.error(key, f"a layout needs {Level.RAID10.value}, which is not on the axis.")
     return row.parse(key, layouts, value, "layout")
@@ -85,7 +87,7 @@ def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level])
 def _spans(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
     """Return the spans by level.
 
-    `[2, 3]` and `"every"` apply to all spanned levels, `{ raid50 = [2, 3], raid60 = "every" }` to single ones.
+    `[2, 3]` or `"every"` applies to all spanned levels. `{ raid50 = [2, 3], raid60 = "every" }` sets them by level.
     """
     having = {level.value: level for level in axis_levels if level in SPANNED}
     by_level = value if isinstance(value, dict) else dict.fromkeys(having, value)
@@ -99,9 +101,10 @@ _COUNT = whole_number(1, 256)
 
 
 def _members_of(row: TomlTable, axis_levels: Sequence[Level]) -> dict[Level, int]:
-    """Return `members = { raid0 = 6, raid1 = 2 }` by level; nothing for a number.
+    """Return the numbers of drives in a table such as `members = { raid0 = 6, raid1 = 2 }`, by level.
 
-    Raises PlanError when it does not name every level of the axis.
+    Return an empty dict if `members` is not a table. Raises PlanError when the table does not name every level of the
+    axis.
     """
     given = row.given.get("members")
     if not isinstance(given, dict):
@@ -123,9 +126,10 @@ def axis_of(
     layout: str | None = None,
     birth: Mapping[str, str] | None = None,
 ) -> LevelAxis:
-    """Return the axis that command-line options describe; the texts are lists with commas.
+    """Return the axis that command-line options describe.
 
-    `birth` has the initial policies. Raises PlanError when an option is not valid.
+    Text options with several values are separated by commas. `birth` contains the initial policies. Raises PlanError
+    when an option is not valid.
     """
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
@@ -160,7 +164,10 @@ def axis_of(
 
 
 def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[int, ...]]:
-    """Return the spans of all spanned levels. Raises PlanError when there is none, or the number is not valid."""
+    """Return the spans of all spanned levels.
+
+    Raises PlanError when no level is spanned, or a number is not valid.
+    """
     having = [level for level in named if level in SPANNED]
     if given is None:
         return {}
@@ -174,7 +181,7 @@ def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[in
 
 
 def require_levels_alone(plan: SweepPlan) -> None:
-    """Raise PlanError for features of a plan that a sweep over levels does not support."""
+    """Raise PlanError if a sweep over levels does not support a part of the plan."""
     if plan.levels is None:
         return
     if plan.saturation is not None or plan.curve is not None:
@@ -187,12 +194,15 @@ def require_levels_alone(plan: SweepPlan) -> None:
     if plan.measure != plan.levels.role or any(setup.measure not in (None, plan.measure) for setup in plan.setups):
         raise PlanError(
             "A sweep over levels only measures the arrays that it creates.",
-            hint=f'target = "{plan.levels.role}" under [measure], and no `measure` of a set-up.',
+            hint=f'Set target = "{plan.levels.role}" under [measure], and remove `measure` from set-ups.',
         )
 
 
 def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
-    """Return the plan with created arrays as its benchmark target. Raises PlanError when it has a level axis."""
+    """Return the plan with created arrays as its benchmark target.
+
+    Raises PlanError when the plan already has a level axis.
+    """
     if plan.levels is not None:
         raise PlanError("The plan already has an axis of levels.", hint="Change it in the plan file.")
     targets = {**plan.targets, plan.measure: ""}
@@ -202,7 +212,7 @@ def with_levels(plan: SweepPlan, axis: LevelAxis) -> SweepPlan:
 
 
 def with_drives(plan: SweepPlan, *, drives: str | None, members: int, pool: str) -> SweepPlan:
-    """Return the plan with other drives for its arrays. Raises PlanError when it creates none."""
+    """Return the plan with other drives for its arrays. Raises PlanError when the plan creates no arrays."""
     if plan.levels is None:
         raise PlanError("The plan creates no arrays.", hint="Specify the levels of the arrays with --level.")
     named = tuple(word.strip() for word in (drives or "").split(",") if word.strip())

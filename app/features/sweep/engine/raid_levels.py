@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 LONG_SECONDS = 600.0
-"""Seconds to create and prepare one array above which each array is created only once."""
+"""Time in seconds. If creating and preparing one array takes longer, each array is created only once."""
 
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
 """Levels with parity, which is checked before measuring."""
@@ -38,7 +38,7 @@ WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
 """Levels without striping."""
 
 SINGLE_DRIVE = "one drive"
-"""Name of the set-up that is the first drive alone."""
+"""Name of the set-up that measures the first drive alone, without an array."""
 
 _WRITES = {Media.HDD: 150e6, Media.SSD: 400e6, Media.NVME: 1500e6}
 """Approximate sequential write speed of one drive in bytes per second, for the estimate."""
@@ -51,7 +51,7 @@ class PlannedArrays:
     """The arrays that a level axis creates on this machine."""
 
     role: str
-    """Role of the present array in the plan."""
+    """Role by which the plan refers to the array that exists at the time."""
     making: SweepArrays
     """The arrays that can be created."""
     controller: Target | None = None
@@ -63,7 +63,7 @@ class PlannedArrays:
 
 
 async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
-    """Choose the drives and plan every array; changes nothing.
+    """Choose the drives and plan every array, without changing anything.
 
     Raises NotFoundError or InvalidValueError for unknown drives, RefusedError when a drive is not free, PlanError when
     no array can be created, BlockedError when this machine cannot create arrays of such drives.
@@ -154,7 +154,7 @@ def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
 
 
 def array_request(shape: ArrayShape, drives: tuple[Candidate, ...], policies: Mapping[str, str]) -> ArrayRequest:
-    """Return the request to create an array, with a new name."""
+    """Return the request to create an array under a new name."""
     return ArrayRequest(
         level=shape.level,
         drives=drives,

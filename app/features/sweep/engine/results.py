@@ -28,8 +28,10 @@ from app.features.sweep.engine.verdicts import judge_cells
 from backends.values import dataclass
 
 LEAST_LEAD = 0.5
-"""Minimum lead in the screening for a confirmation, as a share of the threshold: a smaller one could give no
-verdict."""
+"""Minimum lead in the screening for a confirmation, as a share of the threshold.
+
+The confirmation of a smaller lead could not reach a verdict.
+"""
 
 
 LOAD = ("iodepth", "numjobs", "rate_iops")
@@ -38,7 +40,7 @@ LOAD = ("iodepth", "numjobs", "rate_iops")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """All results that a table, screen or report shows of a sweep."""
+    """All results of a sweep that a table, screen or report shows."""
 
     rows: tuple[str, ...]
     """Set-ups, in the order of the plan."""
@@ -47,13 +49,13 @@ class Results:
     cells: tuple[CellResult, ...]
     """Cells of the matrix, in the order of the plan."""
     rank: Rank
-    """Metric by which they are ranked."""
+    """Metric by which cells are ranked."""
     threshold: float = THRESHOLD_PERCENT
-    """Percentage within which a difference counts as none."""
+    """Difference in percent up to which two results count as equal."""
     fronts: tuple[tuple[str, ...], ...] = ()
     """Pareto front of IOPS and 99th percentile for each workload: cell ids by ascending latency."""
     leaders: tuple[tuple[str, ...], ...] = ()
-    """For each line, the id of the best cell, then those that cannot be distinguished from it."""
+    """For each line, the id of its best cell, then the ids of cells that cannot be distinguished from the best."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again in fresh pairs."""
     saturated: tuple[SaturationResult, ...] = ()
@@ -61,7 +63,7 @@ class Results:
     load_curves: tuple[LoadCurve, ...] = ()
     """Throughput-latency curves."""
     published: tuple[PublishedComparison, ...] = ()
-    """Published results with those of this sweep."""
+    """Published results and the results of this sweep for them."""
     published_rows: PublishedRows | None = None
     """Kind of rows in the published table; None for the first kind that fits."""
 
@@ -71,9 +73,10 @@ class Results:
 
     @property
     def lines(self) -> dict[str, tuple[CellResult, ...]]:
-        """Comparable measured cells by line, best first: those of a workload, or of a curve.
+        """Measured cells that are comparable, by line, best first.
 
-        Different workloads of a single set-up are not comparable.
+        If there are several set-ups, a line is a workload. Otherwise, it is a curve over a numeric job field. Different
+        workloads of a single set-up are not comparable.
         """
         if len(self.rows) > 1:
             return {column: self.ranking(column) for column in self.columns}
@@ -86,7 +89,7 @@ class Results:
         return self.best_first(result for result in self.cells if result.cell.column == column)
 
     def best_first(self, cells: Iterable[CellResult]) -> tuple[CellResult, ...]:
-        """Return the measured ones of these cells, best first."""
+        """Return those of the cells that are measured, best first."""
         measured = (cell for cell in cells if cell.value is not None)
         return tuple(
             sorted(measured, key=lambda cell_result: cell_result.value or 0.0, reverse=self.rank is not Rank.P99)
@@ -127,7 +130,9 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
 
 
 def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
-    """Return the cells grouped by jobs that differ only in their load: others are not comparable."""
+    """Return groups of cells whose jobs differ only in their load, because cells with other differences are not
+    comparable.
+    """
     by_work: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
     for result in cells:
         work = tuple(sorted((key, text) for key, text in result.cell.job.items() if key not in LOAD))
@@ -136,7 +141,7 @@ def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
 
 
 def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
-    """Return the ids of the cells that no other beats in IOPS and 99th percentile, by ascending latency."""
+    """Return the ids of the cells that no other cell beats in both IOPS and 99th percentile, by ascending latency."""
     measured = [cell for cell in cells if cell.iops is not None and cell.p99_ns is not None]
     front: list[CellResult] = []
     for cell_result in sorted(measured, key=lambda result: (result.p99_ns or 0.0, -(result.iops or 0.0))):
@@ -148,7 +153,7 @@ def pareto(cells: Sequence[CellResult]) -> tuple[str, ...]:
 def winners(outcome: Results) -> tuple[tuple[SweepCell, SweepCell], ...]:
     """Return (winner, baseline) for each baseline that a cell in the same block seems to beat.
 
-    Cells of other blocks are left out, because they cannot be interleaved with the baseline.
+    Winners in other blocks are left out, because they cannot be interleaved with the baseline.
     """
     cells = {result.cell.id: result.cell for result in outcome.cells}
     pairs: dict[str, tuple[SweepCell, SweepCell]] = {}
@@ -203,7 +208,7 @@ def _result(record: SweepRecord, cell: SweepCell, runs: Runs) -> CellResult:
 
 
 def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
-    """Return the mean share of reads of each direct member, over the runs that counted them."""
+    """Return the mean share of the reads that each direct member served, over the runs that counted reads."""
     shares: dict[str, list[float]] = {}
     for run in runs:
         for member in run.figures.members:
@@ -213,7 +218,7 @@ def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
 
 
 def _with_caveats(record: SweepRecord, cell_result: CellResult, runs: Runs) -> CellResult:
-    """Return the cell with the caveats of its runs and of its baseline applied to the verdict."""
+    """Return the cell with its verdict limited by the caveats of its own runs and of its baseline's runs."""
     cell_runs = runs_of_cell(record, runs, cell_result.cell.id)
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:

@@ -41,13 +41,13 @@ class RiskAssessment:
     wear: tuple[str, ...] = ()
     """Sentences about the amount of written data and the endurance of the drives."""
     plates: tuple[DeviceLabel, ...] = ()
-    """Devices that lose their data, or else those that are changed; each once."""
+    """Labels of the devices that lose their data or, if there are none, of the devices whose settings change."""
     noise: Mapping[str, RunNoise] = field(default_factory=dict)
-    """Scatter of earlier runs by workload; without those of which too few are known."""
+    """Scatter of earlier runs by workload. Workloads with too few earlier runs are left out."""
 
 
 async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> RiskAssessment:
-    """Return the risks of every device that loses its data; changes nothing. Raises the errors of preparing a run."""
+    """Return the risks of the sweep, without changing anything. Raises the errors of preparing a run."""
     risk, sentences = _risk_of_values(design, facts)
     refused: list[str] = []
     hint = ""
@@ -60,7 +60,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
             refused += ready.refused
             hint = hint or ready.hint
         elif ready.only.device is not None and all(destroy.device != ready.only.device for destroy in destroys):
-            (plate,) = ready.labels  # it may be overwritten, so it has one label
+            (plate,) = ready.labels  # a target that may be overwritten has exactly one label
             plates.append(plate)
             display_name = plate.name if plate.name != ready.only.device else ""
             destroys.append(
@@ -121,7 +121,7 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """Return the written amount and the endurance of a device's drives; nothing if the device is only re-created."""
+    """Return sentences about the amount written to a device and the endurance of its drives; () if there is none."""
     if not seconds or ready.only.device is None:
         return ()
     session = bench.session
@@ -135,7 +135,7 @@ def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
 
 
 def _overwritten_devices(design: Design, facts: TargetFacts) -> list[tuple[str, str, Job]]:
-    """Return (device, address, writing job) for every device that loses its data; scratch files lose nothing."""
+    """Return (device, address, writing job) for every device that loses its data. Scratch files are left out."""
     nodes = {facts.addresses[role]: device for role, device in facts.devices.items() if device.startswith("/dev/")}
     losing: dict[str, tuple[str, str, Job]] = {}
     for cell in design.cells:

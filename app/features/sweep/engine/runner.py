@@ -1,8 +1,8 @@
-"""Run a sweep step by step; it can resume at any point, and restores all settings at the end.
+"""Run a sweep step by step, and restore all settings at the end. A sweep can be resumed at any point.
 
-A step whose run failed is repeated once, immediately: then it keeps its place in the order, on which the verdicts rest,
-and its settings and its array are still present. The failure is logged before the repetition, so that a sweep resumed
-after a crash repeats it only once.
+A step whose run failed is repeated once, immediately. So the step keeps its place in the order, which the verdicts
+depend on, and its settings and array still exist. The failure is logged before the repetition, so that a sweep resumed
+after a crash does not repeat the step a second time.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class SweepRunner:
     async def resume(self) -> None:
         """Take over a sweep from another process, and record the end of its interrupted changes.
 
-        Raises RefusedError when it is finished or its arrays remain, RaidbenchError when the present state cannot be
-        read.
+        Raises RefusedError when the sweep is finished or an array of it could not be deleted, RaidbenchError when the
+        present state cannot be read.
         """
         if self.record.finished:
             raise RefusedError("This sweep is finished.", hint="Show its results with `raidbench attach`.")
@@ -112,7 +112,7 @@ class SweepRunner:
     async def run_all(self) -> SweepRecord:
         """Run all remaining steps, restore all settings, and return the record with its end.
 
-        Raises errors that are not raidbench's own after restoring the settings.
+        An error other than RaidbenchError is raised after the settings were restored.
         """
         watching = asyncio.create_task(self._watch(), name="stop requests")
         forget = self._bench.subscribe(LiveWriter(self._bench.require_recording()).handle_event)
@@ -137,7 +137,10 @@ class SweepRunner:
         return self.record
 
     async def restore_and_stop(self) -> SweepRecord:
-        """Restore the settings that another process left, and end the sweep. Raises what `resume` raises."""
+        """Restore the original values of settings that another process left changed, and end the sweep.
+
+        Raises the errors of `resume`.
+        """
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were restored after an interruption.")
         return self.record
@@ -209,7 +212,7 @@ class SweepRunner:
         return self.record.design.making is not None
 
     async def _ensure_array(self, step: Step) -> bool:
-        """Return whether the array of a step exists, or none is needed; record an array that is refused.
+        """Create the array of a step if it needs one; return whether the step can run. A refused array is recorded.
 
         Raises errors that end the sweep.
         """
@@ -325,9 +328,9 @@ class SweepRunner:
         return ready
 
     def _confirmation(self, ready: RunPlan, cell: SweepCell) -> str | None:
-        """Return the token typed for the whole sweep if it covers this device and nothing new is on it.
+        """Return the confirmation token of a run, which the user confirmed for the whole sweep.
 
-        Raises RefusedError when it does not.
+        Raises RefusedError when the confirmation did not include this device, or the device has new content.
         """
         if not ready.destructive or (cell.array is not None and all(map(is_former, ready.content))):
             return ready.confirm_text
@@ -344,7 +347,7 @@ class SweepRunner:
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:
-        """Rest before a run, so that it does not inherit effects of the last one; not on a simulated host."""
+        """Pause before a run, so that effects of the previous run have ended. There is no pause on a simulated host."""
         if not self._bench.host.capabilities.live:
             return
         await wait_for_stop(self._stopping, pause_before(step, cell, self.record.design))

@@ -1,9 +1,9 @@
-"""Search for the highest load: queue depths tried so far, the next depth, and the result. No I/O.
+"""Search for the queue depth of the highest load: the depths tried so far, the next depth, and the result. No I/O.
 
-Depths are doubled until the goal is lost. Each depth is run as often as the design says, in rounds of which every
-second is reversed. Then the gap between the last depth that meets the goal and the first that does not is halved. The
-goal is the most I/Os within a limit of the 99th percentile or, without a limit, the lowest depth that reaches the
-plateau.
+The goal is the most I/Os within a limit of the 99th percentile or, without a limit, the lowest depth that reaches the
+plateau. Depths are doubled until the limit is exceeded or the I/Os no longer increase. Each depth is run as often as
+the design says, in rounds, where every second round is the reverse of the previous one. Then the gap between the two
+depths on either side of the goal is halved again and again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
 NEAR_RATIO = 1.12
-"""The search ends when the ratio of the depths on both sides of the goal is below this."""
+"""The search ends when the ratio of the two depths on either side of the goal is at most this."""
 
 LEAST_RUNS = 3
 """Minimum number of runs of each depth."""
@@ -29,7 +29,7 @@ MARK = "@"
 """Separator in the id of a search's cell, before its depth."""
 
 FLAT_DOUBLINGS = 2
-"""Consecutive doublings within the width of the plateau after which a higher depth is not tried."""
+"""After this many consecutive doublings that gain at most the width of the plateau, no higher depth is tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,10 @@ class SaturationResult:
 
 
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | None:
-    """Return the I/Os per second of all runs on the plateau: the mean is not biased like the best of them."""
+    """Return the mean I/Os per second of all runs on the plateau, which is not biased upwards as the best run is.
+
+    None before the first run, and for a latency limit.
+    """
     reached = _goal_test(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
     return mean_interval(runs) if runs and goal.p99_ns is None else None
@@ -78,9 +81,9 @@ def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
 
 
 def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
-    """Return the next depths to run, in order; nothing when the search is complete.
+    """Return the next depths to run, in order; an empty tuple when the search is complete.
 
-    The first round ascends; the other rounds follow when the highest depth is known.
+    In the first round, depths ascend. The other rounds follow when the highest depth is known.
     """
     further = _next_deeper(points, goal)
     if further is not None:
@@ -99,7 +102,7 @@ def _mean(point: DepthPoint) -> float:
 
 
 def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
-    """Return the predicate of depths that are within the limit or on the plateau."""
+    """Return a function that returns whether a depth meets the goal: within the limit, or on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
         return lambda point: point.p99_ns is not None and round(point.p99_ns.mean) <= limit
@@ -108,7 +111,7 @@ def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[Dept
 
 
 def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """Return the next higher depth; None when the goal is between tried depths, or no depth can reach it."""
+    """Return the next higher depth; None when a higher depth is not allowed or cannot be better."""
     if not points:
         return goal.lowest
     top = points[-1]
@@ -123,13 +126,15 @@ def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
 
 
 def _is_flat(means: Sequence[float], within: float) -> bool:
-    """Return whether each of the last depths gained less than `within` percent over the best lower one."""
+    """Return whether each of the last depths gained at most `within` percent over the best lower depth."""
     last = range(len(means) - FLAT_DOUBLINGS, len(means))
     return last[0] > 0 and all(means[at] <= max(means[:at]) * (1 + within / 100) for at in last)
 
 
 def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """Return the depth between the two around the goal, or below all; None when they are close enough."""
+    """Return a depth between the two on either side of the goal, or below all tried depths; None if they are close
+    enough.
+    """
     reached = _goal_test(points, goal)
     least = points[0]
     missed = not any(map(reached, points)) if goal.p99_ns is not None else reached(least)
@@ -171,7 +176,10 @@ def depth_cell(base: SweepCell, depth: int) -> SweepCell:
 
 
 def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return what cells have in common that differ only in their queue depth."""
+    """Return the set-up and the job without its queue depth.
+
+    The result is equal for cells that differ only in queue depth.
+    """
     return cell.row, tuple(sorted((key, value) for key, value in cell.job.items() if key != "iodepth"))
 
 
@@ -184,7 +192,7 @@ def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
 
 
 def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
-    """Return the results of the search for the highest load; nothing if none was planned."""
+    """Return the results of the searches for the highest load; an empty tuple if none was planned."""
     goal = record.design.saturation
     if goal is None:
         return ()

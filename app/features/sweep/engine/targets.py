@@ -36,15 +36,15 @@ class TargetFacts:
     """The facts of the machine that a plan needs."""
 
     addresses: Mapping[str, str]
-    """Addresses by role; without roles that were not named."""
+    """Addresses by role. Roles without an address, or with an absent one, are left out."""
     devices: Mapping[str, str] = field(default_factory=dict)
     """Block device or path by role."""
     holders: Mapping[str, tuple[SettingOwner, ...]] = field(default_factory=dict)
-    """Owners of the settings by role: the target itself, then its request queue in the kernel."""
+    """Owners of settings by role: the target itself, then its block device in Linux, if that is a separate target."""
     features: Mapping[str, NeededFeature] = field(default_factory=dict)
     """Present state of the plan's features by name."""
     arrays: PlannedArrays | None = None
-    """Arrays that the plan's level axis creates here."""
+    """Arrays that the plan's level axis creates on this machine; None without a level axis."""
     can_restart: bool = False
     """Whether the machine may be restarted during the sweep: only a simulated one."""
 
@@ -54,11 +54,11 @@ class TargetFacts:
 
 
 async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
-    """Find every target of the plan and read its settings; changes nothing.
+    """Find every target of the plan and read its settings, without changing anything.
 
-    Addresses in the plan that this machine does not have are skipped, unless it has none of them. Raises PlanError for
-    an unknown role, NotFoundError for a target that does not exist, DeviceGoneError or ToolFailedError when one cannot
-    be read.
+    Addresses in the plan that this machine lacks are skipped, unless it lacks all of them. Raises PlanError for an
+    unknown role, NotFoundError for a target that does not exist, DeviceGoneError or ToolFailedError when one cannot be
+    read.
     """
     if plan.levels is not None and plan.levels.role in named:
         raise PlanError(

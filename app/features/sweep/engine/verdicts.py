@@ -1,9 +1,10 @@
-"""Verdicts of a sweep: every cell against its baseline, in one family with the confirmations. No I/O.
+"""Verdicts of a sweep on every cell against its baseline. No I/O.
 
-Four and more set-ups of the same rounds are judged by the random orders that could have been drawn. Two or three have
-too few orders and are judged as pairs. A cell in a block of its own is judged by its baseline before and after it. All
-verdicts and the confirmations share one rate of false verdicts. A set-up whose runs scatter more than those of the
-others has no verdict, and neither have the cells of such a baseline.
+Four or more set-ups of the same rounds are judged by all random orders that could have been drawn. Two or three set-ups
+have too few orders, so their rounds are judged as pairs. A cell whose baseline is in another block is compared with the
+runs of the baseline before and after it. All verdicts and confirmations together have one limit for the rate of false
+verdicts. A set-up whose runs scatter more than those of the others gets no verdict. If it is a baseline, the cells
+compared with it get none either.
 """
 
 from __future__ import annotations
@@ -39,11 +40,16 @@ from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
 from backends.values import dataclass
 
 SCREENING = 0.035
-"""Share of false verdicts for the matrix if winners are measured again. It is the lowest share at which three rounds
-of two set-ups can show a difference."""
+"""Rate of false verdicts for the matrix if winners are measured again.
+
+It is the lowest rate at which three rounds of two set-ups can show a difference.
+"""
 
 PERMUTED_FROM = 4
-"""Minimum number of set-ups in the same rounds: three rounds of fewer have too few orders to show a difference."""
+"""Minimum number of set-ups in the same rounds that are judged by their orders.
+
+Three rounds of fewer set-ups have too few orders to show a difference.
+"""
 
 _Turn = TypeVar("_Turn")
 
@@ -53,12 +59,12 @@ Group = tuple[SweepCell, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlphaBudget:
-    """Shares of the false verdicts in a sweep; fixed by the plan."""
+    """Division of the rate of false verdicts in a sweep. The plan fixes it before the first run."""
 
     each: float
-    """Share of every cell of the matrix; 0 if the matrix cannot show a difference."""
+    """Rate for each cell of the matrix; 0 if the matrix cannot show a difference."""
     confirmation: float
-    """Share of all winners that the matrix has not shown yet."""
+    """Rate for all winners together that the matrix has not already shown to differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +86,17 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     for cell in cells:
         baseline = None if cell.against is None else by_id[cell.against]
         if baseline is not None and baseline.block == cell.block:
-            kind = (
-                baseline.id,
-                baseline.array == cell.array,
-            )  # random orders: of arrays, and of settings within each array
+            # Arrays are in random order, and the settings on each array are in a random order of their own.
+            kind = (baseline.id, baseline.array == cell.array)
             by_baseline[kind] = (*by_baseline.get(kind, (baseline,)), cell)
     return tuple(by_baseline.values())
 
 
 def alpha_budget(design: Design) -> AlphaBudget:
-    """Return the shares: all for the confirmation if the matrix cannot show a difference, and vice versa."""
+    """Return the division of the rate of false verdicts.
+
+    Without a confirmation, the matrix gets all of it. If the matrix cannot show a difference, the confirmation does.
+    """
     block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     if not design.pairs or not block_groups:
@@ -131,12 +138,12 @@ def pairs_needed(level: float) -> int:
 
 
 def _contrasts(block_groups: Sequence[Group]) -> int:
-    """Return the number of comparisons that are judged by their orders."""
+    """Return the number of comparisons that are judged by random orders."""
     return sum(len(group) - 1 for group in block_groups if len(group) >= PERMUTED_FROM)
 
 
 def judge_cells(record: SweepRecord, runs: Runs) -> dict[str, VerdictResult]:
-    """Return the verdicts by cell id; none for a baseline, and none before a cell is measured."""
+    """Return the verdicts by cell id. Baselines, and cells that are not measured yet, are left out."""
     values = {cell.id: _by_round(record, cell.id, runs, Purpose.SCREEN) for cell in record.design.cells}
     cell_level = alpha_budget(record.design).each
     block_groups = groups(record.design.cells)
@@ -205,7 +212,7 @@ def _without_setups(record: SweepRecord, group: Group, rows: Collection[str], le
 
 
 def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]) -> Reason | None:
-    """Return why scatter forbids a verdict on a cell; None if it does not."""
+    """Return the reason if scatter prevents a verdict on a cell; otherwise None."""
     if baseline.row in wider:
         return Reason.BASELINE_SCATTER
     return Reason.WIDER_SCATTER if cell.row in wider else None
@@ -271,7 +278,7 @@ def judge_in_pairs(
     strictest: float | None = None,
     sees_slow_runs: bool = False,
 ) -> VerdictResult:
-    """Return the verdict on a cell against its baseline from the turns that both have; see `judge`."""
+    """Return the verdict of `judge` on a cell against its baseline, from the turns in which both were measured."""
     turns = [turn for turn in a if turn in b]
     return judge(
         [a[turn] for turn in turns],
@@ -309,7 +316,7 @@ def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values:
 
 
 def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
-    """Return why a cell lacks rounds: steps that are still to be done, or failed ones of it or of its baseline."""
+    """Return why a cell lacks rounds: its steps are not done yet, or a step of the cell or of its baseline failed."""
     pending = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
     for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
         if lacking.id not in pending and len(values[lacking.id]) < record.design.repeats:
@@ -318,7 +325,7 @@ def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, v
 
 
 def _complete_cells(record: SweepRecord, group: Group, values: Values) -> Group:
-    """Return the cells of a group that were measured in every round; nothing without the baseline and one more."""
+    """Return the cells of a group that were measured in every round; () unless the baseline and another cell were."""
     wanted = range(1, record.design.repeats + 1)
     complete = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
     return complete if len(complete) > 1 and complete[0] == group[0] else ()

@@ -28,7 +28,7 @@ def array_name_of(record: SweepRecord, array_id: str) -> str:
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
-    """Return the plan of the arrays: drives and their content, commands and times; nothing without arrays."""
+    """Return the plan of the arrays: drives and their content, commands and times; () if no arrays are created."""
     if design.making is None:
         return ()
     return (
@@ -64,10 +64,10 @@ def _arrays(design: Design) -> Iterator[FactLine]:
     yield FactLine("", "Names and UUIDs differ each time.", Tone.DIM)
     if making.policies:
         text = ", ".join(f"{key}={value}" for key, value in making.policies.items())
-        yield FactLine("Policies", f"{clean(text, 300)}, read back from each")
+        yield FactLine("Policies", f"{clean(text, 300)}, verified on each array")
     if making.assume_clean:
         passes = units.plural(sum(times[array.id] for array in making.arrays if not array.is_single_drive), "time")
-        yield FactLine("Wear", f"the passes write each drive in full {passes}", Tone.ATTENTION)
+        yield FactLine("Wear", f"preparation writes each drive in full {passes}", Tone.ATTENTION)
     if making.once:
         yield FactLine("", ONCE, Tone.ATTENTION)
 

@@ -1,4 +1,4 @@
-"""Findings of a sweep as facts and sentences, and how it ended. No I/O."""
+"""The findings of a sweep as facts and sentences, and the text about its end. No I/O."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from app.features.sweep.presentation.sweep import (
 from widgets.text_utils import units
 
 FRONT_HEADING = "Best trade-offs between IOPS and p99 (by their means)"
-"""Heading of a Pareto front: cells between which the reader has to choose."""
+"""Heading of a Pareto front, which contains the cells among which the user has to choose."""
 
 MOST_EFFECTS = 8
 """Maximum number of sentences about effects, largest effects first."""
@@ -36,7 +36,7 @@ MOST_EFFECTS = 8
 _MOST_NAMES = 4
 
 _NOT_IN_TURN_NOTE = (
-    f"{NOT_IN_TURN} not interleaved (re-created array or restart): compared with the drift of its baseline meanwhile."
+    f"{NOT_IN_TURN} not interleaved (re-created array or restart): compared with the baseline before and after."
 )
 
 
@@ -76,7 +76,7 @@ def _confirmation_line(winner: ConfirmedWinner) -> tuple[str, Tone]:
 
 
 def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
-    """Return the cells of one workload that lead in IOPS or latency, by their means."""
+    """Return the mean IOPS and p99 of each cell of a Pareto front."""
     by_id = {result.cell.id: result for result in results.cells}
     facts = (
         FactLine(
@@ -91,7 +91,10 @@ def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
 
 
 def _members(results: Results) -> Iterator[FactLine]:
-    """Yield which member served the reads: only this shows whether a setting that spares one has an effect."""
+    """Yield the share of the reads that each member served.
+
+    Only this shows whether a setting that should spare a member has an effect.
+    """
     for result in results.cells:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
         if shares:
@@ -124,7 +127,7 @@ def _notes(results: Results) -> Iterator[str]:
 
 
 def _baselines(results: Results) -> Iterator[str]:
-    """Yield the set-ups of each baseline if there is more than one baseline."""
+    """Yield the set-ups that are compared with each baseline, if there is more than one baseline."""
     rows_of = {result.cell.id: result.cell.row for result in results.cells}
     against: dict[str, dict[str, None]] = {}
     for result in results.cells:
@@ -162,9 +165,10 @@ def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
 
 
 def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
-    """Yield each shown difference with its size as a log-ratio and a sentence.
+    """Yield the size, as a log-ratio, and a sentence for each difference that is shown.
 
-    A cell that was measured again counts by its fresh pairs only: a winner of the screening looks better than it is.
+    For a cell that was measured again, only the fresh pairs count, because a winner of the screening looks better than
+    it is.
     """
     rows = {result.cell.id: result for result in results.cells}
     again = {confirmation.winner.id for confirmation in results.confirmations if confirmation.judgement is not None}
@@ -212,7 +216,7 @@ def standings(record: SweepRecord, results: Results) -> Iterator[str]:
 
 
 def _price_lines(results: Results) -> Iterator[str]:
-    """Yield how throughput and latency of the best value compare with those of the lowest value of a numeric field."""
+    """Yield sentences that compare throughput and latency at the best and at the lowest value of a numeric field."""
     field = None if results.load_curves or results.saturated else numeric_field(results.cells)
     if field is None or results.rank is Rank.P99:
         return

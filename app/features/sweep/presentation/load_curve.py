@@ -36,12 +36,12 @@ def latency_text(mean: LogMeanInterval | None) -> str:
 
 
 def goal_text(goal: Saturation) -> str:
-    """Return the goal of a search, to follow "Most IOPS"."""
+    """Return the goal of a search as the text after "Most IOPS"; "" without a latency limit."""
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
 def search_facts(search: SaturationResult, goal: Saturation, of: str) -> Facts:
-    """Return the tried depths and the result of a search; `of` is the workload."""
+    """Return the tried depths and the result of a search; `of` is the name of the cell."""
     tried = [
         FactLine(
             f"depth {point.depth}",
@@ -72,7 +72,7 @@ def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]
         return f"{text}, p99 {latency_text(best.p99_ns)}.", Tone.GOOD
     least = f"Queue depth {best.depth} is the lowest within {goal.within:g} % of the maximum"
     rising = best == search.points[-1] and best.depth >= goal.highest
-    more = " It may rise further: no higher depth was tried." if rising else ""
+    more = " A higher depth may reach more, but none was tried." if rising else ""
     return (
         f"Saturated at {spread_text(search.plateau)} IOPS. {least}.{more}",
         Tone.ATTENTION if rising else Tone.GOOD,
@@ -139,7 +139,7 @@ def _nearest_point(curve: LoadCurve) -> RatePoint | None:
 
 
 def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
-    """Return where the curve has its knee; `complete` means that nothing more will be measured."""
+    """Return a sentence about the knee of a curve; `complete` means that nothing more will be measured."""
     knee = curve.knee
     if knee is None:
         carried = [point.iops.mean for point in curve.points if point.carried and point.iops is not None]
@@ -151,7 +151,7 @@ def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
     share = _share(curve, knee)
     if knee.at_limit:
         return f"{where}, {at}{share}: the latency hardly rises before saturation."
-    return f"{where}, {at}{share}: beyond it 1 % more load costs more than 1 % of latency."
+    return f"{where}, {at}{share}: above it, 1 % more load costs more than 1 % of latency."
 
 
 def _share(curve: LoadCurve, knee: Knee) -> str:
@@ -168,7 +168,7 @@ def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
 
 
 def curve_heading(of: str) -> str:
-    """Return the heading of a curve; `of` is the workload."""
+    """Return the heading of a curve; `of` is the name of the cell."""
     return f"Latency of {of} under load"
 
 

@@ -48,7 +48,10 @@ def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[
 
 
 def cells_table(design: Design) -> Table:
-    """Return a table of the measured combinations with their runs; the longer side goes down."""
+    """Return a table of the measured combinations with their runs.
+
+    Set-ups or workloads, whichever are more, are the rows.
+    """
     design = design_with_labels(design)
     rows, columns = _axis_names(design)
     turned = len(columns) > len(rows)
@@ -72,7 +75,7 @@ def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
-    """Return the steps by block; with `most`, only that many."""
+    """Return the steps by block; with `most`, only the first `most` steps."""
     cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
@@ -95,14 +98,14 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
     more = f", then up to {2 * design.pairs} more for each winner{recreation}" if design.pairs else ""
     yield FactLine("Steps", f"{time_text(design, speed)}{more}")
     threshold = design.threshold_percent or THRESHOLD_PERCENT
-    within = "" if threshold == THRESHOLD_PERCENT else f", differences within +-{threshold:g} % count as none"
+    within = "" if threshold == THRESHOLD_PERCENT else f", differences within +-{threshold:g} % count as no difference"
     yield FactLine("Each", f"{units.plural(design.repeats, 'run')}, best by {design.rank}, seed {design.seed}{within}")
     if groups := underpowered_setups(design):
         yield FactLine("Verdicts", _blind_text(groups, design.pairs), Tone.ATTENTION)
 
 
 def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
-    """Return which set-ups the matrix cannot distinguish, and how many rounds could."""
+    """Return which set-ups the matrix cannot distinguish, and how many rounds would be enough."""
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
@@ -112,7 +115,7 @@ def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
 
 
 def _noise(assessment: RiskAssessment) -> Iterator[FactLine]:
-    """Yield the scatter of each workload with enough earlier runs, and how many workloads lack them."""
+    """Yield the scatter of each workload with enough earlier runs, and the number of workloads without."""
     design = assessment.design
     columns = dict.fromkeys(cell.column for cell in design.cells)
     for column in columns:
@@ -136,7 +139,7 @@ def _inactive_lines(design: Design) -> Iterator[FactLine]:
     for feature in design.features:
         if not feature.active:
             how = (
-                "the simulated host restarts for it"
+                "the simulated host restarts to activate it"
                 if feature.key
                 else ("it needs a key and a restart during the sweep")
             )
@@ -174,6 +177,6 @@ def _step_text(step: Step, cells: Mapping[str, SweepCell]) -> str:
 
 
 def _block_text(steps: int, first: SweepCell) -> str:
-    """Return what all steps of a block have in common."""
+    """Return the number of steps of a block, and their slow settings and features."""
     slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

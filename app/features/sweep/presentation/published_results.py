@@ -1,4 +1,4 @@
-"""Published tables in the shape of their source, with the results of a sweep and the difference. No I/O."""
+"""Published tables in the layout of their source, with the results of a sweep and the differences. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from widgets.text_utils.text import width_of
 HEADING = "Comparison with published results"
 
 WIDTH = 80
-"""Maximum width of a table in characters if its shape is not named."""
+"""Maximum width of a table in characters, unless the plan sets its kind of rows."""
 
 _GAP = 2
 _OURS = "ours"
@@ -37,12 +37,15 @@ _TIME = re.compile(r"[\d.]+\s*(ns|us|µs|ms|s)", re.ASCII)
 
 
 _Place = tuple[tuple[str, ...], tuple[str, str]]
-"""Place of a figure in its table: the first columns of its row, then the set-up or workload and the kind of its
-column."""
+"""Place of a result in its table.
+
+The first part is the texts of the first columns of its row. The second part is the set-up or workload of its column,
+and the kind of result.
+"""
 
 
 def published_tables(results: Results) -> Iterator[Table]:
-    """Yield a table for each source, in the order of the plan; nothing for a plan without published results."""
+    """Yield a table for each source of published results, in the order of the plan."""
     for source in dict.fromkeys(comparison.figure.source for comparison in results.published):
         comparisons = [comparison for comparison in results.published if comparison.figure.source == source]
         shapes = list(PublishedRows) if results.published_rows is None else [results.published_rows]
@@ -53,9 +56,10 @@ def published_tables(results: Results) -> Iterator[Table]:
 def _table(
     comparisons: Sequence[PublishedComparison], shape: PublishedRows, source: str, order: Sequence[str]
 ) -> Table:
-    """Return the results of a source: each row, and below it those of the sweep and the difference.
+    """Return the table of one source.
 
-    `order` has the workloads of the sweep.
+    Below each published row are a row with the results of the sweep and a row with the differences. `order` contains
+    the workloads of the sweep.
     """
     at = {_place(comparison.figure, shape): comparison for comparison in comparisons}
     workloads = list(dict.fromkeys((*order, *(comparison.figure.column for comparison in comparisons))))
@@ -108,7 +112,7 @@ def _place(figure: PublishedFigure, shape: PublishedRows) -> _Place:
 
 
 def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the column titles; adjacent columns of one workload name it once."""
+    """Yield the column titles. Of adjacent columns of the same workload, only the first names it."""
     before = ""
     for name, kind in columns:
         yield " ".join(filter(None, (name if name != before or not kind else "", kind)))

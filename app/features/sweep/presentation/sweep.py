@@ -32,14 +32,14 @@ def is_single_cell(record: SweepRecord) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixPlace:
-    """A place of the matrix."""
+    """One place of the matrix, in a row and a column."""
 
     text: str
     """Its result, or why there is none."""
     level: float | None = None
-    """Its result relative to the largest of its scale (see `scale_text`); None without a result."""
+    """Its result relative to the largest result on the same scale (see `scale_text`); None without a result."""
     sign: str = " "
-    """One character for its verdict: see `legend`."""
+    """One character for its verdict, which `legend` explains."""
     tone: Tone = Tone.PLAIN
     """Tone of the sign."""
     leads: bool = False
@@ -50,10 +50,10 @@ class MatrixPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixView:
-    """The matrix of set-ups and workloads; the longer side goes down."""
+    """The matrix of set-ups and workloads. Whichever are more, they are the rows."""
 
     corner: str
-    """Title of the results."""
+    """Title of the ranking metric, for the top left corner."""
     down: tuple[str, ...]
     """Titles of the rows."""
     across: tuple[str, ...]
@@ -83,12 +83,12 @@ def legend(rank: Rank) -> str:
 
 
 def workloads_go_down(results: Results) -> bool:
-    """Return whether workloads are the rows of the matrix: the longer side goes down."""
+    """Return whether workloads are the rows of the matrix, because there are more workloads than set-ups."""
     return len(results.columns) > len(results.rows)
 
 
 def matrix(record: SweepRecord, results: Results) -> MatrixView:
-    """Return the matrix: results, or why there is none."""
+    """Return the matrix. Each place has its result, or the reason why there is none."""
     down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     best: dict[str, float] = {}
     for cell_result in results.cells:
@@ -127,12 +127,15 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
 
 
 def _scale_of(results: Results, cell_result: CellResult) -> str:
-    """Return a key of the cells that share a scale: those of a workload, or all for a single configuration."""
+    """Return the key of a cell's scale.
+
+    Each workload has its own scale; for a single configuration, all cells have one.
+    """
     return "" if len(results.rows) == 1 else cell_result.cell.column
 
 
 def scale_text(results: Results) -> str:
-    """Return what the strongest shade, the highest bar and a frame mean."""
+    """Return the meaning of the strongest shade, of the highest bar and of a frame."""
     largest = "the largest" if len(results.rows) == 1 else "the largest of its workload"
     return f"{largest}; [ ] best, or not significantly different from it"
 
@@ -231,7 +234,7 @@ def judgement_text(judgement: VerdictResult) -> str:
 
 
 def rankings(results: Results) -> Iterator[Table]:
-    """Yield a ranking of each measured workload; for a single set-up, one ranking of all its workloads."""
+    """Yield a ranking for each measured workload; for a single set-up, one ranking of all its workloads."""
     if len(results.cells) == 1 and results.saturated:
         return  # a single cell needs no ranking; its search or curve is the result
     for column in results.columns[:1] if len(results.rows) == 1 else results.columns:

@@ -1,4 +1,4 @@
-"""The choices of the Sweep screen: axes with their values, and what the user has ticked. No I/O."""
+"""The choices of the Sweep screen: axes with their values, and the values that the user has ticked. No I/O."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Kind = Literal["array", "setting", "job", "measure"]
 """Kind of an axis: a property of created arrays, a setting, a job field, or an option of the measurement."""
 
 ROLE = "target"
-"""The role of the target in a plan made of choices."""
+"""The role of the target in a plan that is made from the user's choices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +32,13 @@ class DraftValue:
     """A value that can be ticked."""
 
     value: str
-    """The value as in a plan."""
+    """The value as written in a plan."""
     label: str
     """The value for display."""
     now: bool = False
     """Whether it is the present value of the setting or the job."""
     risk: Risk = Risk.NONE
-    """Its highest risk."""
+    """Risk of setting the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Draft:
     address: str
     """The benchmark target: an address, or the path of a scratch file."""
     job: Job
-    """The job, for fields without an axis."""
+    """The job, which sets all fields that no axis varies."""
     profile: str | None = None
     """Name of the job's profile; None for a custom job."""
     drives: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ class Draft:
         return (self.drives, *(self.ticked.get(key) for key in ARRAY_AXES))
 
     def over_arrays(self, wanted: WantedArrays) -> Draft:
-        """Return the choices with arrays that are created from drives as the target."""
+        """Return the choices with a new target: arrays that are created from the wanted drives."""
         kept = {key: values for key, values in self.ticked.items() if key.startswith(("job:", "measure:"))}
         kept.pop(LOAD_AXIS, None)
         kept[LEVEL_AXIS] = (wanted.level.value,)
@@ -122,7 +122,10 @@ class Draft:
         return (*offered, *(value for value in ticked if value not in offered))
 
     def toggle(self, axis: DraftAxis, value: str) -> Draft:
-        """Return the choices with a value ticked, or no longer ticked; a single value replaces the other one."""
+        """Return the choices with a value ticked, or no longer ticked.
+
+        On an axis with a single value, the value replaces the one ticked before.
+        """
         if axis.single:
             values: tuple[str, ...] = (value,)
         elif self.has(axis, value):
@@ -134,7 +137,7 @@ class Draft:
 
     @property
     def varies(self) -> bool:
-        """Whether there is anything to compare, or a load to raise."""
+        """Whether there are values to compare, or a load to raise."""
         if self.drives and LEVEL_AXIS not in self.ticked:
             return False
         several = any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
@@ -151,7 +154,7 @@ LEVEL_AXIS, SPANS_AXIS, LAYOUT_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
 """Keys of the axes of created arrays."""
 
 LOAD_AXIS = "measure:load"
-"""Key of the axis of searches after the matrix."""
+"""Key of the axis that chooses a search after the matrix."""
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
     CLEAN_AXIS: ("no",),
@@ -201,7 +204,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
     (
         "load",
         "Raise the load",
-        "Then find the queue depth at saturation, and the latency at rates up to saturation, with the knee.",
+        "After the runs, find the queue depth at saturation, or also the latency at rates up to saturation.",
         (("", "not"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
     ),
 )
@@ -383,7 +386,7 @@ def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[Dra
 # -- the choices as the text of a plan file ---------------------------------------------------------------------------
 
 _ALONE = {"": "One job", "saturation": "Saturation", "curve": "Throughput against latency"}
-"""Titles of plans that compare nothing, by search."""
+"""Titles of plans that compare nothing, by kind of search."""
 
 
 def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
@@ -430,7 +433,10 @@ def _array_lines(draft: Draft) -> list[str]:
 
 
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
-    """Return the job fields that differ from its profile; with an axis of workloads, only the times."""
+    """Return the lines of the job fields that differ from its profile.
+
+    With an axis of workloads, set only the times.
+    """
     base = profile(draft.profile).job if draft.profile is not None else Job()
     texts, plain = draft.job.texts(), base.texts()
     fields = {key: text for key, text in texts.items() if text != plain[key] and key not in varied}

@@ -1,4 +1,4 @@
-"""Dialogs that choose a sweep: target, job and plan file. Holds the choices and draws nothing."""
+"""The user's choices for a sweep, and the dialogs for target, job and plan file. Displays nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
-    """Return the choices of a target: a scratch file with the value "", block devices, and controllers if wanted."""
+    """Return the possible targets: a scratch file with the value "", block devices, and controllers if wanted."""
     choices = [ChoiceItem(value="", label="scratch file", help="Created for the runs and deleted afterwards: safe.")]
     choices += target_choices.target_items(inventory)
     if controllers:
@@ -49,7 +49,7 @@ def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem
 
 
 def plan_items() -> tuple[ChoiceItem, ...]:
-    """Return the choices of a plan: a file with the value "", then the built-in plans."""
+    """Return the possible plans: a file with the value "", then the built-in plans."""
     choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
     for name, file in plan_files().items():
         plan = load_plan(str(file))
@@ -61,7 +61,7 @@ def plan_items() -> tuple[ChoiceItem, ...]:
 
 
 class PlanChoices(Horizontal):
-    """The present plan, and the dialogs that change it. A subclass draws it."""
+    """Widget with the present plan and the dialogs that change it. A subclass displays the plan."""
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -70,9 +70,9 @@ class PlanChoices(Horizontal):
         self.draft: Draft | None = None
         """The choices; None until a target was found."""
         self.file: SweepPlan | None = None
-        """The opened plan; None while the choices are used."""
+        """The opened plan; None if the plan is made from the choices."""
         self.named: dict[str, str] = {}
-        """Addresses by role that were named here for an opened plan."""
+        """Addresses by role that the user has set for an opened plan."""
         self.axes: tuple[DraftAxis, ...] = ()
         """Axes that can be ticked."""
 
@@ -87,7 +87,7 @@ class PlanChoices(Horizontal):
 
     @property
     def ready(self) -> bool:
-        """Whether there is anything to compare."""
+        """Whether there is a plan to run."""
         return self.file is not None or (self.draft is not None and self.draft.varies)
 
     def plan(self) -> SweepPlan:

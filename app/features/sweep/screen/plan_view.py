@@ -28,7 +28,7 @@ JOINT = "|"
 """Separator between an axis and a value in the key of a row."""
 
 OTHER = "|other"
-"""End of the key of the row for typed values."""
+"""End of the row key of the row that asks for other values."""
 
 STEPS_SHOWN = 40
 """Maximum number of listed steps."""
@@ -50,7 +50,7 @@ def axis_rows(
 
 
 def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
-    """Return how many axes were chosen, and the key that hides or shows the others."""
+    """Return how many axes are selected, and the key that hides or shows the others."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
     if not chosen:
@@ -91,7 +91,7 @@ def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
 
 
 def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
-    """Return the rows of an opened plan: its targets, which can be named here, and its combinations."""
+    """Return the rows of an opened plan: its targets, whose addresses the user can set, and its combinations."""
     rows = [TableRow(key="group:targets", cells=("Targets (press Enter to set one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)

@@ -43,7 +43,7 @@ _PARSERS = {field.key: field.parse for field in FIELDS}
 
 
 class SweepPlanner(PlanChoices):
-    """The choices and the plan of the next sweep. Reads settings, and changes none."""
+    """The choices and the plan of the next sweep. It reads settings without changing any."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-plan")
@@ -95,7 +95,7 @@ class SweepPlanner(PlanChoices):
         self.draft = Draft(address=address, job=job, profile=name)
 
     def replan(self) -> None:
-        """Update both sides. The targets are read again if they or settings have changed."""
+        """Update the axes and the plan. The targets are read again if they or their settings have changed."""
         wanted = self._target_state()
         if wanted != self._read_state:
             self._read_state, self._facts = wanted, None
@@ -131,7 +131,7 @@ class SweepPlanner(PlanChoices):
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
-        self.workers.cancel_group(self, "sweep-survey")  # its plan is outdated
+        self.workers.cancel_group(self, "sweep-survey")  # it assesses an outdated plan
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
@@ -167,7 +167,7 @@ class SweepPlanner(PlanChoices):
         if self.file is not None:
             table.rows, note = file_rows(self.file, self.named), ""
             about = f" {self.file.about}" if self.file.about else ""
-            self._set_heading(f"Plan: {self.file.title}\nn ticks a plan of your own.{about}")
+            self._set_heading(f"Plan: {self.file.title}\nPress n to select your own values.{about}")
         else:
             table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
             note = fold_text(self.axes, draft, folded=self.folded)
@@ -189,7 +189,7 @@ class SweepPlanner(PlanChoices):
         elif axis is None:
             line.say("")
         elif axis.why_not:
-            line.say(f"A sweep cannot change it: {axis.why_not}. {axis.help}", "warning")
+            line.say(f"A sweep cannot change this setting: {axis.why_not}. {axis.help}", "warning")
         else:
             line.say(axis.help, "label")
 

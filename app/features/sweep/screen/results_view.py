@@ -15,7 +15,7 @@ from widgets.text_utils import units
 
 
 def grid(shown: MatrixView) -> MatrixGrid:
-    """Return the matrix for its widget."""
+    """Return the matrix in the form that its widget needs."""
     return MatrixGrid(
         corner=shown.corner,
         columns=shown.across,
@@ -48,7 +48,7 @@ def sweep_progress(record: SweepRecord, now: float, speed: float = 1.0) -> Progr
 
 
 def header_text(record: SweepRecord, now: float, speed: float = 1.0) -> str:
-    """Return a running sweep for the header of every screen: `sweep 12/48 ETA 20 min`."""
+    """Return the progress of a running sweep for the header of every screen: `sweep 12/48 ETA 20 min`."""
     at = record.current.step.number if record.current is not None else record.done
     return f"sweep {at}/{len(record.steps)} ETA {units.duration(round(seconds_left(record, now, speed)))}"
 
@@ -57,7 +57,7 @@ def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) ->
     """Return the state of a sweep in a sentence, with its tone."""
     if not running:
         text, tone = ending_text(record)
-        return f"{text}{' c goes on.' if record.todo else ''}", TONES[tone]
+        return f"{text}{' Press c to continue.' if record.todo else ''}", TONES[tone]
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if stopping:
         return f"STOPPING after {done}: restoring the settings", "warning"

@@ -1,4 +1,4 @@
-"""The Sweep screen: plan, start, watch and read a sweep."""
+"""The Sweep screen: plan, start and watch a sweep, and show its results."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from app.tui.base import WorkbenchScreen
 
 
 class SweepScreen(WorkbenchScreen):
-    """Screen with the planner or with the present sweep; one of them is visible."""
+    """Screen that shows either the planner or the present sweep."""
 
     NAME: ClassVar[str] = "sweep"
 
     def __init__(self) -> None:
         super().__init__()
         self.watching: bool | None = None
-        """Whether the sweep is visible, not the planner; None before the first display."""
+        """Whether the sweep is visible instead of the planner; None before the first display."""
         self._pending = False
 
     def body(self) -> ComposeResult:
@@ -33,7 +33,7 @@ class SweepScreen(WorkbenchScreen):
 
     @property
     def place(self) -> str:
-        """The name that selects the keys: it depends on whether a visible sweep is running."""
+        """The name that selects the keys. It depends on whether a sweep is visible, and whether it is running."""
         if not self.watching:
             return super().place
         return "sweep-running" if self._controller.running else "sweep-over"

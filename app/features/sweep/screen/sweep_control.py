@@ -41,9 +41,9 @@ class SweepController(BackgroundWork):
         self.follower: Follower | None = None
         """Follower of the sweep; None before there is one."""
         self.stopping = False
-        """Whether it was asked to stop."""
+        """Whether the sweep was asked to stop."""
         self.wanted: WantedArrays | None = None
-        """Drives on which the planner is to compare levels; None once it has taken them."""
+        """Drives on which the planner should compare levels; None once the planner has them."""
 
     @property
     def running(self) -> bool:
@@ -70,7 +70,10 @@ class SweepController(BackgroundWork):
         return self._app.options.sweep_speed if self._app.workbench.simulated else None
 
     async def begin(self, plan: SweepPlan, named: Mapping[str, str], seed: int) -> bool:
-        """Plan again, ask, record the design and start it; return whether it runs. Shows any error."""
+        """Read the targets, ask for confirmation, record the design and start the sweep; return whether it runs.
+
+        Errors are shown to the user.
+        """
         from app.features.sweep.engine.plan_expansion import expand
         from app.features.sweep.engine.risk_assessment import assess_risk
         from app.features.sweep.engine.targets import inspect_targets
@@ -137,7 +140,9 @@ class SweepController(BackgroundWork):
         """Return the function that starts a sweep's process. Raises RefusedError in read-only mode."""
         hand_over = self._app.options.hand_over
         if hand_over is None:
-            raise RefusedError("A sweep cannot be started here.", hint="Start raidbench without --read-only.")
+            raise RefusedError(
+                "A sweep cannot be started in read-only mode.", hint="Start raidbench without --read-only."
+            )
         return hand_over
 
     async def _hand_over(self, folder: Path) -> bool:
@@ -246,7 +251,7 @@ class SweepController(BackgroundWork):
             await self._restore_sweep(folder)
 
     async def _restore_sweep(self, folder: Path) -> None:
-        """Restore the settings of an interrupted sweep, in this process: it takes seconds."""
+        """Restore the settings of an interrupted sweep, in this process, because that takes only seconds."""
         from app.features.sweep.engine.runner import SweepRunner
         from app.features.sweep.screen.results_view import state_text
 

@@ -58,11 +58,11 @@ def _picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 LATENCY_FROM = 30
-"""Screen height in lines from which latency has a graph of its own."""
+"""Minimum screen height in lines at which latency has its own graph."""
 
 
 class SweepWatch(Vertical):
-    """A sweep as read from its log; changes nothing."""
+    """View of a sweep from its log, which changes nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-run")
@@ -73,7 +73,7 @@ class SweepWatch(Vertical):
         self._published: tuple[Table, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """Compose the matrix with its cell, the graphs of the running step, and the findings."""
+        """Compose the matrix with the selected cell, the graphs of the running step, and the findings."""
         with Pane("Sweep", id="sweep-shown"):
             yield Matrix(id="sweep-matrix")
             yield ShadeScale(id="sweep-scale")
@@ -186,7 +186,7 @@ class SweepWatch(Vertical):
         table.columns, table.rows = columns(ranked), rows(ranked)
 
     def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
-        """Show the first graph of Explore at the end; during a step, drawing would disturb the measurement."""
+        """Show the first graph of Explore after the end. During a step, drawing would disturb the measurement."""
         view = self.query_one(PlotWorker)
         view.display = not running and bool(record.ended)
         if view.display:
