@@ -195,7 +195,7 @@ def test_it_begins_with_the_first_free_array(looked: dict[str, str]) -> None:
 
 @pytest.mark.long
 def test_with_nothing_ticked_it_says_what_to_do(looked: dict[str, str]) -> None:
-    assert "Tick two values" in looked["r"]
+    assert "Select two values" in looked["r"]
 
 
 def test_a_plan_that_comes_along_is_opened_and_left(looked: dict[str, str]) -> None:

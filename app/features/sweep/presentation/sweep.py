@@ -136,8 +136,8 @@ def _scale_of(results: Results, cell_result: CellResult) -> str:
 
 def scale_text(results: Results) -> str:
     """Return the meaning of the strongest shade, of the highest bar and of a frame."""
-    largest = "the largest" if len(results.rows) == 1 else "the largest of its workload"
-    return f"{largest}; [ ] best, or not significantly different from it"
+    largest = "the highest" if len(results.rows) == 1 else "the highest of its workload"
+    return f"{largest}; [ ] best, or tied with it"
 
 
 def _completed_runs(record: SweepRecord) -> Counter[str]:
