@@ -92,7 +92,7 @@ def status_of(way: str, folder: Path) -> int:
     words, yes = COMMANDS[way]
     program = argv("--demo", "--demo-speed", "1000", *words)
     environment = {"PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder)}
-    return _talk(program, ("? [y/N]", "? Type ", "? Type yes"), f"{yes}\n" * KEYS, "\n", environment)[0]
+    return _talk(program, ("? [y/N]", " Type "), f"{yes}\n" * KEYS, "\n", environment)[0]
 
 
 def _talk(program: list[str], asked: Sequence[str], ahead: str, then: str, env: Mapping[str, str]) -> tuple[int, str]:

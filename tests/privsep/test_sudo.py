@@ -169,7 +169,7 @@ def test_a_comparison_of_settings_puts_the_old_one_back(
 
     done = nobody(HELPER, "ab", f"block:{device.name}", "read_ahead_kb=512", *READS, "--pairs", "2", "--yes")
 
-    assert ("Read-ahead is" in done.stderr, read_ahead(device)) == (True, before)
+    assert ("Read-ahead was restored to" in done.stderr, read_ahead(device)) == (True, before)
 
 
 def test_a_password_that_nobody_can_type_leaves_raidbench_without_root(nobody: Nobody, device: Loop) -> None:
