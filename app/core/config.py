@@ -45,10 +45,7 @@ class Config:
     profile: str = "randread-4k"
     """The job profile that is used if the user names none."""
     firmware_queries: bool = True
-    """Whether to query MegaRAID controllers directly if no tool manages them.
-
-    If False, their management node is never opened.
-    """
+    """Whether to query MegaRAID controllers directly if no tool manages them; if not, their node is never opened."""
     lend_in_use: bool = False
     """Whether programs of users may read devices in use, including files. Only the root helper uses this key."""
     steady_cap: int = 1800

@@ -251,7 +251,7 @@ def test_what_was_kept_stays_decided_whatever_another_user_announces(tmp_path: P
 
 def test_an_intent_that_does_not_read_back_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "read_records", lambda file: [])
-    with pytest.raises(StorageError, match=r"cannot be read again\. Nothing was changed"):
+    with pytest.raises(StorageError, match=r"cannot be read after writing it\. Nothing was changed"):
         of_janes(tmp_path).write_intent("c1", Path(SESSION), on_trial())
 
 

@@ -64,7 +64,7 @@ def compare(shown: ShownTerminal, shoot: Shoot) -> None:
     shown.step("B", "Number of pairs")
     shown.step("j", "quick")
     shown.keys("\r")
-    shown.answer("y", "is no")
+    shown.answer("y", "restored to none")
     patiently(shown, lambda: "e1 has ended" in shown.text, "the verdict")
     shown.rest(2)
     if "Explore ·" in shown.text:  # whoever watched to the end is shown the picture at once
@@ -84,7 +84,7 @@ def sweep(shown: ShownTerminal, shoot: Shoot) -> None:
     shown.rest()
     shoot("sweep", "A sweep is ticked, and the plan it makes")
     shown.keys("r")
-    shown.answer("y", "Begin")
+    shown.answer("y", "> Start")
     shown.wait_for("RUNNING")
     patiently(shown, lambda: not re.search(r"RUNNING|sweep \d+/\d+", shown.text), "the end of the sweep")
     shown.rest(3)

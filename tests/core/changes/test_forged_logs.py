@@ -207,5 +207,5 @@ async def test_a_setting_that_this_version_does_not_know_is_no_device_that_is_go
         UnknownSettingError, match="this version of raidbench does not know its setting read_behind_kb"
     ) as told:
         await stage.changer.undo(stage.read(key="read_behind_kb"))
-    assert "version that set it" in told.value.hint
+    assert "Undo the change with the version of raidbench that made it" in told.value.hint
     assert stage.host.written == []
