@@ -121,7 +121,7 @@ class MdArray:
 
     @property
     def missing(self) -> int:
-        """Number of members whose data must be reconstructed: 1 for a new RAID 5 until its last one has recovered."""
+        """Number of members whose data must be reconstructed: 1 while a new RAID 5 builds its last member."""
         return int(self.work == "recover")
 
     def begin(self, work: str, now: float) -> None:
@@ -184,7 +184,7 @@ class MdArray:
         return texts
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
-        """Write to a file of its `md` folder. `now`: the simulated time.
+        """Write `text` to the file `key` of the array's `md` folder. `now`: the simulated time.
 
         Raises ToolFailedError if the kernel refuses the value.
         """

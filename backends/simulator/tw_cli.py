@@ -17,7 +17,7 @@ from backends.simulator.tool_output import SimulatedOutput
 
 _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
 _SWITCHES = {"cache": "write", "autoverify": "verify", "qpolicy": "queues"}
-"""Attributes of a unit by name of the setting in tw_cli, for settings that are on or off."""
+"""Attributes of `SimulatedUnit`, by tw_cli's name of the setting, for settings that are on or off."""
 _ASKS = ("cache", "storsave")
 """Settings that require `quiet`, according to the usage."""
 

@@ -31,7 +31,7 @@ class RunCounters:
     squares: float = 0.0
     """Sum of the squared latencies."""
     bins: Counter[int] = field(default_factory=Counter)
-    """Requests by latency bucket."""
+    """Number of requests in each latency bucket."""
     rates: list[float] = field(default_factory=list)
     """IOPS of each interval."""
 

@@ -223,7 +223,7 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
 
 
 def _sequence_number(name: str, made: int) -> str:
-    """Return the kernel's sequence number of a disk. It is different for each disk that reuses a name."""
+    """Return the kernel's sequence number of a disk. It differs between disks that have had the same name."""
     major, minor = scsi_number(name)
     return str(10 + major + minor // 16 + 1000 * made)
 
@@ -298,7 +298,7 @@ def _put_path(
 
 
 def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
-    """Add an md array and its links to the members."""
+    """Add an md array and the links to its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
     put_stacked(
@@ -372,7 +372,10 @@ def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
 
 
 def _blocks(volume: LvmVolume) -> dict[str, str]:
-    """Return the block size files of a writecache volume: its own block size (dm-writecache.c, writecache_io_hints)."""
+    """Return the sysfs files with the block sizes of a volume that has a writecache; {} for other volumes.
+
+    The block size is that of the cache (dm-writecache.c, writecache_io_hints).
+    """
     if volume.kind != "writecache":
         return {}
     return dict.fromkeys(("logical_block_size", "physical_block_size"), str(volume.chunk_bytes))

@@ -75,6 +75,6 @@ FAULTS: Sequence[InjectedFault] = (
 
 
 def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
-    """Return the faults of a fleet by host, evenly spread over its list and on fewer than half of the hosts."""
+    """Return the faults by host name. Fewer than half of the hosts have one; they are evenly spread over the list."""
     faults = FAULTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (index + 1) // (len(faults) + 1)]: fault for index, fault in enumerate(faults)}
