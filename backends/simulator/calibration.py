@@ -84,7 +84,7 @@ class CardType:
     parity_efficiency: float
     """Share of the drives' speed that is left if read-modify-write does not use the cache."""
     alone_us: float
-    """Latency of a single request that the controller adds to the latency of the drive."""
+    """Latency that the controller adds to the latency of the drive, for a single request."""
     write_back_alone_us: float
     """Latency of a cached write."""
     read_mbps: float

@@ -185,7 +185,7 @@ class SimulatedCard:
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
     def layout(self, volume: Volume, now: float) -> WorkloadTarget:
-        """Return a virtual drive as a target of the load model, with its policies and members at the time `now`."""
+        """Return a virtual drive as a load-model target, with its effective policies and its members at the time `now`."""
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)

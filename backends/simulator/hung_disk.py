@@ -18,10 +18,10 @@ SECONDS = 60.0
 """Seconds after which the hung disk responds again."""
 
 STATE = "hung"
-"""Fault of a host with a hung disk. `hung:sdn` selects a disk other than the default."""
+"""Name of the fault that makes a disk hang. `hung:sdn` selects a disk other than the default."""
 
 SLOW_STATE = "slow-disk"
-"""Fault of a host with a slow disk. `slow-disk:sdn` selects a disk other than the default."""
+"""Name of the fault that makes a disk slow. `slow-disk:sdn` selects a disk other than the default."""
 
 SLOWER = 1.3
 """Factor by which requests of the slow disk take longer."""
@@ -71,7 +71,7 @@ def rejected_devices(args: Sequence[str]) -> frozenset[str]:
 
 
 def disk_and_arrays(rack: Rack, disk: str) -> frozenset[str]:
-    """Return the kernel names of the disk and of all arrays on it."""
+    """Return the kernel names of a disk and of all arrays on it."""
     arrays = {name for name, array in rack.md.items() if any(member.name == disk for member in array.members)}
     return frozenset({disk, *arrays})
 

@@ -111,7 +111,7 @@ class MdArray:
 
     @property
     def now(self) -> str:
-        """Current level. During a reshape, a RAID 0 is a RAID 4 without its parity drive."""
+        """Current RAID level. While a RAID 0 is being reshaped, it is a RAID 4 without its parity drive."""
         return "raid4" if self.level == "raid0" and self.work else self.level
 
     @property
@@ -139,7 +139,7 @@ class MdArray:
             self.work, self.old_chunk = "", 0
 
     def files(self, now: float) -> dict[str, str]:
-        """Return the files of its `md` folder in Linux 6.1."""
+        """Return the files of the array's `md` folder in Linux 6.1, by name."""
         total, missing = self.component_kib * 2, self.missing + (self.now == "raid4")
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
@@ -231,7 +231,7 @@ class MdArray:
             raise invalid_argument(text)
 
     def stat_lines(self, now: float) -> list[str]:
-        """Return its lines in /proc/mdstat."""
+        """Return the lines of the array in /proc/mdstat."""
         letters = {"write_mostly": "(W)"}
         members = [
             f"{member.name}[{slot}]{''.join(letters.get(flag, '') for flag in member.flags)}"

@@ -66,7 +66,7 @@ class MdRequest:
 
     @property
     def level(self) -> str:
-        """Level by its kernel name."""
+        """RAID level, by the kernel's name."""
         word = self.options.get("level", "raid1")
         return _LEVELS.get(word, word)
 
@@ -201,7 +201,7 @@ def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
 
 
 def _member_bytes(rack: Rack, name: str) -> int | None:
-    """Return the size in bytes of a device that can be a member; None if it cannot, or does not exist."""
+    """Return the size in bytes of a device that can be a member of an array; None for any other or unknown device."""
     if (array := rack.md.get(name)) is not None:
         return array.size_bytes
     drive = rack.drive(name)

@@ -32,7 +32,7 @@ Cards = Sequence[SimulatedThreeware]
 
 
 def question(args: Sequence[str]) -> str:
-    """Return the question before a deletion, or ""."""
+    """Return the question that tw_cli asks before a deletion, or an empty string for other commands."""
     if len(args) == 2 and _UNIT.fullmatch(args[0]) and args[1] == "del":
         return (
             f"Deleting {args[0]} will cause the data on the unit to be permanently lost.\n"

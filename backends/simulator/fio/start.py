@@ -66,10 +66,10 @@ def start_fio(
     ended: Callable[[], None] = lambda: None,
     worn: Callable[[int], None] = lambda number: None,
 ) -> SimulatedFio:
-    """Start fio on the jobs in `text`, a job file. What the jobs overwrite on the host, or create, changes immediately.
+    """Start fio on the job file `text`. Contents that the jobs overwrite, and their scratch files, change immediately.
 
-    `counts` collects the I/O to the disks. `ended` is called at the end, `worn` with a controller's number when its
-    battery fails.
+    `counts` collects the I/O to the disks. `ended` is called at the end of fio. `worn` is called with the number of a
+    controller when its battery fails.
     """
     targets: list[SimulatedTarget] = []
     for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):

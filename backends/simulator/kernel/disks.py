@@ -154,7 +154,7 @@ def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
 
 
 def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
-    """Add a MegaRAID virtual drive with its partitions and mount."""
+    """Add a MegaRAID virtual drive with its partitions and mounted filesystem."""
     address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
     maker, product = _scsi_names(card)
     extra = {
@@ -364,7 +364,7 @@ def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
 
 
 def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
-    """Yield the nodes in an order in which each one follows those that it is built on."""
+    """Yield the nodes in an order in which each node follows the nodes that it is built on."""
     left = {node.kernel: node for node in nodes}
     while left:
         ready = [name for name, node in left.items() if not left.keys() & node.slaves]

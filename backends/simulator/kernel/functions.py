@@ -10,7 +10,7 @@ from backends.simulator.rack import Rack
 from backends.values import dataclass
 
 AHCI_HOST = 8
-"""SCSI host number of the mainboard's first SATA port. SATA drives at an HBA use it as the number of the HBA."""
+"""SCSI host number of the mainboard's first SATA port or, if the SATA drives are attached to an HBA, of this HBA."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

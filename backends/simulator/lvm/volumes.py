@@ -209,7 +209,7 @@ class LvmVolume:
         return max(self.settings.get("migration_threshold", 2048), 8 * self.chunk_bytes // 512)
 
     def nodes(self, now: float) -> tuple[DmNode, ...]:
-        """Return its device-mapper devices, the volume itself first."""
+        """Return the device-mapper devices of the volume, beginning with the volume itself."""
         if self.kind in CACHED:
             return tuple(self._cached_nodes(now))
         if self.kind == "linear":
@@ -301,7 +301,7 @@ class LvmVolume:
         return kinds.get(self.kind, 1)
 
     def extents_on(self, device: str) -> int:
-        """Return the number of its extents on a physical volume."""
+        """Return the number of the volume's extents on the physical volume `device`."""
         share = -(-self.size_bytes // EXTENT // self.data_images)
         data_extents = (share + (self.kind in RAIDS)) * self.places.count(device)
         return data_extents + (self.fast_bytes // EXTENT if self.fast_place == device else 0)

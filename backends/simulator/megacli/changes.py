@@ -79,7 +79,10 @@ class UsageError(Exception):
 
 
 def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[str]) -> list[str]:
-    """Run `-LDSetProp VALUE`. Raises UsageError if it is unknown, and RefusalError if the firmware refuses it."""
+    """Run `-LDSetProp VALUE` on virtual drives.
+
+    Raises UsageError if the value is unknown, and RefusalError if the firmware refuses it.
+    """
     lines: list[str] = []
     for volume in volumes:
         on_volume = f"on Adapter {card.number}, VD {volume.number} (target id: {volume.number})"
@@ -156,7 +159,7 @@ def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> lis
 
 
 def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list[str]:
-    """Run `-CfgLdDel`. Raises RefusalError if the firmware refuses it."""
+    """Run `-CfgLdDel`, which deletes a virtual drive. Raises RefusalError if the firmware refuses this."""
     firmware_rules.delete(rack, card, number, force=force)
     return [f"Adapter {card.number}: Deleted Virtual Drive-{number}(target id-{number})"]
 

@@ -35,7 +35,7 @@ def _change_firmware(rack: Rack) -> None:
 
 
 def _change_smart(rack: Rack, **values: Any) -> None:
-    """Change the first Smart Array or Adaptec controller."""
+    """Set fields of the first Smart Array or Adaptec controller to the given values."""
     for tool, (first, *others) in list(rack.smart.items())[:1]:
         rack.smart[tool] = (replace(first, **values), *others)
 
