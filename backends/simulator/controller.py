@@ -104,8 +104,7 @@ class SimulatedCard:
     slow: float = 0.0
     """Duration of the controller's long commands in seconds."""
     fails_after: float | None = None
-    """Total run time of fio jobs in seconds after which the battery fails, for a demonstration; None if it never fails.
-    """
+    """Total run time of fio jobs in seconds after which the battery fails, for a demonstration; None for never."""
     strip_minimum: int = 8192
     """Smallest strip size in bytes."""
     strip_maximum: int = 1 << 20
@@ -185,7 +184,7 @@ class SimulatedCard:
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
     def layout(self, volume: Volume, now: float) -> WorkloadTarget:
-        """Return a virtual drive as a load-model target, with its effective policies and its members at the time `now`."""
+        """Return a virtual drive as a target of the load model, with its effective policies and members at `now`."""
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)

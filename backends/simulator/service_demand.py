@@ -41,8 +41,7 @@ class Demand:
     """Demand of one request: microseconds at each station, and the latency with nothing else in flight."""
 
     stations: tuple[float, ...]
-    """Time in microseconds at each station: controller's processor, all drives together and link; for an md mirror,
-    each drive."""
+    """Microseconds at each station: controller's processor, all drives together, link; for an md mirror, each drive."""
     alone: float
     """Latency in microseconds with nothing else in flight."""
     drives: float
@@ -311,7 +310,7 @@ def _with_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand,
 
 
 def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
-    """Return the drive operations of an array with parity: per read, the reads; per write, the reads and the writes."""
+    """Return the drive operations of an array with parity: drive reads per read, drive reads and writes per write."""
     parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
     again = (1 + parity) * (1 - full)

@@ -95,8 +95,7 @@ class SimulatedTarget:
         self.expected = expected
         """Predicted performance."""
         self.share = 1.0
-        """Share of the predicted performance that this section gets if other sections use the device at the same time.
-        """
+        """Share of the predicted performance for this section if other sections use the device at the same time."""
         self.device = device
         """Kernel name of the disk."""
         self._amount = amount

@@ -20,8 +20,7 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
     "arrays": arrays_rack,
     "ssds": ssds_rack,
 }
-"""Functions that return a simulated host in its initial state, by name of the host. Their argument is the host's clock.
-"""
+"""Functions that return a simulated host in its initial state, by name of the host. They take the host's clock."""
 
 
 def apply_states(rack: Rack, states: Iterable[str]) -> None:
