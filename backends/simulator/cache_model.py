@@ -52,7 +52,7 @@ class _Driver:
 
 
 _DRIVERS: Mapping[CacheKind, _Driver] = {
-    # Estimates.
+    # These values are estimates.
     CacheKind.DM_CACHE: _Driver(read_us=2.5, write_us=2.5, read_alone_us=5, write_alone_us=5),
     # From 2,759 MiB/s with 4 KiB blocks on a RAM disk (Linux commit dcd195071f22). The latency is an estimate.
     CacheKind.WRITECACHE: _Driver(read_us=1.4, write_us=1.4, read_alone_us=5, write_alone_us=5),

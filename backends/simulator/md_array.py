@@ -75,7 +75,7 @@ class MdArray:
     bitmap: bool = True
     """True if it has a write-intent bitmap."""
     limits: dict[str, int] = field(default_factory=dict)
-    """Its own resync limits in KiB/s."""
+    """Resync limits that were set for this array, in KiB/s, as `sync_speed_min` and `sync_speed_max`."""
     safe_mode_ms: int = SAFE_MODE_MS
     """Milliseconds after the last write until the array is marked clean."""
     stripes: dict[str, int] = field(default_factory=dict)

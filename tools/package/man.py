@@ -210,7 +210,7 @@ def _key(name: str, default: object) -> str:
 
 def _shown(value: object) -> str:
     if isinstance(value, str | bool | int | tuple):
-        return json.dumps(value)  # the same syntax in TOML
+        return json.dumps(value)  # JSON and TOML write these types in the same way
     return "{}"
 
 

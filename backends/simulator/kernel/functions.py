@@ -54,7 +54,7 @@ SLOT = {
     "max_link_width": "8",
     "irq": "16",
 }
-"""Sysfs files of every PCI adapter, about its slot and interrupt."""
+"""Sysfs files about slot and interrupt, which have the same values for every PCI adapter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

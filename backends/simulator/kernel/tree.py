@@ -85,7 +85,7 @@ def put_disk(
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"logical_block_size": str(sector), "physical_block_size": str(sector)}
-    if name.startswith(("sd", "nvme")):  # drivers with a timeout handler
+    if name.startswith(("sd", "nvme")):  # only these drivers have a timeout handler
         queue["io_timeout"] = "30000"
     queue |= {"nr_requests": extra["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)

@@ -165,7 +165,7 @@ def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list
 
 
 def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list[str]:
-    """Run `-CfgLDAdd -R5[245:1,...] WT ...` or `-CfgSpanAdd -R10 -Array0[...] ...`.
+    """Create a virtual drive with `-CfgLDAdd -R5[245:1,...] WT ...` or `-CfgSpanAdd -R10 -Array0[...] ...`.
 
     Raises UsageError for unknown arguments, and RefusalError if the firmware refuses the virtual drive.
     """

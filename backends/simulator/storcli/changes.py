@@ -154,7 +154,7 @@ def _set_property(card: SimulatedCard, name: str, value: str, more_args: list[st
 
 
 def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
-    """Run `add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`.
+    """Create a virtual drive with `add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`.
 
     Raises CommandSyntaxError for unknown arguments, and RefusalError if the firmware refuses the virtual drive.
     """

@@ -188,7 +188,7 @@ def _supported(card: SimulatedCard) -> Data:
             **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
             **dict.fromkeys(("Alarm Control", "BBU", "Spanning", "Dedicated Hot Spare"), "Yes"),
             **dict.fromkeys(("Foreign Config Import", "Global Hot Spares"), "Yes"),
-            # A controller that refuses such changes need not report this beforehand: here, its row is missing.
+            # A controller may refuse such changes without announcing it: this one leaves the row out.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
             "Support JBOD": yes_no(card.jbod),
             "Support Perf Tuning": yes_no("93" in card.product),
