@@ -32,7 +32,10 @@ JSON = "application/vnd.pypi.simple.v1+json"
 
 
 def configured_index(environment=os.environ):
-    """Return the index that environment variables or files configure for uv or pip, by precedence; "" if none."""
+    """Return the package index that environment variables or files configure for uv or pip.
+
+    The first one by precedence is returned, or "" if none is configured.
+    """
     variables = ("UV_DEFAULT_INDEX", "UV_INDEX_URL")
     indexes = [environment.get(name) for name in variables]
     indexes += [_of_uv(file) for file in _files(environment, "uv", "uv.toml")]
@@ -70,7 +73,10 @@ def _of_pip(file):
 
 
 def get(address, accept="*/*"):
-    """Return the bytes at an address, the final address and the content type. Raises OSError if the request fails."""
+    """Download an address. Return the bytes, the final address and the content type.
+
+    Raises OSError if the request fails.
+    """
     parts = urllib.parse.urlsplit(address)
     bare = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
     request = urllib.request.Request(bare, headers={"Accept": accept, "User-Agent": "raidbench-setup"})
@@ -106,7 +112,7 @@ def wheels(index):
 
 
 def fitting(names, version):
-    """Return the file name of the wheel of a version for this machine. Raises LookupError if there is none."""
+    """Return the one of the wheels `names` that has this version and fits this machine, or raise LookupError."""
     libc = "manylinux" if platform.libc_ver()[0] == "glibc" else "musllinux"
     ours = [name for name in sorted(names) if name.startswith(f"uv-{version}-") and name.endswith(".whl")]
     for name in ours:
@@ -116,15 +122,16 @@ def fitting(names, version):
 
 
 def locked(file):
-    """Return the locked version of uv and the set of allowed hashes of its wheels."""
+    """Return the version of uv that a lock file pins, and the set of allowed hashes of its wheels."""
     tokens = file.read_text().replace("\\", " ").split()
     return tokens[0].partition("==")[2], {token.partition("sha256:")[2] for token in tokens[1:]}
 
 
 def get_uv(index, lock, to):
-    """Write the program to `to`.
+    """Download uv from the package index `index`, and write the program to the file `to`.
 
-    Raises OSError if a request or the writing fails, LookupError if no wheel fits, ValueError for a wrong hash.
+    `lock`: the file that pins the version and the hashes. Raises OSError if a request or the writing fails, LookupError
+    if no wheel fits, ValueError for a wrong hash.
     """
     version, hashes = locked(lock)
     addresses = wheels(index)

@@ -78,7 +78,7 @@ class BcacheDevice:
         return int(self.values.get(key, _NUMBERS[key][0]))
 
     def files(self, counts: CacheCounts) -> dict[str, str]:
-        """Return the files of its `bcache` folder. `counts`: contents and counters of its cache."""
+        """Return the files of the device's `bcache` folder, by name. `counts`: contents and counters of the cache."""
         settings = {key: str(self.number(key)) for key in _NUMBERS if key not in _OF_SET}
         # The kernel prints this size in a short format such as `4.0M`, but accepts bytes.
         settings["sequential_cutoff"] = human(self.number("sequential_cutoff"))
@@ -104,7 +104,7 @@ class BcacheDevice:
         }
 
     def set_files(self) -> dict[str, str]:
-        """Return the files of its cache set's folder."""
+        """Return the files in the folder of the device's cache set, by name."""
         return {
             **{key: str(self.number(key)) for key in _OF_SET},
             "block_size": human(BLOCK_BYTES),
@@ -116,7 +116,7 @@ class BcacheDevice:
         }
 
     def write(self, key: str, text: str) -> None:
-        """Write to a file in one of its folders. Raises ToolFailedError if the kernel refuses the value."""
+        """Write `text` to the file `key` of device or cache set. Raises ToolFailedError if the kernel refuses it."""
         name = key.rpartition("/")[2]
         if name in _WORDS and text in _WORDS[name]:
             self.values[name] = text
@@ -142,5 +142,5 @@ def human(value: int) -> str:
 
 
 def _choice(word: str, choices: tuple[str, ...]) -> str:
-    """Return all legal values of a setting, with the effective one in brackets."""
+    """Return the legal values `choices` of a setting as one text, with the effective value `word` in brackets."""
     return " ".join(f"[{name}]" if name == word else name for name in choices)

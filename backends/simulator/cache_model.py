@@ -1,7 +1,7 @@
-"""Load model of dm-cache, dm-writecache and bcache: time that requests take on slow device and cache. No I/O.
+"""Load model of dm-cache, dm-writecache and bcache: the time that requests take on slow device and cache. No I/O.
 
-docs/dev/simulation.md explains the model. Values are rules of a driver or published measurements, unless marked as
-estimates.
+docs/dev/simulation.md explains the model. Its constants come from the code of the drivers or from published
+measurements, unless they are marked as estimates.
 """
 
 from __future__ import annotations
@@ -33,16 +33,17 @@ _FULL = 0.995
 """Share of unwritten data in a writecache above which a write waits until a block has been written out."""
 
 _DRAINED = 0.5
-"""Share of the slow part's time that writing out takes while a job also uses the slow part. An estimate."""
+"""Share of the slow device's time that is spent on writing out dirty data while a job also uses that device. An
+estimate."""
 
 
 _FAST_STATION = 2
-"""Index of the fast part among the stations of a demand. The driver has index 0, the slow part 1."""
+"""Index of the fast device in `Demand.stations`. Index 0 is the driver, and index 1 the slow device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Driver:
-    """Microseconds that a driver takes per read and write: processor time, and latency added to a single request."""
+    """Microseconds that a cache driver adds per read and write: processor time, and latency of a single request."""
 
     read_us: float
     write_us: float
@@ -51,7 +52,7 @@ class _Driver:
 
 
 _DRIVERS: Mapping[CacheKind, _Driver] = {
-    # Estimates.
+    # These values are estimates.
     CacheKind.DM_CACHE: _Driver(read_us=2.5, write_us=2.5, read_alone_us=5, write_alone_us=5),
     # From 2,759 MiB/s with 4 KiB blocks on a RAM disk (Linux commit dcd195071f22). The latency is an estimate.
     CacheKind.WRITECACHE: _Driver(read_us=1.4, write_us=1.4, read_alone_us=5, write_alone_us=5),
@@ -71,17 +72,17 @@ class CacheFlow:
     write_hits: float
     """Writes whose block is cached."""
     fast_reads: float
-    """Reads that the fast part serves; the slow part serves the other reads."""
+    """Reads that the fast device (the cache) serves; the slow device serves the other reads."""
     fast_writes: float
-    """Writes to the fast part."""
+    """Writes that go to the fast device."""
     slow_writes: float
-    """Writes that must reach the slow part before they complete."""
+    """Writes that must reach the slow device before they complete."""
     read_fills: float = 0.0
     """Reads that load a block into the cache."""
     write_fills: float = 0.0
     """Writes that add a block to the cache."""
     dirties: float = 0.0
-    """Writes that leave data in the cache that the slow part does not have yet."""
+    """Writes that leave data in the cache that are not on the slow device yet."""
     drops: float = 0.0
     """Writes that discard the cached block."""
     bypassed: bool = False
@@ -144,7 +145,7 @@ def cache_flow(cache: CachedBy, region: int, work: IoPattern) -> CacheFlow:
 
 
 def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
-    """Return True if requests or streams exceed bcache's cutoff and so bypass the cache (check_should_bypass)."""
+    """Return True if requests or streams are so long that bcache bypasses the cache (check_should_bypass)."""
     if not cache.cutoff_bytes:
         return False
     return work.mean_bytes >= cache.cutoff_bytes or (work.sequential and region > cache.cutoff_bytes)
@@ -153,7 +154,10 @@ def _is_stream(cache: CachedBy, region: int, work: IoPattern) -> bool:
 def cached_demands(
     layout: WorkloadTarget, work: IoPattern
 ) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
-    """Return the demands of a read and a write at driver, slow and fast part, and the cache hits; None if uncached."""
+    """Return the demand of a read, the demand of a write, and the cache hits of reads and of writes; None if uncached.
+
+    The stations of both demands are the driver, the slow device and the fast device.
+    """
     cache = layout.cache
     if cache is None:
         return None
@@ -194,7 +198,7 @@ def cached_demands(
 def _part_demands(
     cache: CachedBy, work: IoPattern, region: int, flow: CacheFlow
 ) -> tuple[Demand, Demand, Demand, Demand]:
-    """Return the demands of a read and a write on the slow part, and of a read and a write on the fast part."""
+    """Return four demands: of a read and a write on the slow device, and of a read and a write on the fast device."""
     on_region = replace(work, region_bytes=region)
     slow_read, slow_write = disk_demands(cache.slow, on_region)
     if flow.full:
@@ -205,7 +209,10 @@ def _part_demands(
 
 
 def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float, float]:
-    """Return the times for loading a block: of the fast part, and of the slow part in addition to the request."""
+    """Return the microseconds that loading a block into the cache takes on the fast and on the slow device.
+
+    The time on the slow device is in addition to the request itself.
+    """
     if cache.kind is CacheKind.WRITECACHE:
         return 0.0, 0.0
     size = max(cache.block_bytes, round(work.mean_bytes))
@@ -218,10 +225,10 @@ def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float
 
 
 def write_out_rate(cache: CachedBy, region: int, *, shared: bool) -> float:
-    """Return the bytes written out per second. `shared`: True if a job uses the slow part, too.
+    """Return how fast the cache writes dirty data to the slow device, in bytes per second.
 
-    Data are written out in order of position. The closer together the data are, the more sequential this is. The gain
-    is an estimate.
+    `shared`: True if a job uses the slow device at the same time. Data are written out in order of position: the closer
+    together they are, the more sequential the writes. The gain from this is an estimate.
     """
     size = cache.block_bytes
     small = IoPattern(read_share=0.0, region_bytes=region, sizes=((size, 1.0),))

@@ -10,7 +10,7 @@ from backends.simulator.zfs_model import pool_flow
 from backends.values import dataclass
 
 Moved = tuple[int, int, int, int]
-"""Reads, bytes read, writes, bytes written."""
+"""What a job transferred: number of reads, bytes read, number of writes, bytes written."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class CacheCounts:
     held_bytes: float = 0.0
     """Bytes in the cache. By assumption, these are the data at the start of the device."""
     dirty_bytes: float = 0.0
-    """Bytes in the cache that the slow part does not have yet."""
+    """Bytes in the cache that are not on the slow device yet."""
     read_hits: float = 0.0
     """Reads whose block was cached."""
     read_misses: float = 0.0
@@ -40,7 +40,7 @@ class CacheCounts:
     demotions: float = 0.0
     """Blocks dropped from the cache."""
     at: float = 0.0
-    """Simulated time of the last idle write-out."""
+    """Simulated time at which dirty data were last written out while no job was running."""
 
     def add_job(self, layout: WorkloadTarget, work: IoPattern, moved: Moved, seconds: float) -> None:
         """Count a job's requests of the last `seconds`, and update the contents of the cache."""
@@ -68,7 +68,7 @@ class CacheCounts:
         return layout
 
     def _count(self, moved: Moved, reads: float, writes: float) -> None:
-        """Add requests to the hit and miss counters. `reads`, `writes`: share of hits."""
+        """Add requests to the hit and miss counters. `reads`, `writes`: share of hits among reads and writes."""
         self.read_hits += moved[0] * reads
         self.read_misses += moved[0] * (1 - reads)
         self.write_hits += moved[2] * writes
@@ -117,12 +117,12 @@ class CacheCounts:
                 self.held_bytes = self.dirty_bytes
 
     def _write_out(self, most: float, least: float) -> None:
-        """Write out up to `most` bytes, until `least` bytes are left."""
+        """Write out up to `most` dirty bytes, but leave at least `least` of them in the cache."""
         self.dirty_bytes = min(self.dirty_bytes, max(least, self.dirty_bytes - most))
 
 
 def fullness(layout: WorkloadTarget, work: IoPattern) -> tuple[object, ...]:
-    """Return a key that changes only when a job's speed changes: shares of cached requests, rounded to 1 %."""
+    """Return a key that changes only if a job's speed does: the shares of cached requests, rounded to 1 %."""
     if layout.pool is not None:
         return (round(pool_flow(layout, layout.pool, work).hits, 2),)
     if layout.cache is None:

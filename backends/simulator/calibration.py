@@ -70,7 +70,7 @@ class CardType:
     sequential_us: float
     """Processor time of a sequential request, which is merged with its neighbours."""
     read_ahead_us: float
-    """Time that read-ahead adds to a random read, for the detection of streams."""
+    """Time that read-ahead adds to a random read, because the controller looks for sequential streams."""
     cached_us: float
     """Time that the cache adds to a random read."""
     write_us: float
@@ -84,7 +84,7 @@ class CardType:
     parity_efficiency: float
     """Share of the drives' speed that is left if read-modify-write does not use the cache."""
     alone_us: float
-    """Latency that the controller adds to that of a drive."""
+    """Latency that the controller adds to the latency of the drive, for a single request."""
     write_back_alone_us: float
     """Latency of a cached write."""
     read_mbps: float
@@ -102,7 +102,7 @@ class CardType:
     block_us: float = 0.0
     """Processor time per cache block of a request, after the first block."""
     copy_cost: float = 0.0
-    """Extra time for the copy in the other controller, as a share of a cached write's time."""
+    """Extra time for copying a cached write to the other controller, as a share of the time of a cached write."""
     line_bytes: int = 0
     """Unit in bytes in which a random read with read-ahead reads from the drives, and in which a cached write updates
     parity; 0 if the cache moves only the request."""
@@ -110,14 +110,14 @@ class CardType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftwareType:
-    """Time that md takes on a host with its adapters, as far as measured."""
+    """Performance of md on a host and of the adapters in that host, as far as measured."""
 
     read_us: float
     """Processor time of a read from an array, on the core of the job that submits it."""
     write_us: float
     """Processor time of a write to an array, on the core of the job that submits it."""
     layer_us: float
-    """Time that an array of arrays adds."""
+    """Processor time that a request to an array of arrays (such as RAID 50) takes in addition."""
     parity_us: Mapping[int, float]
     """Time that parity adds to a write, by the number of parity strips per stripe.
 
@@ -141,7 +141,10 @@ class SoftwareType:
 
 
 def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
-    """Return records by their first column. Values are in field order; fields missing at the end have defaults."""
+    """Return one record of type `kind` per row, by the first value of the row.
+
+    The values are in field order. Fields missing at the end have their defaults.
+    """
     keys = [column.name for column in names]
     return {str(row[0]): kind(**dict(zip(keys, row, strict=False))) for row in rows}
 
@@ -165,8 +168,8 @@ DRIVES: Mapping[str, DriveType] = _table(
     ("SATA SSD 64GB", "ATA", "0001", SSD, "sata", 64_023_257_088, G3, 17.7, 29.6, 110, 60, 245, 134),
     ("ioDrive 320GB", "FUSIONIO", "v7.1.17", SSD, "pcie", 320 * GB, "", 23.2, 169, 60, 40, 700, 500, 1, 1, 0, 3.92),
 )
-"""Drives by model. Drives of articles A to E are fitted to the articles; the others follow data sheets and article
-F."""
+"""Drives by model. The drives of articles A to E (see docs/dev/simulation.md) are fitted to these articles; the others
+follow data sheets and article F."""
 
 SOFTWARE: Mapping[str, SoftwareType] = {
     "ssds": SoftwareType(
@@ -183,10 +186,11 @@ SOFTWARE: Mapping[str, SoftwareType] = {
         adapter_iops=3 * 350_000,
     )
 }
-"""Time that md takes, by name of the simulated host. On other hosts md takes no time.
+"""Processor time that md takes, by name of the simulated host. On hosts without an entry, md takes no time.
 
-Fitted to article B, which does not explain why one parity strip costs small requests more than two. Its adapters are
-three SAS2008, each of which does "some 350,000 IOPS" (servethehome.com/lsi-9202-16, measured).
+The times are fitted to article B (see docs/dev/simulation.md). It does not explain why small requests are slower with
+one parity strip than with two. Its adapters are three SAS2008, each of which does "some 350,000 IOPS"
+(servethehome.com/lsi-9202-16, measured).
 """
 
 CARDS: Mapping[str, CardType] = _table(
@@ -206,8 +210,8 @@ CARDS: Mapping[str, CardType] = _table(
     ("IBM DS3400", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 402, 330, 120_000, 0, 1.155, 0, 5.5, 0.026),
     ("IBM DS4700-70", 7, 9, 0.2, 0.25, 9, 12, 6, 12, 0.85, 120, 160, 760, 620, 240_000, 0, 1.155, 0, 5.5, 0.026),
 )
-"""Controllers by product name. Controllers of articles A, E and F are fitted to the articles; the others follow data
-sheets."""
+"""Controllers by product name. The controllers of articles A, E and F (see docs/dev/simulation.md) are fitted to these
+articles; the others follow data sheets."""
 
 ONE_CORE_IOPS = 330_000.0
 """Maximum IOPS of one fio job, which submits and reaps its I/O on one core of this host."""

@@ -33,7 +33,7 @@ _WORDS = {"patrol_ssds": ("on", "only-mixed", "off")}
 
 
 def is_legal(key: str, value: str) -> bool:
-    """Return True if the firmware accepts this value of a property."""
+    """Return True if the firmware accepts `value` for the property `key`."""
     if key in _MOST:
         return value.isascii() and value.isdigit() and len(value) < 6 and int(value) <= _MOST[key]
     return key in DEFAULTS and value in _WORDS.get(key, ("on", "off"))
@@ -102,10 +102,9 @@ class SimulatedCard:
     blocks_ssd_cache: bool = False
     """True if the firmware refuses to change the drive cache of a volume on SSDs."""
     slow: float = 0.0
-    """Duration of its long commands in seconds."""
+    """Duration of the controller's long commands in seconds."""
     fails_after: float | None = None
-    """Total run time of jobs, in seconds, after which the battery fails, for a demonstration; None if it does not
-    fail."""
+    """Total run time of fio jobs in seconds after which the battery fails, for a demonstration; None for never."""
     strip_minimum: int = 8192
     """Smallest strip size in bytes."""
     strip_maximum: int = 1 << 20
@@ -131,7 +130,7 @@ class SimulatedCard:
 
     @property
     def type(self) -> CardType:
-        """Performance data of its model."""
+        """Performance data of the controller's model."""
         return CARDS[self.product]
 
     @property
@@ -167,7 +166,7 @@ class SimulatedCard:
                 volume.bgi_since = None
 
     def missing(self, volume: Volume) -> int:
-        """Return the number of members without valid data."""
+        """Return the number of members of a virtual drive that have no valid data."""
         return sum(disk.state != ONLINE for disk in self.members(volume))
 
     def state(self, volume: Volume) -> str:
@@ -181,11 +180,11 @@ class SimulatedCard:
         return "partially degraded" if missing < spare else "degraded"
 
     def has_fastpath(self, volume: Volume) -> bool:
-        """Return True if the FastPath key is active and the array is optimal; FastPath also needs certain policies."""
+        """Return True if the FastPath key is active and the array is optimal. Some policies still prevent FastPath."""
         return self.can_fastpath and FASTPATH in self.options and self.state(volume) == "optimal"
 
     def layout(self, volume: Volume, now: float) -> WorkloadTarget:
-        """Return a virtual drive as a target of the load model, with its effective policies and current members."""
+        """Return a virtual drive as a target of the load model, with its effective policies and members at `now`."""
         members = self.members(volume)
         missing = self.missing(volume)
         rebuilding = any(disk.state == REBUILD for disk in members)

@@ -64,12 +64,12 @@ class SimulatedDrive:
 
     @property
     def type(self) -> DriveType:
-        """Performance data of its model."""
+        """Performance data of the drive's model."""
         return DRIVES[self.model]
 
     @property
     def coerced_bytes(self) -> int:
-        """Bytes that an array can use."""
+        """Bytes of the drive that an array can use."""
         return self.type.size_bytes // COERCION * COERCION
 
     def rebuild_share(self, now: float) -> float:
@@ -77,7 +77,7 @@ class SimulatedDrive:
         return min(1.0, self.rebuild_from + max(0.0, now - self.rebuild_since) / self.rebuild_seconds)
 
     def rebuild_minutes(self, now: float) -> int:
-        """Return how long the rebuild has taken, in minutes."""
+        """Return how long the rebuild has been running, in minutes."""
         return int((now - self.rebuild_since + self.rebuild_from * self.rebuild_seconds) / 60)
 
 
@@ -86,9 +86,9 @@ class MultipathDisk:
     """One disk behind several ports."""
 
     device: str
-    """Kernel name of the multipath disk, `dm-0`."""
+    """Kernel name of the multipath disk, such as `dm-0`."""
     alias: str
-    """Its name below /dev/mapper."""
+    """Name of the multipath disk below /dev/mapper."""
     paths: tuple[str, ...]
     """Kernel names of the SCSI disks that are its paths."""
     hosts: tuple[int, ...]

@@ -42,7 +42,7 @@ class DiskShare:
     queued: float
     """Mean number of requests in flight."""
     fetches: float = 0.0
-    """Reads that each write causes."""
+    """Number of reads that each write causes."""
     read_bytes: int | None = None
     """Bytes per read, or None for the job's size."""
     write_bytes: int | None = None
@@ -56,9 +56,9 @@ def shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> list[DiskShare]:
-    """Return the shares of a job's disk and of all disks below it.
+    """Return which share of a job's I/O each disk receives: the job's own disk (`name`) and all disks below it.
 
-    `members` returns the devices below a disk. Striped members and paths have equal shares.
+    `members` returns the devices directly below a disk. Striped members and paths have equal shares.
     """
     queued = float(min(work.depth * work.jobs, work.tags))
     top = DiskShare(name=name, reads=1.0, writes=1.0, queued=queued)
@@ -72,7 +72,7 @@ def _member_shares(
     work: IoPattern,
     expected: PredictedPerformance,
 ) -> Iterator[DiskShare]:
-    """Yield the shares of the devices below a disk."""
+    """Yield the share of the job's I/O that each device below `top` receives."""
     below = members(top.name)
     loads = mirror_loads(layout, work)
     if len(below) == 1:
@@ -120,14 +120,14 @@ def _member_shares(
 
 
 def _split_share(top: DiskShare, name: str, count: int) -> DiskShare:
-    """Return the share of one of `count` devices that are used equally."""
+    """Return the share of device `name`, which is one of `count` devices that divide the I/O of `top` equally."""
     return replace(top, name=name, reads=top.reads / count, writes=top.writes / count, queued=top.queued / count)
 
 
 def _cache_shares(
     top: DiskShare, layout: WorkloadTarget, cache: CachedBy, work: IoPattern, expected: PredictedPerformance
 ) -> tuple[DiskShare, DiskShare]:
-    """Return the shares of the slow and the fast part of a cache. Of the cache's own I/O, only write-outs count."""
+    """Return the I/O shares of a cache's slow and fast device, including write-outs but no other I/O of the cache."""
     region = region_of(layout, work)
     flow = cache_flow(cache, region, work)
     out = 0.0
@@ -143,7 +143,7 @@ def _cache_shares(
 
 
 def _pool_share(top: DiskShare, layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> DiskShare:
-    """Return the total share of a pool's disks, which read single blocks and write many blocks at once."""
+    """Return the I/O share of all disks of a pool together. They read single blocks and write many blocks at once."""
     flow = pool_flow(layout, pool, work)
     return replace(
         top,
@@ -162,7 +162,7 @@ class DiskCounts:
     totals: Totals = field(default_factory=dict)
     """I/O counters by disk."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
-    """Contents and counters of the jobs' caches, by name of the cached device."""
+    """Contents and counters of the caches that the jobs use, by name of the cached device."""
     seconds: float = 0.0
     """Run time of the jobs in simulated seconds."""
 
@@ -197,7 +197,10 @@ def _add_rows(numbers: Sequence[float] | None, other: Sequence[float] | None) ->
 
 
 def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:
-    """Return the text of /proc/diskstats. `numbers`: MAJ:MIN of each disk by kernel name."""
+    """Return the text of /proc/diskstats, with the sums of the counters in `before` and `now`.
+
+    `numbers`: device number of each disk as MAJOR:MINOR, by kernel name.
+    """
     lines = []
     for name, number in numbers.items():
         reads, sectors, writes, written, busy, waited = map(int, _add_rows(before.get(name), now.get(name)))

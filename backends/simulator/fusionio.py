@@ -16,7 +16,7 @@ class IoMemory:
     """A controller with one module and one block device."""
 
     number: int = 0
-    """Number of its control node."""
+    """Number of the module's control node."""
     model: str = "ioDrive2 320GB"
     """Model, which on a simulated host is a key of `DRIVES`."""
     serial: str = "1149D0969"
@@ -38,12 +38,12 @@ class IoMemory:
 
     @property
     def control(self) -> str:
-        """Name of its control node."""
+        """Name of the module's control node."""
         return f"fct{self.number}"
 
     @property
     def volume(self) -> str:
-        """Name of its block device."""
+        """Name of the module's block device."""
         return f"fio{chr(ord('a') + self.number)}"
 
     def answer(self, program: str, args: Sequence[str]) -> SimulatedOutput:

@@ -43,7 +43,7 @@ _WILD = frozenset("*?[")
 """Characters that make a path component a pattern."""
 
 _Tree: TypeAlias = dict[str, "_Tree"]
-"""Path components, each with the tree below it."""
+"""Tree of paths: each path component with the tree of the components below it."""
 
 
 class SimulatedHost(SyntheticHost):
@@ -125,7 +125,7 @@ class SimulatedHost(SyntheticHost):
                 return disks_output(tool, args, self._linux())
 
     def _exclusive_run(self, path: str) -> AbstractContextManager[bool]:
-        """Return a context that yields False while another process runs the same exclusive program."""
+        """Return a context that yields False if the program at `path` must run alone but already runs, else True."""
         program = self._program(path)
         return self._file.lock_program(Path(path).name) if program and program.exclusive else nullcontext(True)
 
@@ -174,7 +174,7 @@ class SimulatedHost(SyntheticHost):
                 self._counts.move_to(rack.totals)
 
     def _fail_battery(self, number: int) -> None:
-        """Fail a controller's battery, so that its cache no longer survives a power cut."""
+        """Make the battery of controller `number` fail, so that its cache no longer survives a power cut."""
         with self._file.edit() as rack:
             for card in rack.cards:
                 if card.number == number and card.battery is not None:
@@ -244,7 +244,7 @@ class SimulatedHost(SyntheticHost):
                     raise ToolFailedError(f"The kernel refused {text!r}: Permission denied.", evidence=path)
 
     def _bcache_file(self, folders: Sequence[str]) -> tuple[str, str] | None:
-        """Return the bcache device and file name that path components refer to, or None."""
+        """Return the bcache device and the file name that the path components `folders` refer to, or None."""
         for name, device in self._file.rack.bcache.items():
             for folder in (["", "sys", "block", name, "bcache"], ["", "sys", "fs", "bcache", device.set_uuid]):
                 if folders[: len(folder)] == folder:
@@ -269,7 +269,7 @@ class SimulatedHost(SyntheticHost):
         return None if text is None else text.encode()
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Store a file's content. Empty content removes the file, which may also be a scratch file."""
+        """Store the content of a file. Empty content removes the file, which may also be a scratch file."""
         with self._file.edit() as rack:
             rack.installed.pop(path, None)
             rack.scratch.pop(path, None)

@@ -18,10 +18,10 @@ SECONDS = 60.0
 """Seconds after which the hung disk responds again."""
 
 STATE = "hung"
-"""Fault of a host with a hung disk. `hung:sdn` selects a disk other than the default."""
+"""Name of the fault that makes a disk hang. `hung:sdn` selects a disk other than the default."""
 
 SLOW_STATE = "slow-disk"
-"""Fault of a host with a slow disk. `slow-disk:sdn` selects a disk other than the default."""
+"""Name of the fault that makes a disk slow. `slow-disk:sdn` selects a disk other than the default."""
 
 SLOWER = 1.3
 """Factor by which requests of the slow disk take longer."""
@@ -39,12 +39,12 @@ _EVERY, _LVM, _ZFS, _NAMED = (
 
 
 def hung_disk(rack: Rack) -> str:
-    """Return the kernel name of the hung disk, or ""."""
+    """Return the kernel name of the hung disk, or an empty string if there is none."""
     return _disk(rack, STATE)
 
 
 def slow_down(rack: Rack, disk: str, drive: DriveType) -> DriveType:
-    """Return the drive type of a disk, slowed down if it is the slow one."""
+    """Return the drive type `drive` of a disk, with longer times if the disk is the slow one."""
     if disk != _disk(rack, SLOW_STATE):
         return drive
     slow_times = {
@@ -60,7 +60,7 @@ def answer_delay(rack: Rack, device: str) -> float:
 
 
 def _disk(rack: Rack, kind: str) -> str:
-    """Return the disk that a fault of the host affects, or ""."""
+    """Return the kernel name of the disk that the host's fault `kind` affects, or an empty string."""
     state = next((state for state in rack.states if state.partition(":")[0] == kind), "")
     return state.partition(":")[2] or _USUAL.get((kind, rack.name), "") if state else ""
 
@@ -71,13 +71,13 @@ def rejected_devices(args: Sequence[str]) -> frozenset[str]:
 
 
 def disk_and_arrays(rack: Rack, disk: str) -> frozenset[str]:
-    """Return the kernel names of the disk and of all arrays on it."""
+    """Return the kernel names of a disk and of all arrays on it."""
     arrays = {name for name, array in rack.md.items() if any(member.name == disk for member in array.members)}
     return frozenset({disk, *arrays})
 
 
 def wait_seconds(rack: Rack, command: Command) -> float:
-    """Return how long a program waits for the hung disk."""
+    """Return how many seconds a program waits for the hung disk."""
     disk, tool = hung_disk(rack), command.argv[0].rsplit("/", 1)[-1]
     if not disk:
         return 0.0

@@ -75,7 +75,7 @@ class MdArray:
     bitmap: bool = True
     """True if it has a write-intent bitmap."""
     limits: dict[str, int] = field(default_factory=dict)
-    """Its own resync limits in KiB/s."""
+    """Resync limits that were set for this array, in KiB/s, as `sync_speed_min` and `sync_speed_max`."""
     safe_mode_ms: int = SAFE_MODE_MS
     """Milliseconds after the last write until the array is marked clean."""
     stripes: dict[str, int] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class MdArray:
 
     @property
     def now(self) -> str:
-        """Current level. During a reshape, a RAID 0 is a RAID 4 without its parity drive."""
+        """Current RAID level. While a RAID 0 is being reshaped, it is a RAID 4 without its parity drive."""
         return "raid4" if self.level == "raid0" and self.work else self.level
 
     @property
@@ -121,7 +121,7 @@ class MdArray:
 
     @property
     def missing(self) -> int:
-        """Number of members whose data must be reconstructed: 1 for a new RAID 5 until its last one has recovered."""
+        """Number of members whose data must be reconstructed: 1 while a new RAID 5 builds its last member."""
         return int(self.work == "recover")
 
     def begin(self, work: str, now: float) -> None:
@@ -139,7 +139,7 @@ class MdArray:
             self.work, self.old_chunk = "", 0
 
     def files(self, now: float) -> dict[str, str]:
-        """Return the files of its `md` folder in Linux 6.1."""
+        """Return the files of the array's `md` folder in Linux 6.1, by name."""
         total, missing = self.component_kib * 2, self.missing + (self.now == "raid4")
         done = f"{int(total * self.progress(now))} / {total}" if self.work else "none"
         speed = str(self.limits.get("sync_speed_max", SYSTEM["sync_speed_max"])) if self.work else "none"
@@ -184,7 +184,7 @@ class MdArray:
         return texts
 
     def write(self, key: str, text: str, now: float = 0.0) -> None:
-        """Write to a file of its `md` folder. `now`: the simulated time.
+        """Write `text` to the file `key` of the array's `md` folder. `now`: the simulated time.
 
         Raises ToolFailedError if the kernel refuses the value.
         """
@@ -231,7 +231,7 @@ class MdArray:
             raise invalid_argument(text)
 
     def stat_lines(self, now: float) -> list[str]:
-        """Return its lines in /proc/mdstat."""
+        """Return the lines of the array in /proc/mdstat."""
         letters = {"write_mostly": "(W)"}
         members = [
             f"{member.name}[{slot}]{''.join(letters.get(flag, '') for flag in member.flags)}"

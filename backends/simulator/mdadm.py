@@ -16,16 +16,16 @@ from backends.simulator.tool_output import SimulatedOutput, format_time
 from backends.values import dataclass
 
 _COPIES = re.compile(r"([nfo])(\d{1,3})", re.ASCII)
-"""Form of the layout of a RAID 10 (mdadm's parse_layout_10)."""
+"""Pattern of a RAID 10's layout argument, such as `n2`: two near copies (mdadm's parse_layout_10)."""
 
 _USUAL_LAYOUT = {"raid5": 2, "raid6": 2, "raid10": 258}
-"""Default layouts: left-symmetric parity, two near copies."""
+"""The kernel's default layout numbers: left-symmetric parity, and two near copies for RAID 10."""
 
 _MOST_COPIES = 200
-"""Maximum number of copies (parse_layout_10)."""
+"""Maximum number of copies in a RAID 10 (parse_layout_10)."""
 
 _LEVELS = {"0": "raid0", "1": "raid1", "5": "raid5", "6": "raid6", "10": "raid10", "stripe": "raid0", "mirror": "raid1"}
-"""Aliases of the levels."""
+"""The kernel's names of the levels, by the number or alias that mdadm accepts."""
 
 _LEAST = {"raid0": 1, "raid1": 1, "raid5": 2, "raid6": 4, "raid10": 2}
 """Minimum number of members (Create.c)."""
@@ -66,7 +66,7 @@ class MdRequest:
 
     @property
     def level(self) -> str:
-        """Level by its kernel name."""
+        """RAID level, by the kernel's name."""
         word = self.options.get("level", "raid1")
         return _LEVELS.get(word, word)
 
@@ -99,7 +99,7 @@ def refuse(text: str, code: int = 1) -> SimulatedOutput:
 
 
 def create_array(rack: Rack, request: MdRequest) -> SimulatedOutput:
-    """Run `--create`. If it has to ask a question, it aborts."""
+    """Run `--create`. If mdadm would have to ask a question, the command is aborted."""
     refusal = _request_refusal(request) or _device_refusal(rack, request)
     if refusal is not None:
         return refusal
@@ -156,7 +156,7 @@ def holder(rack: Rack, name: str) -> str | None:
 
 
 def _request_refusal(request: MdRequest) -> SimulatedOutput | None:
-    """Return mdadm's refusal if the arguments are wrong with any devices, or None."""
+    """Return mdadm's refusal of arguments that are wrong whatever the devices are, or None."""
     level, count_text = request.level, request.options.get("raid-devices", "")
     if level not in _LEAST:
         return refuse(f"invalid raid level: {request.options['level']}", 2)
@@ -201,7 +201,7 @@ def _device_refusal(rack: Rack, request: MdRequest) -> SimulatedOutput | None:
 
 
 def _member_bytes(rack: Rack, name: str) -> int | None:
-    """Return the size in bytes of a device that can be a member; None if it cannot, or does not exist."""
+    """Return the size in bytes of a device that can be a member of an array; None for any other or unknown device."""
     if (array := rack.md.get(name)) is not None:
         return array.size_bytes
     drive = rack.drive(name)
@@ -308,7 +308,7 @@ def _export(array: MdArray) -> SimulatedOutput:
 
 
 def _examine(rack: Rack, names: Sequence[str], *, export: bool) -> SimulatedOutput:
-    """Return the output of `--examine`. A stopped array keeps its metadata."""
+    """Return the output of `--examine` for devices. Members of a stopped array still have their metadata."""
     answers = [_metadata(rack, name, export=export) for name in names]
     return SimulatedOutput(
         text="".join(output.text for output in answers),
@@ -353,7 +353,7 @@ def _metadata(rack: Rack, name: str, *, export: bool) -> SimulatedOutput:
 
 
 def _geometry(array: MdArray) -> list[tuple[str, str]]:
-    """Return the layout and chunk size rows, if the level has them."""
+    """Return the rows with layout and chunk size as pairs of heading and value; [] for a level without chunks."""
     if not array.chunk:
         return []
     layout = "left-symmetric" if array.level in ("raid5", "raid6") else f"{array.arrangement}={array.copies}"

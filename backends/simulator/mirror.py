@@ -12,7 +12,7 @@ from backends.values import dataclass
 _NEAR_EVEN = 0.52
 """Share of random reads that RAID 10 sends to its first copy, regardless of its speed. Fitted to published counters."""
 _EXTRA_WITH_WRITES = 0.12
-"""Amount that is added to `_NEAR_EVEN`, multiplied by the share of writes."""
+"""Amount added to `_NEAR_EVEN`, after multiplication by the job's share of writes."""
 
 
 _ALIKE = 0.01
@@ -50,9 +50,9 @@ def mirror_loads(layout: WorkloadTarget, work: IoPattern) -> tuple[MirrorLoad, M
 
 
 def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Demand] | None:
-    """Return the demands of a read and a write, with one station per drive; None if not such a mirror.
+    """Return the demands of a read and a write; None if the target is not an md mirror of two drives.
 
-    A read goes to only one drive, a write to both.
+    Each drive is a station. A read goes to only one drive, a write to both.
     """
     costs = _costs(layout, work)
     if costs is None:

@@ -42,14 +42,14 @@ _INITIALISING = 0.12
 """Share of the drives' time that the initialisation of a 3ware unit takes."""
 
 _OWN_CACHES = {"enable": "on", "disable": "off"}
-"""Values of the drive cache, by ssacli's words."""
+"""Drive cache policies of the load model, by ssacli's words."""
 
 _BIG_BLOCK, _BIG_BYTES = "3", 65536
 """Performance mode of Adaptec series 2 to 8 in which large blocks bypass the cache, and their minimum size in bytes."""
 
 
 def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget:
-    """Return a logical drive of a Smart Array or Adaptec controller as a target."""
+    """Return a logical drive of a Smart Array or Adaptec controller as a target of the load model."""
     members = card.members(volume.group)
     common = WorkloadTarget(
         card=CARDS[card.model],
@@ -93,7 +93,7 @@ def logical_drive_target(card: SmartCard, volume: SmartVolume) -> WorkloadTarget
 
 
 def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> WorkloadTarget:
-    """Return a unit of a 3ware controller as a target."""
+    """Return a unit of a 3ware controller as a target of the load model."""
     return WorkloadTarget(
         card=CARDS[card.model],
         drive=DRIVES[next(port.model for port in card.ports if port.number == unit.ports[0])],
@@ -111,7 +111,7 @@ def unit_target(card: SimulatedThreeware, unit: SimulatedUnit, now: float) -> Wo
 
 
 def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
-    """Return a disk system's logical drive as a target."""
+    """Return a disk system's logical drive as a target of the load model."""
     return WorkloadTarget(
         card=CARDS[system.product],
         drive=DRIVES[system.drive],
@@ -132,14 +132,14 @@ def lun_target(system: DiskSystem, disk: HostDisk) -> WorkloadTarget:
 
 
 def flash_target(card: IoMemory) -> WorkloadTarget:
-    """Return an ioMemory module as a target."""
+    """Return an ioMemory module as a target of the load model."""
     return WorkloadTarget(
         card=None, drive=DRIVES[card.model], written_bytes=card.written_bytes, size_bytes=card.size_bytes
     )
 
 
 def md_target(array: MdArray, model: str, software: SoftwareType | None = None) -> WorkloadTarget:
-    """Return an md array of equal drives as a target. `software`: the processor time that md takes."""
+    """Return an md array of equal drives as a target of the load model. `software`: processor time that md takes."""
     return WorkloadTarget(
         card=None,
         drive=DRIVES[model],
@@ -155,7 +155,10 @@ def md_target(array: MdArray, model: str, software: SoftwareType | None = None) 
 
 
 def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTarget) -> WorkloadTarget:
-    """Return an md RAID 0 over equal md arrays as a target. `below`: the first of these arrays as a target."""
+    """Return an md RAID 0 over equal md arrays as a target of the load model.
+
+    `below`: the first of these arrays as a target.
+    """
     level = next((outer for outer, inner_level in SPANNED.items() if inner_level is below.level), below.level)
     missing = sum(array.missing for array in inner)
     return replace(
@@ -171,7 +174,7 @@ def nested_md_target(outer: MdArray, inner: Sequence[MdArray], below: WorkloadTa
 
 
 def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """Return a logical volume with dm-cache or dm-writecache as a target."""
+    """Return a logical volume with dm-cache or dm-writecache as a target of the load model."""
     is_writecache = volume.kind == "writecache"
     mode = CacheMode.WRITE_BACK if is_writecache else _MODES[volume.kernel_mode]
     cache = CachedBy(
@@ -189,7 +192,7 @@ def cached_volume_target(volume: LvmVolume, slow: WorkloadTarget, fast: Workload
 
 
 def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarget) -> WorkloadTarget:
-    """Return a bcache device with an attached cache as a target."""
+    """Return a bcache device with an attached cache as a target of the load model."""
     share = device.number("writeback_percent") / 100 if device.number("writeback_running") else 1.0
     cache = CachedBy(
         kind=CacheKind.BCACHE,
@@ -205,7 +208,7 @@ def bcache_target(device: BcacheDevice, slow: WorkloadTarget, fast: WorkloadTarg
 
 
 def dataset_target(pool: ZfsPool, name: str, vdevs: WorkloadTarget, record: int, arc_bytes: int) -> WorkloadTarget:
-    """Return a file or zvol of a pool as a target. `record`: size of its existing blocks in bytes."""
+    """Return a file or zvol of a pool as a target of the load model. `record`: size of its existing blocks in bytes."""
     dataset = pool.datasets[name]
     pooled = Pooled(
         vdevs=vdevs,

@@ -90,13 +90,13 @@ ANOTHER = (
 """Output of ssacli or a related program while another one runs (recorded with hpacucli)."""
 
 SLOW = "slow"
-"""Fault of a host whose programs take at least as long as on real hardware."""
+"""Name of the fault that makes programs take at least as long as on real hardware."""
 
 _SLOW = 0.5, 8.0
-"""Shortest and longest time of a command in the slow state, in seconds."""
+"""Shortest and longest duration of a command on a host with the fault `SLOW`, in seconds."""
 
 _QUICK = 0.02
-"""Longest time of a read-only command in all other states, in seconds."""
+"""Longest duration of a read-only command on a host without the fault `SLOW`, in seconds."""
 
 _BYTES_A_SECOND = 2000.0
 """Output speed of a slow tool in bytes per second."""
@@ -123,10 +123,10 @@ class VendorProgram:
 def program_output(
     program: VendorProgram, rack: Rack, args: Sequence[str], *, mutates: bool, reply: PromptReply | None = None
 ) -> SimulatedOutput:
-    """Return a program's output and its duration in the current state of the host.
+    """Return a program's output and its duration, with the faults that the host has at the moment.
 
-    A change (`mutates`) takes its full time in every state. If a question is not answered, the output is only the
-    question.
+    A change (`mutates`) takes its full time whatever the faults are. If the program asks a question that is not
+    answered, the output is only the question.
     """
     if program.exclusive and "locked" in rack.states:
         return SimulatedOutput(text=ANOTHER, code=1)
@@ -163,7 +163,10 @@ def _arcconf(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _sync_disks(rack: Rack, before: Sequence[SmartCard], after: Sequence[SmartCard]) -> tuple[SmartCard, ...]:
-    """Return the controllers with kernel disks for new logical drives. Disks of deleted logical drives are removed."""
+    """Return the controllers in `after`, with kernel disks for new logical drives.
+
+    The kernel disks of logical drives that are only in `before` are removed.
+    """
     devices_before = {volume.device for card in before for volume in card.volumes}
     for device in devices_before - {volume.device for card in after for volume in card.volumes}:
         rack.forget_disk((device or "").removeprefix("/dev/"))
@@ -222,7 +225,7 @@ PROGRAMS: Mapping[str, VendorProgram] = {
             "pvs": pvs_output,
             "lvcreate": lvcreate_output,
             "lvremove": lvremove_output,
-            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # only defaults
+            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # all have defaults
             "lvchange": lvchange_output,
             "lvconvert": lvconvert_output,
             "dmsetup": dmsetup_output,

@@ -82,9 +82,9 @@ class PredictedPerformance:
     """Predicted performance of a workload."""
 
     read: Direction | None
-    """Performance of reads, or None."""
+    """Performance of reads, or None without reads."""
     write: Direction | None
-    """Performance of writes, or None."""
+    """Performance of writes, or None without writes."""
     submit_us: float
     """Mean submission latency (`slat`), including the wait if the host is saturated."""
     core_percent: float
@@ -96,7 +96,7 @@ class PredictedPerformance:
 
     @property
     def iops(self) -> float:
-        """IOPS of both directions."""
+        """IOPS of reads and writes together."""
         return (self.read.iops if self.read else 0.0) + (self.write.iops if self.write else 0.0)
 
 
@@ -149,7 +149,10 @@ def predict(layout: WorkloadTarget, work: IoPattern) -> PredictedPerformance:
 
 
 def _with_cache_hits(direction: Direction | None, path: CacheHitPath, station: int, waiting: float) -> Direction | None:
-    """Return the direction with cache hits as a separate class. `station`: index of the station of `waiting`."""
+    """Return the direction with its cache hits as a separate class of requests.
+
+    `waiting`: mean time in microseconds that a request waits at the station with the index `station`.
+    """
     if direction is None or path.share <= 0:
         return direction
     hit_waiting = waiting / path.share if station == path.station else 0.0
@@ -164,7 +167,7 @@ def _burst_factor(layout: WorkloadTarget, work: IoPattern, iops: float) -> float
 
 
 def _flush_us(layout: WorkloadTarget) -> float:
-    """Return the latency of a flush in microseconds: until data are in a protected cache, or else on the medium."""
+    """Return the latency of a flush in microseconds: until the data are in a protected cache, or else on the medium."""
     if layout.pool is not None:
         return log_us(layout.pool)
     if layout.write_back:
@@ -176,7 +179,10 @@ def _flush_us(layout: WorkloadTarget) -> float:
 
 
 def _throughput(population: float, capacity: float, alone_us: float, knee: float) -> float:
-    """Return the throughput X(N): N/alone when nearly idle, the capacity when saturated, a smooth curve between."""
+    """Return the throughput X(N) in requests per second, for N (`population`) requests in flight.
+
+    It is N divided by the latency `alone_us` when nearly idle, `capacity` when saturated, and a smooth curve between.
+    """
     load = population / (capacity * alone_us / 1e6)
     return float(capacity * load / (1 + load**knee) ** (1 / knee))
 
@@ -188,7 +194,7 @@ def _population(iops: float, capacity: float, alone_us: float, knee: float) -> f
 
 
 def _knee(reads: Demand, writes: Demand, share: float) -> float:
-    """Return how sharply the throughput curve bends, as the mean of reads and writes weighted by their demand.
+    """Return how sharply the throughput curve bends: the mean of reads and writes, weighted by their demand.
 
     Reads spread unevenly over queues, while writes all wait at one place.
     """
@@ -197,7 +203,7 @@ def _knee(reads: Demand, writes: Demand, share: float) -> float:
 
 
 def _core_iops(work: IoPattern) -> float:
-    """Return the IOPS of one job. Larger requests cost a little more."""
+    """Return the maximum IOPS of one job, which its core limits. Larger requests take a little more processor time."""
     return ONE_CORE_IOPS * SCHEDULER_COST.get(work.scheduler, 0.86) / (1 + work.mean_bytes / (512 * 1024))
 
 

@@ -51,7 +51,7 @@ class Rack:
     nvme: dict[str, str] = field(default_factory=dict)
     """NVMe drives of the host itself, as keys of `DRIVES` by kernel name."""
     lying: dict[str, Content] = field(default_factory=dict)
-    """Contents of drives that are not behind a controller, by kernel name."""
+    """Contents (such as filesystems) of drives that are not behind a controller, by kernel name."""
     sata: dict[str, str] = field(default_factory=dict)
     """Drives at the mainboard's SATA ports, as keys of `DRIVES` by kernel name."""
     md: dict[str, MdArray] = field(default_factory=dict)
@@ -71,9 +71,9 @@ class Rack:
     totals: dict[str, list[float]] = field(default_factory=dict)
     """I/O counters of each disk since boot (see `diskstats.Totals`)."""
     caches: dict[str, CacheCounts] = field(default_factory=dict)
-    """Contents and counters of bcache and ZFS caches, by the cached device's kernel name or by dataset."""
+    """Contents and counters of bcache devices' caches, by kernel name, and of the ARC, by dataset."""
     queues: dict[str, dict[str, str]] = field(default_factory=dict)
-    """Values written to files of `/sys/block/NAME/queue`, by kernel name."""
+    """Values written to files of `/sys/block/NAME/queue`: by kernel name, then by file name."""
     installed: dict[str, str] = field(default_factory=dict)
     """Installed files, such as udev rules, by path."""
     scratch: dict[str, int] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Rack:
     states: list[str] = field(default_factory=list)
     """Simulated faults, keys of `profiles.STATES`."""
     late: dict[str, SmartCard] = field(default_factory=dict)
-    """Controllers in their state before a change, which arcconf's next report still shows, by number."""
+    """Controllers, by number, in their state before a change. The next report of arcconf still shows this state."""
     clock: Clock = time.time
     """Clock of the host, which is not saved."""
 
@@ -96,7 +96,7 @@ class Rack:
         return self.clock()
 
     def settle(self) -> bool:
-        """Advance background work to the current time. Return True if the kernel then reports other values."""
+        """Advance background work to the current time. Return True if this changed values that the kernel reports."""
         is_changed = False
         now = self.now()
         for card in self.cards:
@@ -153,7 +153,7 @@ class Rack:
         return next(((card, volume) for card, volume in self.volumes() if volume.device == name), None)
 
     def contents(self) -> Iterator[tuple[str, Content]]:
-        """Yield the contents of all volumes, pools and drives of the host itself, with kernel name or dataset."""
+        """Yield the contents of all volumes, pools and host drives, each with its kernel or dataset name."""
         yield from self.lying.items()
         for pool in self.pools.values():
             for name, dataset in pool.datasets.items():
@@ -189,7 +189,7 @@ class Rack:
         return self.caches.get(name, CacheCounts()) if volume is None else volume.counts
 
     def note_cached(self, running: Mapping[str, CacheCounts]) -> None:
-        """Store the cache contents and counters of running jobs; `running` has them by device name."""
+        """Store the cache contents and counters of running jobs. `running`: these counters by device name."""
         for name, counts in running.items():
             if (volume := self.logical_volume(name)) is not None:
                 volume.counts = counts
@@ -221,7 +221,7 @@ class Rack:
                 del self.stopped[uuid]
 
     def overwrite(self, name: str) -> None:
-        """Remove the contents of a raw device, because a job writes to it."""
+        """Remove the contents of a raw device to which a job writes."""
         self.forget_superblock(name)
         pair = self.volume_at(name)
         if pair is not None:
@@ -293,7 +293,7 @@ class Rack:
         return None if drive is None else WorkloadTarget(card=None, drive=drive, size_bytes=drive.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
-        """Add bytes written, by kernel name, to flash that was formatted and not yet completely written."""
+        """Record what was written to flash that has been formatted. `written`: newly written bytes by kernel name."""
         for module in self.flash:
             if module.written_bytes is not None:
                 module.written_bytes += written.get(module.volume, 0)
@@ -331,7 +331,10 @@ class Rack:
         )
 
     def _volume_target(self, volume: LvmVolume) -> WorkloadTarget | None:
-        """Return a logical volume as a target, based on its first physical volume and that of its cache, or None."""
+        """Return a logical volume as a target of the load model, or None if its first physical volume is unknown.
+
+        The target is based on this physical volume, and on that of the cache if there is one.
+        """
         slow = self.layout(volume.places[0])
         fast = self.layout(volume.fast_place) if volume.fast_place else None
         if slow is None or fast is None:
@@ -339,7 +342,10 @@ class Rack:
         return volume.counts.apply_to(performance.cached_volume_target(volume, slow, fast))
 
     def _bcache_target(self, name: str) -> WorkloadTarget | None:
-        """Return a bcache device as a target, based on its backing disk and any attached cache, or None."""
+        """Return a bcache device as a target of the load model, or None if its backing disk is unknown.
+
+        The target is based on this disk, and on the cache if one is attached.
+        """
         device = self.bcache[name]
         slow, fast = self.layout(device.backing), self.layout(device.cache)
         if slow is None or fast is None or not device.attached:
@@ -347,7 +353,7 @@ class Rack:
         return self.cache_counts(name).apply_to(performance.bcache_target(device, slow, fast))
 
     def _pool_target(self, pool: ZfsPool, dataset: Dataset, record: int | None) -> WorkloadTarget | None:
-        """Return a filesystem or zvol as a target, based on its pool's mirrors, or None without drives."""
+        """Return a filesystem or zvol as a target, based on the mirrors of its pool, or None if no drive is known."""
         drives = [drive for disk in pool.disks if (drive := self.drive(disk)) is not None]
         if not drives:
             return None
@@ -365,7 +371,7 @@ class Rack:
         return self.cache_counts(dataset.node or name).apply_to(layout)
 
     def restart(self, *, without: str | None = None) -> None:
-        """Reboot: activate pending options and discard kernel settings. `without`: an option to remove."""
+        """Reboot: activate pending software options, discard kernel settings. `without`: software option to remove."""
         for card in self.cards:
             active = dict.fromkeys((*card.pending, *card.options))
             card.options = tuple(name for name in active if without is None or without.lower() not in name.lower())

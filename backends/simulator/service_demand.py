@@ -16,9 +16,9 @@ from backends.simulator.workload_target import PAGE, IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _STATIONS = 8.0
-"""Exponent of the sum of the stations' times, which is close to the largest of these times."""
+"""Exponent with which the stations' times are added. It makes the sum nearly equal to the longest of these times."""
 _HIT_US = 30.0
-"""Microseconds to read a block from a controller's cache, without the controller's own latency."""
+"""Microseconds to read a block from a controller's cache, in addition to the latency of the controller itself."""
 _ZEROS_US = 3.0
 """Microseconds that a driver takes for a read of flash that was never written."""
 SORTED = 0.8
@@ -29,20 +29,21 @@ _LARGE_CHUNK = 512 << 10
 """Chunk size in bytes above which disks read at full sequential speed although their heads skip every other chunk. An
 estimate."""
 _FAR_WRITE, _OFFSET_WRITE = 0.6, 0.9
-"""Shares of the write speed of HDDs that are left because their heads move between the copies: far, and offset.
+"""Shares of an HDD's write speed that are left in an md RAID 10 with far copies, and with offset copies.
 
-md(4) calls far "substantially slower", and offset "without as much seeking". The values are estimates.
+The rest is lost to seeks between the copies. md(4) calls far "substantially slower", and offset "without as much
+seeking". The values are estimates.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """Microseconds that one request takes at each station, and its latency with nothing else in flight."""
+    """Demand of one request: microseconds at each station, and the latency with nothing else in flight."""
 
     stations: tuple[float, ...]
-    """Time at each station: controller's processor, all drives together and link; for an md mirror, each drive."""
+    """Microseconds at each station: controller's processor, all drives together, link; for an md mirror, each drive."""
     alone: float
-    """Latency with nothing else in flight."""
+    """Latency in microseconds with nothing else in flight."""
     drives: float
     """Time of the drives, or of the busiest one if they differ."""
 
@@ -56,7 +57,7 @@ class Demand:
         )
 
     def times(self, factor: float) -> Demand:
-        """Return the demand multiplied by a factor."""
+        """Return this demand with all times multiplied by a factor."""
         return Demand(tuple(part * factor for part in self.stations), self.alone * factor, self.drives * factor)
 
     @property
@@ -69,7 +70,7 @@ class Demand:
 def mean_demand(
     demand: Callable[[WorkloadTarget, IoPattern, int], Demand], layout: WorkloadTarget, work: IoPattern
 ) -> Demand:
-    """Return the mean demand over the mix of block sizes."""
+    """Return the mean of the demand over the job's mix of block sizes. `demand` returns the demand for one size."""
     rows = [(demand(layout, work, size), share) for size, share in work.sizes]
     return Demand(
         tuple(
@@ -123,7 +124,7 @@ def _copies_read_share(layout: WorkloadTarget, work: IoPattern) -> float:
 
 
 def _copies_written_share(layout: WorkloadTarget) -> float:
-    """Return the share of the write speed that is left with seeks to the other copies."""
+    """Return the share of the drives' write speed that is left after the seeks to the other copies of a RAID 10."""
     if not layout.copies or layout.drive.media is not Media.HDD:
         return 1.0
     return {"far": _FAR_WRITE, "offset": _OFFSET_WRITE}.get(layout.arrangement, 1.0)
@@ -151,7 +152,10 @@ def _cache_lines(layout: WorkloadTarget, work: IoPattern, size: int) -> tuple[fl
 
 
 def _hit_share(layout: WorkloadTarget, work: IoPattern, size: int, part: float) -> float:
-    """Return the share of requests whose block is in the controller's cache. `part`: share of the cache for them."""
+    """Return the share of requests whose block is in the controller's cache.
+
+    `part`: share of the cache that these requests may use.
+    """
     region, cache_bytes = work.region_bytes or layout.size_bytes, 0.8 * layout.cache_bytes * part
     share = min(1.0, cache_bytes / region) if region else 0.0
     if work.sequential:
@@ -306,7 +310,7 @@ def _with_md(layout: WorkloadTarget, work: IoPattern, size: int, demand: Demand,
 
 
 def parity_operations(layout: WorkloadTarget, work: IoPattern) -> tuple[float, float, float]:
-    """Return the drive operations of an array with parity: reads per read, reads per write, and writes per write."""
+    """Return the drive operations of an array with parity: drive reads per read, drive reads and writes per write."""
     parity, width = PARITY[layout.level], (layout.drives + layout.degraded) / layout.spans
     full = math.fsum(_full_stripes(layout, work, size) * share for size, share in work.sizes)
     again = (1 + parity) * (1 - full)

@@ -12,10 +12,10 @@ from backends.values import dataclass
 _SET_SYSTEM = re.compile(r"set storageSubsystem (\w+)=(\w+);")
 _SET_VOLUME = re.compile(r'set logicalDrives? \[((?:"[\w#-]+" ?)+)\] (\w+)=(\w+);')
 _MOST = 32
-"""Maximum logical drives in one statement."""
+"""Maximum number of logical drives in one statement."""
 
 _MOVES_A_SECOND = 15e6
-"""Bytes per second that the controllers move, beside other work, for a change of the segment size."""
+"""Bytes per second that the controllers move for a change of the segment size, in addition to other work."""
 
 _BEGIN = "Performing syntax check...\n\nSyntax check complete.\n\nExecuting script...\n\n"
 _END = "Script execution complete.\n\nSMcli completed successfully.\n"
@@ -40,7 +40,7 @@ class HostDisk:
     wwn: str
     """World Wide Name without colons."""
     array: str = "1"
-    """Array that it is on."""
+    """Array that the logical drive is on."""
     level: str = "5"
     """RAID level."""
     gigabytes: float = 200.0
@@ -87,7 +87,7 @@ class DiskSystem:
     flush_stop: int = 80
     """Share of the cache with unwritten data at which flushing stops, in percent."""
     strict: bool = False
-    """True if it refuses thresholds in the wrong order, as some models do."""
+    """True if the disk system refuses thresholds in the wrong order, as some models do."""
     battery: str = "Optimal"
     """State of both batteries."""
     second: str = "Online"
@@ -101,11 +101,11 @@ class DiskSystem:
     )
     """Logical drives."""
     locked: bool = False
-    """True if another process is changing it."""
+    """True if another process is changing the disk system."""
     product_id: str = "1814      FAStT"
     """Product ID of its controllers and logical drives."""
     product: str = "IBM DS4700-70"
-    """Product, a key of `CARDS` with the performance of its controllers."""
+    """Product name, a key of `CARDS`, whose entry has the performance of its controllers."""
     drive: str = "ST373454FC"
     """Type of its drives, a key of `DRIVES`."""
     cache_mib: int = 1536

@@ -117,7 +117,7 @@ class RackFile:
 
     @contextmanager
     def lock_program(self, program: str) -> Iterator[bool]:
-        """Hold a lock on a program name. Yield False if the program is already running on this host."""
+        """Hold a lock on a program name. Yield False if the program is already running on this host, else True."""
         if self._path is None:
             is_free = program not in self._running
             self._running.add(program)

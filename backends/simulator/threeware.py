@@ -64,7 +64,7 @@ class SimulatedUnit:
     ports: tuple[int, ...] = (0, 1, 2, 3)
     """Ports of its drives."""
     each: int = 0
-    """Drives in each group of a RAID-10 or RAID-50."""
+    """Number of drives in each group of a RAID-10 or RAID-50."""
     stripe_kib: int = 64
     """Strip size in KiB; ignored for levels without strips."""
     size_gib: float = 1396.93
@@ -78,13 +78,13 @@ class SimulatedUnit:
     read: str = "intelligent"
     """Read cache: `off`, `basic`, `intelligent`."""
     verify: bool = True
-    """True if the controller verifies it automatically."""
+    """True if the controller verifies the unit automatically."""
     state: str = "OK"
-    """Status, except during an initialisation."""
+    """Status in tables, unless the unit is being initialised."""
     storsave: str = "protect"
     """Storsave policy: `protect`, `balance`, `perform`."""
     queues: bool = True
-    """True if drives get several commands at once."""
+    """True if the controller sends several commands to a drive at once."""
     begun: float | None = None
     """Start of its initialisation in simulated time, or None if none is running."""
     device: str | None = None
@@ -120,7 +120,7 @@ class SimulatedUnit:
         return done if done is not None and done < 1 else None
 
     def status(self, now: float) -> str:
-        """Return the status in tables."""
+        """Return the unit's status as tables show it."""
         return self.state if self.initialised_share(now) is None else "INITIALIZING"
 
 

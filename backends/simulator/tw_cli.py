@@ -17,7 +17,7 @@ from backends.simulator.tool_output import SimulatedOutput
 
 _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
 _SWITCHES = {"cache": "write", "autoverify": "verify", "qpolicy": "queues"}
-"""Attributes of a unit by name of the setting in tw_cli, for settings that are on or off."""
+"""Attributes of `SimulatedUnit`, by tw_cli's name of the setting, for settings that are on or off."""
 _ASKS = ("cache", "storsave")
 """Settings that require `quiet`, according to the usage."""
 
@@ -32,7 +32,7 @@ Cards = Sequence[SimulatedThreeware]
 
 
 def question(args: Sequence[str]) -> str:
-    """Return the question before a deletion, or ""."""
+    """Return the question that tw_cli asks before a deletion, or an empty string for other commands."""
     if len(args) == 2 and _UNIT.fullmatch(args[0]) and args[1] == "del":
         return (
             f"Deleting {args[0]} will cause the data on the unit to be permanently lost.\n"

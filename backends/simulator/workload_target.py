@@ -35,7 +35,7 @@ class WorkloadTarget:
     cached: bool = False
     """True if reads go through the cache."""
     fastpath: bool = False
-    """True if FastPath is active, except that the I/O policy may still prevent its use."""
+    """True if FastPath is active. The I/O policy may still prevent its use."""
     drive_cache: str = "default"
     """Drive cache policy: `on`, `off`, `default`."""
     degraded: int = 0

@@ -27,7 +27,7 @@ _CALL_US = 12.0
 """Latency in microseconds of a single request that needs only the ARC and no disk. An estimate."""
 
 _SUMMED_MBPS = 4000.0
-"""Speed of checksum and copy on one core, in MB/s. An estimate."""
+"""Speed of checksumming and copying data on one core, in MB/s. An estimate."""
 
 _STREAM = 0.7
 """Share of the disks' sequential speed that is left with copy-on-write and metadata. An estimate."""
@@ -91,7 +91,10 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
 
 
 def _blocks_per_write(rate: float, blocks: float) -> float:
-    """Return the blocks written per small write at a rate. A group writes a block once, however often it changed."""
+    """Return the mean number of blocks written per small write, at `rate` writes per second to `blocks` blocks.
+
+    A transaction group writes a block once, however often it has changed.
+    """
     writes = rate * _TXG_S
     return blocks * -math.expm1(-writes / blocks) / writes
 
@@ -112,7 +115,10 @@ def _record_demand(pool: Pooled, work: IoPattern, record: int) -> Demand:
 def pool_demands(
     layout: WorkloadTarget, work: IoPattern
 ) -> tuple[Demand, Demand, tuple[CacheHitPath, CacheHitPath]] | None:
-    """Return the demands of a read and a write on processors, disks and log, and the ARC hits; None without a pool."""
+    """Return the demand of a read, the demand of a write, and the ARC hits of reads and of writes; None without a pool.
+
+    The stations of both demands are the processors, the disks and the log.
+    """
     pool = layout.pool
     if pool is None:
         return None
@@ -144,7 +150,7 @@ def pool_demands(
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:
-    """Return the maximum requests in progress. With libaio, io_submit waits for each request to a file."""
+    """Return the maximum number of requests in progress. For a file with libaio, io_submit waits for each request."""
     if pool.volume:
         return VOLUME_THREADS
     return jobs if engine == "libaio" else _NO_LIMIT

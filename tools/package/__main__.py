@@ -42,7 +42,7 @@ def main() -> int:
 
 
 def epoch() -> int:
-    """Return the date for all files in seconds since 1970: SOURCE_DATE_EPOCH, or the date of the commit."""
+    """Return the date for all files, in seconds since 1970: SOURCE_DATE_EPOCH, or else the date of the commit."""
     if seconds := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(seconds)
     argv = ("git", "log", "-1", "--format=%ct")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def main(kind: str, folder: str, file: str, epoch: str, level: str) -> None:
-    """Pack all files below `folder`, sorted by name, with one date and owner 0."""
+    """Pack all files below `folder` into `file`, sorted by name, all with the date `epoch` and owner 0."""
     entries = sorted(Path(folder).rglob("*"), key=lambda path: path.relative_to(folder).as_posix())
     names = {path.relative_to(folder).as_posix(): path for path in entries}
     pack = {"zstd": _zstd, "zip": _zip}[kind]

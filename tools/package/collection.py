@@ -23,12 +23,12 @@ FORMAT = 1
 
 
 def file_name() -> str:
-    """Return the file name, from which Ansible takes namespace, name and version."""
+    """Return the file name of the collection's archive. Ansible takes namespace, name and version from it."""
     return f"{NAMESPACE}-{NAME}-{VERSION}.tar.gz"
 
 
 def make(file: Path, moment: int) -> None:
-    """Write the collection, dated `moment` (seconds since 1970)."""
+    """Write the collection to `file`. All its contents have the date `moment` (seconds since 1970)."""
     paths = [path for path in sorted(SOURCE.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     texts = {path.relative_to(SOURCE).as_posix(): path.read_bytes() for path in paths}
     texts["LICENSE"] = (ROOT / "LICENSE").read_bytes()

@@ -20,7 +20,7 @@ def is_elf(path: Path) -> bool:
 
 
 def machine(path: Path) -> str:
-    """Return the machine of a program, `x86_64` or `aarch64`. Raises KeyError for another."""
+    """Return the machine that a program is for: `x86_64` or `aarch64`. Raises KeyError for any other machine."""
     return MACHINES[struct.unpack_from("<H", path.read_bytes(), 18)[0]]
 
 
@@ -49,14 +49,14 @@ _GLIBC = r"GLIBC_(\d+(?:\.\d+)+)$"
 
 
 def _headers(data: bytes, offset: int, sizes: int) -> tuple[int, int, int]:
-    """Return the offset of a header table, the size of a header and their number."""
+    """Return the offset of a header table, the size of one header, and the number of headers."""
     (start,) = struct.unpack_from("<Q", data, offset)
     size, count = struct.unpack_from("<HH", data, sizes)
     return start, size, count
 
 
 def _needed(table: bytes, files: int, names: bytes) -> list[str]:
-    """Return the version names in .gnu.version_r, which lists the needed versions for each of `files` libraries."""
+    """Return the version names in `table` (section .gnu.version_r), which has a list for each of `files` libraries."""
     versions, at = [], 0
     for _ in range(files):
         _, count, _, first, following = struct.unpack_from("<HHIII", table, at)

@@ -30,7 +30,7 @@ CONFIGURE = (
     *(f"--disable-{name}" for name in ("numa", "rdma", "rados", "rbd", "http", "gfapi", "pmem", "tcmalloc", "libzbc")),
     *(f"--disable-{name}" for name in ("xnvme", "dfs", "libnfs")),
 )
-"""Options of ./configure. They keep only the support for files, block devices, libaio and io_uring."""
+"""Options of fio's ./configure. They keep only the support for files, block devices, libaio and io_uring."""
 
 _SOURCES = Path("/etc/apt")
 _BUILD = """\

@@ -78,9 +78,9 @@ def download(module: Module, folder: Path) -> Path:
 
 
 def put_python(module: Path, architecture: str, wanted: Callable[[str], bool], folder: Path) -> None:
-    """Write the portable Python to `folder`, except files that are not `wanted`.
+    """Write the portable Python to `folder`, except files for whose names `wanted` returns False.
 
-    `architecture`: the Go name of the architecture.
+    `module`: folder of the unpacked module. `architecture`: Go's name of the architecture, such as `amd64`.
     """
     packed = module / "python" / "internal" / "data" / f"linux-{architecture}"
     for entry in json.loads((packed / "files.json").read_text())["files"]:
@@ -100,7 +100,7 @@ def _put(entry: Mapping[str, Any], packed: Path, folder: Path) -> None:
 
 
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment in which Go downloads no other compiler and adds no version control information."""
+    """Return an environment for Go in which it downloads no other compiler and adds no version control information."""
     return {
         **os.environ,
         "GOTOOLCHAIN": "local",

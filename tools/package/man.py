@@ -44,7 +44,7 @@ FILES = (
 
 
 def pages(date: str, version: str) -> dict[str, str]:
-    """Return all pages by path below share/man, such as `man1/raidbench.1`. `date`: date of the pages, 2026-11-23."""
+    """Return the text of each page by path below share/man, such as `man1/raidbench.1`. `date`: such as 2026-11-23."""
     top = context()
     pages_by_path = {
         "man1/raidbench.1": _top(top, date, version),
@@ -176,7 +176,7 @@ def _configuration(date: str, version: str) -> str:
 
 
 def defaults() -> dict[str, Any]:
-    """Return the default of each key of the configuration."""
+    """Return the default value of each configuration key, by key."""
     plain = config.Config()
     return {field.name: getattr(plain, field.name) for field in fields(config.Config)}
 
@@ -193,7 +193,7 @@ def field_docs() -> dict[str, str]:
 
 
 def legal(key: str) -> str:
-    """Return a sentence with the legal values of a key. It is taken from the error message for an illegal value."""
+    """Return a sentence with the legal values of a configuration key, taken from the error for an illegal value."""
     for wrong in ("?", object()):
         try:
             config.KEYS[key](wrong)
@@ -210,7 +210,7 @@ def _key(name: str, default: object) -> str:
 
 def _shown(value: object) -> str:
     if isinstance(value, str | bool | int | tuple):
-        return json.dumps(value)  # the same syntax in TOML
+        return json.dumps(value)  # JSON and TOML write these types in the same way
     return "{}"
 
 

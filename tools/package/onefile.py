@@ -23,7 +23,7 @@ def pack(kind: str, folder: Path, file: Path, python: Path, epoch: int) -> None:
 
 
 def make(tree: Path, architecture: str, python: Path, epoch: int, work: Path, file: Path) -> None:
-    """Build the standalone binary of one architecture (by its Go name) from its tree.
+    """Build the standalone binary `file` for one architecture (by its Go name) from the folder `tree`.
 
     Raises GoMissingError if no Go is usable, CalledProcessError if a program fails.
     """
@@ -35,7 +35,7 @@ def make(tree: Path, architecture: str, python: Path, epoch: int, work: Path, fi
 
 
 def build(folder: Path, architecture: str, unpacked: int, file: Path) -> None:
-    """Build the launcher from the sources and the payload in `folder`. `unpacked`: bytes of the unpacked payload."""
+    """Build the launcher from the sources and the packed tree in `folder`. `unpacked`: size of the tree in bytes."""
     digest = hashlib.sha256((folder / "payload.tar.zst").read_bytes()).hexdigest()
     values = {"digest": digest, "interpreter": INTERPRETER, "unpacked": str(unpacked)}
     flags = " ".join(("-s -w -buildid=", *(f"-X main.{name}={value}" for name, value in values.items())))

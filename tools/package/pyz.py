@@ -14,7 +14,10 @@ _WITHIN = Path(__file__).parent / "zipapp"
 
 
 def make(sites: Mapping[str, Path], python: Path, epoch: int, work: Path, file: Path) -> None:
-    """Build the archive from the site-packages of each machine, by its name. Equal files are packed once."""
+    """Build the archive `file` from the site-packages folder of each machine in `sites`.
+
+    A file that is the same for all machines is packed only once.
+    """
     folder = work / "pyz"
     first, *others = sites.values()
     for path in _files(first):
@@ -43,7 +46,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _digest(folder: Path) -> str:
-    """Return the digest of all files and their names."""
+    """Return the SHA-256 digest of the contents and names of all files in a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():

@@ -34,10 +34,10 @@ def paragraphs(text: str) -> list[str]:
 
 
 def entry(term: str, text: str) -> list[str]:
-    """Return the lines of a bold term with its indented description."""
+    """Return the roff lines of a bold term with its indented description."""
     return [".TP", f"\\fB{escape(term)}\\fR", escape(" ".join(text.split())) or "\\&"]
 
 
 def entries(rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the lines of terms with their descriptions."""
+    """Return the roff lines of several terms, each with its description."""
     return [line for term, text in rows for line in entry(term, text)]

@@ -45,7 +45,7 @@ CLASSIFIED = {
     "License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)": "LGPL-2.1-or-later",
     "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
 }
-"""SPDX names by classifier, for older wheels that declare their licence only by a classifier."""
+"""SPDX names of licences by classifier, for older wheels that declare their licence only by a classifier."""
 
 
 def licence(metadata: str) -> str | None:
@@ -61,7 +61,7 @@ def licence(metadata: str) -> str | None:
 
 
 def sums(requirements: str) -> dict[str, list[str]]:
-    """Return the SHA-256 sums of the locked files, by package name."""
+    """Return the SHA-256 sums of the locked files, by name of the package. `requirements`: text of the lock file."""
     sums_by_name: dict[str, list[str]] = {}
     name = ""
     for row in requirements.splitlines():
@@ -72,7 +72,7 @@ def sums(requirements: str) -> dict[str, list[str]]:
 
 
 def wheels(site: Path, requirements: str) -> list[Component]:
-    """Return the Python packages of a tree. Raises ValueError if one declares no known licence."""
+    """Return the Python packages in the folder `site`. Raises ValueError if a package declares no known licence."""
     locked = sums(requirements)
     packages: list[Component] = []
     for folder in sorted(site.glob("*.dist-info")):
@@ -117,7 +117,7 @@ def launcher(build_info: str) -> list[Component]:
 
 
 def document(components: Iterable[Component], epoch: int) -> Mapping[str, Any]:
-    """Return the complete document. The same components produce the same document."""
+    """Return the complete bill of materials. The same components and date produce the same document."""
     listed = sorted(components, key=lambda component: (component["name"].lower(), component.get("version", "")))
     project = PROJECT["project"]
     product = _component(

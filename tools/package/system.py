@@ -15,7 +15,7 @@ from tools.package import completion, golang, man
 from tools.package.tree import GLIBC, INTERPRETER, PROJECT, ROOT, VERSION
 
 PREFIX = f"/usr/lib/raidbench/{VERSION}"
-"""Each version has a separate folder, so a running version never loads modules of another."""
+"""Folder of the installed program. Each version has its own, so a running version never loads modules of another."""
 
 _OLDEST = ".".join(map(str, GLIBC))
 _SOURCES = Path(__file__).parent / "hooks"
@@ -27,7 +27,7 @@ _SUGGESTED = ("smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
 """Packages that are only suggested, because some install a daemon or udev rules."""
 
 COMPRESSION = {"deb": "xz", "rpm": "xz"}
-"""Compression that dpkg of Debian 11 and rpm of RHEL 8 support. It takes minutes."""
+"""Compression by kind of package, which dpkg of Debian 11 and rpm of RHEL 8 support. Compressing takes minutes."""
 
 HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "deb": {
@@ -63,13 +63,13 @@ def unit() -> str:
 
 
 def hook(kind: str, name: str) -> str:
-    """Return a package script."""
+    """Return the text of the package script `name` (such as `preremove`) for a `kind` of package, `deb` or `rpm`."""
     functions, call = HOOKS[kind][name]
     return (_SOURCES / functions).read_text() + "\n" + call
 
 
 def write_files(work: Path, sbom: Path, epoch: int) -> Path:
-    """Write those files of the packages that are not part of the tree. Return their folder."""
+    """Write those files of the packages that are not part of the tree, and return the folder that contains them."""
     folder = work / "system"
     folder.mkdir()
     man.write(folder / "man", _date(epoch), VERSION)
@@ -88,7 +88,7 @@ def write_files(work: Path, sbom: Path, epoch: int) -> Path:
 
 
 def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
-    """Return the contents of the packages in the format of nfpm."""
+    """Return the list of files in the packages, in the format of nfpm's configuration."""
     units = "/usr/lib/systemd/system"
     plain = {
         "raidbench.bash": "/usr/share/bash-completion/completions/raidbench",
@@ -124,7 +124,7 @@ def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
 
 
 def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> dict[str, Any]:
-    """Return the configuration of nfpm."""
+    """Return the configuration from which nfpm builds the packages of one architecture."""
     project = PROJECT["project"]
     return {
         "name": project["name"],

@@ -52,7 +52,7 @@ _USELESS = (
     *("bin", "etc", "share", ".lock"),
     *("*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*"),
 )
-"""Pattern of files to remove: installer records, scripts that contain the build path, manuals and examples."""
+"""Patterns of files to remove: installer records, scripts that contain the build path, manuals and examples."""
 
 TESTING = "backends/testing"
 """Folder of the conformance suite. Only the wheel has it: the suite needs pytest, which the tree does not contain."""
@@ -73,7 +73,7 @@ def uv(*args: str | Path) -> str:
 
 
 def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
-    """Install the locked packages for a machine.
+    """Install the packages that the lock file `requirements` pins for a machine into the folder `site`.
 
     Raises subprocess.CalledProcessError if a wheel has another checksum.
     """
@@ -89,7 +89,7 @@ def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
 
 
 def put_ourselves(site: Path) -> None:
-    """Copy the files of raidbench that the wheel contains, except `TESTING`, and write its .dist-info folder."""
+    """Copy the files that raidbench's wheel contains to `site`, except `TESTING`, and write the .dist-info folder."""
     wheel = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     sources: Mapping[str, str] = {name: name for name in wheel["packages"]} | wheel["force-include"]
     for source, place in sources.items():
@@ -122,7 +122,7 @@ def set_modes(tree: Path) -> None:
 
 
 def too_new(tree: Path, machine: Machine) -> list[str]:
-    """Return a sentence for each program or library that needs a newer glibc than `GLIBC` or another machine."""
+    """Return a sentence for each program or library that needs a newer glibc than `GLIBC` or is for another machine."""
     sentences = []
     for path in sorted(
         path for path in tree.rglob("*") if path.is_file() and not path.is_symlink() and elf.is_elf(path)
@@ -136,11 +136,11 @@ def too_new(tree: Path, machine: Machine) -> list[str]:
 
 
 def make(machine: Machine, module: Path, requirements: Path, python: Path | None, tree: Path) -> None:
-    """Build the tree for a machine.
+    """Build the tree for a machine in the folder `tree`.
 
-    `python`: an interpreter that runs on this host; None if the one in the tree does.
+    `python`: an interpreter that runs on this host, or None if the interpreter in the tree can run here.
 
-    Raises ValueError if a program or library needs a newer glibc than `GLIBC` or another machine.
+    Raises ValueError if a program or library needs a newer glibc than `GLIBC` or is for another machine.
     """
     golang.put_python(module, machine.go, wanted, tree)
     site = tree / SITE

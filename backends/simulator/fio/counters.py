@@ -18,7 +18,7 @@ _PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99
 
 @dataclass(slots=True)
 class RunCounters:
-    """Cumulative counters of one direction. Latency counters start after the ramp."""
+    """Cumulative counters of one direction, such as reads. The latency counters start after the ramp."""
 
     ios: int = 0
     """Completed requests."""
@@ -31,7 +31,7 @@ class RunCounters:
     squares: float = 0.0
     """Sum of the squared latencies."""
     bins: Counter[int] = field(default_factory=Counter)
-    """Requests by latency bucket."""
+    """Number of requests in each latency bucket."""
     rates: list[float] = field(default_factory=list)
     """IOPS of each interval."""
 

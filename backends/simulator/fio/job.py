@@ -29,7 +29,7 @@ class FioJob:
     """True if fio may create the file."""
 
     def text(self, key: str, default: str = "") -> str:
-        """Return an option."""
+        """Return the value of an option, or `default` if the job does not have it."""
         return self.options.get(key, default)
 
     def number(self, key: str, default: int = 0) -> int:
@@ -92,7 +92,7 @@ class FioJob:
 
     @property
     def depth(self) -> int:
-        """Requests in flight per thread; 1 for jobs that only trim, because fio waits for each trim."""
+        """Requests in flight per thread. It is 1 for jobs that only trim, because fio waits for each trim."""
         waits = self.text("ioengine") not in _QUEUES or (self.trims and not self.writes_data)
         return 1 if waits else max(1, self.number("iodepth", 1))
 

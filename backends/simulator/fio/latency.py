@@ -40,7 +40,7 @@ def latencies(count: int, mean_ns: float, spread: float, tail: float, chance: ra
 
 
 def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> Counter[int]:
-    """Return `count` requests divided among buckets as in a lognormal distribution, with random noise of the counts."""
+    """Return the number of requests per bucket: `count` lognormally distributed latencies, with random noise."""
     low = _bucket(math.exp(middle - _REACH * sigma))
     high = _bucket(math.exp(middle + _REACH * sigma))
     scale = 1 / (sigma * math.sqrt(2))

@@ -165,7 +165,7 @@ def _planned_seconds(phases: Sequence[Sequence[SimulatedTarget]]) -> float | Non
 
 
 def _ticks(interval: float, planned: float | None, held: float) -> Iterable[float]:
-    """Yield the times of the documents. The last one is the end of the run, which is not before `held` seconds."""
+    """Yield the times of the JSON documents. The last one is the end of the run, which is not before `held` seconds."""
     if planned is None:
         return (_FIRST + number * interval for number in range(_MOST))
     end = max(planned, held + _FIRST if held else 0.0)

@@ -66,9 +66,10 @@ def start_fio(
     ended: Callable[[], None] = lambda: None,
     worn: Callable[[int], None] = lambda number: None,
 ) -> SimulatedFio:
-    """Start fio on the jobs of `text`. Contents and scratch files of the host change immediately.
+    """Start fio on the job file `text`. Contents that the jobs overwrite, and their scratch files, change immediately.
 
-    `counts` collects the I/O to the disks. `ended` is called at the end, `worn` when the battery of a controller fails.
+    `counts` collects the I/O to the disks. `ended` is called at the end of fio. `worn` is called with the number of a
+    controller when its battery fails.
     """
     targets: list[SimulatedTarget] = []
     for number, job in enumerate(parse_jobs(text, args) if text is not None else ()):
@@ -105,14 +106,14 @@ def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[Simulate
 
 
 def _rate(expected: PredictedPerformance) -> float:
-    """Return the IOPS of reads and writes together."""
+    """Return the predicted IOPS of reads and writes together."""
     return sum(direction.iops for direction in (expected.read, expected.write) if direction is not None)
 
 
 def _target(
     rack: Rack, linux: SimulatedSysfs, job: FioJob, number: int, counts: DiskCounts, worn: Callable[[int], None]
 ) -> SimulatedTarget | Completed:
-    """Return one section with its device, or fio's output if fio refuses the section."""
+    """Return a section of the job file with its device, or the output with which fio refuses the section."""
     path = job.filename
     disk = linux.names.get(path) or _disk_under(rack, path)
     failure = _refusal(rack, linux, job, path)
@@ -167,7 +168,7 @@ def _cache_counts(rack: Rack, disk: str, layout: WorkloadTarget, counts: DiskCou
 
 
 def _pass_bytes(linux: SimulatedSysfs, job: FioJob, disk: str) -> int:
-    """Return the bytes of one pass: `size`, or the disk's size for `100%`."""
+    """Return the bytes that one pass of the job covers: its `size`, or the size of the disk for `100%`."""
     size_option = job.text("size", "100%")
     return int(linux.files.get(f"/sys/block/{disk}/size", "0")) * 512 if size_option == "100%" else size(size_option)
 

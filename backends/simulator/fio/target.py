@@ -31,7 +31,7 @@ _PERIOD = 1.0
 
 
 class Stalls:
-    """Pauses during one run, in order."""
+    """Pauses of a device during one run of fio, in order of time."""
 
     def __init__(self, windows: Iterable[Window] = (), *, pace: float = 1.0) -> None:
         """Store the pauses. `pace`: speed between the pauses, as a multiple of the mean speed."""
@@ -95,7 +95,7 @@ class SimulatedTarget:
         self.expected = expected
         """Predicted performance."""
         self.share = 1.0
-        """Share of the performance that this section gets if other sections use the device at the same time."""
+        """Share of the predicted performance for this section if other sections use the device at the same time."""
         self.device = device
         """Kernel name of the disk."""
         self._amount = amount
@@ -195,7 +195,7 @@ class SimulatedTarget:
         return replace(direction, iops=iops, mean_us=latency_us, fast_share=0.0)
 
     def _working_share(self) -> float:
-        """Return the share of the time in which a job does not wait for its flushes."""
+        """Return the share of the time in which the job is not waiting for its own flushes."""
         expected = self.expected
         if expected.write is None or not (every := self.job.flush_every):
             return 1.0
@@ -229,7 +229,7 @@ class SimulatedTarget:
         counters.add(ios, moved, counts, seconds)
 
     def _latencies(self, direction: Direction, count: int, pace: float) -> Counter[int]:
-        """Return the latency buckets of `count` requests, in which cache hits and misses have different latencies."""
+        """Return the latency buckets of `count` requests. Cache hits and misses have different latencies."""
         counts: Counter[int] = Counter()
         *first, last = direction.request_classes
         for kind in first:
@@ -240,7 +240,7 @@ class SimulatedTarget:
         return counts
 
     def _take_delayed(self, count: int) -> Counter[int]:
-        """Return how many of the next `count` requests a pause has delayed, by latency bucket, and forget them."""
+        """Return, by latency bucket, those of the next `count` requests that a pause has delayed, and forget them."""
         counts: Counter[int] = Counter()
         for bucket in list(self._delayed):
             counts[bucket] = min(self._delayed[bucket], count - counts.total())

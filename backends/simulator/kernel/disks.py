@@ -154,7 +154,7 @@ def _put_fusionio(sysfs: SimulatedSysfs, rack: Rack, module: IoMemory) -> None:
 
 
 def _put_volume(sysfs: SimulatedSysfs, rack: Rack, card: SimulatedCard, volume: Volume) -> None:
-    """Add a MegaRAID virtual drive with its partitions and mount."""
+    """Add a MegaRAID virtual drive with its partitions and mounted filesystem."""
     address, pci = f"{card.host}:2:{volume.number}:0", f"0000:{card.bus:02x}:00.0"
     maker, product = _scsi_names(card)
     extra = {
@@ -223,7 +223,7 @@ def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volum
 
 
 def _sequence_number(name: str, made: int) -> str:
-    """Return the kernel's sequence number of a disk. It is different for each disk that reuses a name."""
+    """Return the kernel's sequence number of a disk. It differs between disks that have had the same name."""
     major, minor = scsi_number(name)
     return str(10 + major + minor // 16 + 1000 * made)
 
@@ -298,7 +298,7 @@ def _put_path(
 
 
 def _put_array(sysfs: SimulatedSysfs, rack: Rack, array: MdArray) -> None:
-    """Add an md array and its links to the members."""
+    """Add an md array and the links to its members."""
     name, now = array.name, rack.now()
     number = f"9:{name.removeprefix('md')}"
     put_stacked(
@@ -364,7 +364,7 @@ def _put_group(sysfs: SimulatedSysfs, rack: Rack, group: LvmGroup) -> None:
 
 
 def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
-    """Yield the nodes in an order in which each one follows those that it is built on."""
+    """Yield the nodes in an order in which each node follows the nodes that it is built on."""
     left = {node.kernel: node for node in nodes}
     while left:
         ready = [name for name, node in left.items() if not left.keys() & node.slaves]
@@ -372,7 +372,10 @@ def _lowest_first(nodes: Iterable[DmNode]) -> Iterator[DmNode]:
 
 
 def _blocks(volume: LvmVolume) -> dict[str, str]:
-    """Return the block size files of a writecache volume: its own block size (dm-writecache.c, writecache_io_hints)."""
+    """Return the sysfs files with the block sizes of a volume that has a writecache; {} for other volumes.
+
+    The block size is that of the cache (dm-writecache.c, writecache_io_hints).
+    """
     if volume.kind != "writecache":
         return {}
     return dict.fromkeys(("logical_block_size", "physical_block_size"), str(volume.chunk_bytes))

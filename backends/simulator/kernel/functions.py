@@ -10,7 +10,7 @@ from backends.simulator.rack import Rack
 from backends.values import dataclass
 
 AHCI_HOST = 8
-"""SCSI host number of the mainboard's first SATA port, or of the HBA to which the SATA drives are attached instead."""
+"""SCSI host number of the mainboard's first SATA port or, if the SATA drives are attached to an HBA, of this HBA."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ SLOT = {
     "max_link_width": "8",
     "irq": "16",
 }
-"""Sysfs files of every PCI adapter, about its slot and interrupt."""
+"""Sysfs files about slot and interrupt, which have the same values for every PCI adapter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ _HOST_FILES: Mapping[str, Mapping[str, str]] = {
     "SAS9300-8e": {"board_name": "SAS9300-8e", **_SAS_HOST},
     "SAS9300-8i": {"board_name": "SAS9300-8i", **_SAS_HOST},
 }
-"""SCSI host files of an adapter, by model."""
+"""Sysfs files, by adapter model, of an adapter's SCSI host."""
 
 
 def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
@@ -116,7 +116,7 @@ def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
 
 
 def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
-    """Yield the address, key of `CARDS` and files of each SCSI host for every adapter."""
+    """Yield, for each adapter, its PCI address, its key in `CARDS`, and the sysfs files by SCSI host number."""
     for cards in rack.smart.values():
         for card in cards:
             fields = {

@@ -85,7 +85,7 @@ def put_disk(
     base = f"/sys/block/{name}"
     queue = default_queue(rotational=rotational, flushes=flushes)
     queue |= {"logical_block_size": str(sector), "physical_block_size": str(sector)}
-    if name.startswith(("sd", "nvme")):  # drivers with a timeout handler
+    if name.startswith(("sd", "nvme")):  # only these drivers have a timeout handler
         queue["io_timeout"] = "30000"
     queue |= {"nr_requests": extra["mq/0/nr_tags"], **rack.queues.get(name, {})}
     depth, _ = queue.pop(DEPTH, None), queue.pop(CACHE, None)
@@ -110,9 +110,10 @@ def put_stacked(
     extra: Mapping[str, str],
     below: Sequence[str],
 ) -> str:
-    """Add a device that is built on others and has no I/O scheduler, and return its folder.
+    """Add a device that is built on others and has no I/O scheduler. Return its folder in sysfs.
 
-    `below`: its members, which must already be present. `queue`, `extra`: additional files of its queue and folder.
+    `below`: kernel names of its members, which must already be present. `queue`, `extra`: additional files of the
+    device's queue folder and of its own folder.
     """
     folder, base = f"/sys/devices/virtual/block/{name}", f"/sys/block/{name}"
     texts = {
@@ -138,7 +139,7 @@ def put_stacked(
 
 
 def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
-    """Return the queue limits of a stacked device from its members.
+    """Return the queue limits of a stacked device, derived from its members `below`.
 
     The device is rotational if a member is. It has the largest block size and the smallest request size of its members.
     The kernel derives limits only at assembly, so later changes to members have no effect.

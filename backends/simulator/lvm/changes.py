@@ -43,16 +43,16 @@ def lvchange_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
-    """Run lvconvert with another stripe size."""
+    """Run lvconvert, which here only changes the stripe size of a volume."""
     return _change(rack, args, {"--stripesize": _set_stripe_size})
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
-"""Function that applies a value. It returns the output, or the text of a refusal."""
+"""Function that sets an option of a volume to a value. It returns the output, or the text of a refusal."""
 
 
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
-    """Run a command with one of the options in `verbs`."""
+    """Run a command that has one of the options in `verbs`, which maps options to functions."""
     name = args[-1] if args else ""
     pair = _find_volume(rack, name)
     option = next((word for word in args if word in verbs), None)
@@ -108,7 +108,7 @@ def _set_mode(rack: Rack, volume: LvmVolume, value: str, yes: bool) -> Simulated
 
 
 def _after_flush(rack: Rack, volume: LvmVolume, key: str, value: str) -> SimulatedOutput:
-    """Start a flush, after which a cache setting changes. LVM's output does not show how long the flush takes."""
+    """Start a flush, after which the cache setting `key` changes. LVM's output does not show how long it takes."""
     dirty = volume.dirty_now(rack.now())
     volume.flush_to, volume.flush_since = f"{key}={value}", rack.now()
     volume.settle(rack.now())
@@ -205,7 +205,7 @@ def _set_write_behind(_rack: Rack, volume: LvmVolume, value: str, _yes: bool) ->
 
 
 def _set_rate(side: str, _rack: Rack, volume: LvmVolume, value: str, _yes: bool) -> SimulatedOutput | str:
-    """Change the minimum or maximum recovery rate."""
+    """Change the minimum or maximum recovery rate. `side`: `min` or `max`."""
     if not volume.kind.startswith("raid"):
         return _NOT_PERMITTED
     rates = {key: number for key, number in volume.rates.items() if key != side}

@@ -14,7 +14,7 @@ from backends.values import dataclass
 _FLAGS = ("--yes", "--nosync")
 _KINDS = ("striped", *RAIDS)
 _SPARED = {"raid5": 1, "raid6": 2}
-"""Number of images whose space parity uses, by level."""
+"""Number of images whose space is used for parity, by RAID level."""
 
 _LEAST_STRIPES = {"raid5": 2, "raid6": 3}
 

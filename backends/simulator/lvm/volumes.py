@@ -129,12 +129,12 @@ class LvmVolume:
 
     @property
     def device(self) -> str:
-        """Kernel name."""
+        """Kernel name of the volume, such as `dm-5`."""
         return f"dm-{self.number}"
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Kernel names of the devices below it; for a cached volume, these are the slow and the fast part."""
+        """Kernel names of the devices below the volume; for a cached volume, these are the slow and the fast device."""
         if self.kind == "cache":
             return f"dm-{self.number + 4}", f"dm-{self.number + 2}"
         if self.kind == "writecache":
@@ -148,7 +148,7 @@ class LvmVolume:
 
     @property
     def work(self) -> tuple[str, bool]:
-        """State of its background work: pending flush, and whether a reshape is running."""
+        """State of the background work: the pending flush (see `flush_to`), and whether a reshape is running."""
         return self.flush_to, bool(self.reshape_since)
 
     @property
@@ -158,7 +158,7 @@ class LvmVolume:
         return int(self.fast_bytes * share) // self.chunk_bytes
 
     def dirty_now(self, now: float) -> int:
-        """Return the bytes that the slow part does not have yet."""
+        """Return how many bytes of the cache are not on the slow device yet."""
         flushed = int((now - self.flush_since) * FLUSH_BYTES) if self.flush_to else 0
         return max(0, int(self.counts.dirty_bytes) - flushed)
 
@@ -184,7 +184,7 @@ class LvmVolume:
 
     @property
     def figures(self) -> str:
-        """Counters of dm-cache or dm-writecache in `dmsetup status`, from the hits on (dm-writecache.c, 5.16)."""
+        """Counters that `dmsetup status` prints for the cache, beginning with the hits (dm-writecache.c, 5.16)."""
         counts = self.counts
         hits = [int(value) for value in (counts.read_hits, counts.read_misses, counts.write_hits, counts.write_misses)]
         if self.kind == "cache":
@@ -209,7 +209,7 @@ class LvmVolume:
         return max(self.settings.get("migration_threshold", 2048), 8 * self.chunk_bytes // 512)
 
     def nodes(self, now: float) -> tuple[DmNode, ...]:
-        """Return its device-mapper devices, the volume itself first."""
+        """Return the device-mapper devices of the volume, beginning with the volume itself."""
         if self.kind in CACHED:
             return tuple(self._cached_nodes(now))
         if self.kind == "linear":
@@ -225,7 +225,7 @@ class LvmVolume:
         return self._node(self.name, 0, self.size_bytes, slaves, table, **more)
 
     def _node(self, name: str, offset: int, size: int, slaves: tuple[str, ...], table: str, **more: str) -> DmNode:
-        """Return a device of the volume. `offset`: its number relative to the volume's."""
+        """Return a device of the volume. `offset`: the device's number minus the number of the volume."""
         status = more.pop("status", f"{table.split()[0]} ")  # without parameters, the kernel prints a trailing blank
         return DmNode(
             name=name, number=self.number + offset, size_bytes=size, slaves=slaves, table=table, status=status, **more
@@ -301,7 +301,7 @@ class LvmVolume:
         return kinds.get(self.kind, 1)
 
     def extents_on(self, device: str) -> int:
-        """Return the number of its extents on a physical volume."""
+        """Return the number of the volume's extents on the physical volume `device`."""
         share = -(-self.size_bytes // EXTENT // self.data_images)
         data_extents = (share + (self.kind in RAIDS)) * self.places.count(device)
         return data_extents + (self.fast_bytes // EXTENT if self.fast_place == device else 0)
@@ -322,7 +322,7 @@ class LvmGroup:
     busy: bool = False
     """True if a long-running command has the group's lock."""
     former: dict[str, str] = field(default_factory=dict)
-    """Signatures left by removed volumes, by the physical volume on which the volume started."""
+    """Signatures that removed volumes left, by the physical volume on which each of these volumes started."""
 
     @property
     def uuid(self) -> str:

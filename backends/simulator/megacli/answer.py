@@ -68,7 +68,10 @@ def answer(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _on_card(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
-    """Run a command on one controller. Raises UsageError if it is unknown, and RefusalError if it is refused."""
+    """Run a command on one controller. Return the lines of output and the exit status.
+
+    Raises UsageError if the command is unknown, and RefusalError if the firmware refuses it.
+    """
     answer = _read(rack, card, args)
     if answer is not None:
         return answer
@@ -137,7 +140,10 @@ def _read(rack: Rack, card: SimulatedCard, args: list[str]) -> tuple[list[str], 
 
 
 def _volumes(card: SimulatedCard, args: Sequence[str]) -> tuple[list[str], list[Volume]]:
-    """Return the arguments without `-LN`, and the virtual drives that it selects. Raises RefusalError if none."""
+    """Return the arguments without the option `-LN`, and the virtual drives that this option selects.
+
+    Raises RefusalError if there is no such virtual drive.
+    """
     selection = next((word for word in args if re.fullmatch(r"-l(\d+(,\d+)*|all)", word.lower())), "-lall").lower()
     numbers = None if selection == "-lall" else {int(number) for number in selection[2:].split(",")}
     volumes = [volume for volume in card.volumes if numbers is None or volume.number in numbers]

@@ -26,7 +26,7 @@ _POLICIES = {
     "-RO": ("access", "read-only", "Set Access Policy to ReadOnly"),
     "-Blocked": ("access", "blocked", "Set Access Policy to Blocked"),
 }
-"""Key, value and message by argument of `-LDSetProp`."""
+"""Key and value of the setting, and MegaCli's message, by argument of `-LDSetProp`."""
 
 _RATES = {
     "RebuildRate": ("rebuild", "rebuild rate"),
@@ -36,7 +36,7 @@ _RATES = {
     "PatrolReadRate": ("patrol", "patrol read rate"),
     "CacheFlushInterval": ("flush", "cache flush interval"),
 }
-"""Key, and name in the output, by property of a controller."""
+"""Key of the setting, and its name in the output, by MegaCli's name of a controller property."""
 
 _LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "5": Level.RAID5, "6": Level.RAID6}
 _SPANNED = {"10": Level.RAID10, "50": Level.RAID50, "60": Level.RAID60}
@@ -64,14 +64,14 @@ _SWITCHES = {
     ("-AdpPR", "-SSDPatrolReadEnbl"): ("patrol_ssds", "on", "Patrol Read on SSD Devices is set to Enabled."),
     ("-AdpPR", "-SSDPatrolReadDsbl"): ("patrol_ssds", "off", "Patrol Read on SSD Devices is set to Disabled."),
 }
-"""Key, value and message by the arguments that turn a property on or off."""
+"""Key and value of the setting, and MegaCli's message, by the arguments that turn a property on or off."""
 
 _NUMBERS = {
     ("-AdpPR", "-SetDelay"): ("patrol_delay", "Patrol Read delay is set to {} hours."),
     ("-AdpCcSched", "-SetDelay"): ("check_delay", "Scheduled CC execution delay is set to {} hours."),
     ("-AdpSetProp", "PredFailPollInterval"): ("smart_poll", "Set predictive fail poll interval to {} sec success."),
 }
-"""Key and message by the arguments that precede a number."""
+"""Key of the setting, and MegaCli's message, by the arguments that precede a number."""
 
 
 class UsageError(Exception):
@@ -79,7 +79,10 @@ class UsageError(Exception):
 
 
 def set_volumes(card: SimulatedCard, volumes: Sequence[Volume], args: Sequence[str]) -> list[str]:
-    """Run `-LDSetProp VALUE`. Raises UsageError if it is unknown, and RefusalError if the firmware refuses it."""
+    """Run `-LDSetProp VALUE` on virtual drives.
+
+    Raises UsageError if the value is unknown, and RefusalError if the firmware refuses it.
+    """
     lines: list[str] = []
     for volume in volumes:
         on_volume = f"on Adapter {card.number}, VD {volume.number} (target id: {volume.number})"
@@ -146,7 +149,7 @@ def set_card(card: SimulatedCard, args: Sequence[str]) -> list[str]:
 
 
 def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> list[str]:
-    """Run `-LDBI -Enbl` or `-LDBI -Dsbl`."""
+    """Run `-LDBI -Enbl` or `-LDBI -Dsbl` (`word`), which switch the automatic background initialisation."""
     lines = []
     for volume in volumes:
         volume.auto_bgi = word == "-Enbl"
@@ -156,13 +159,13 @@ def background(card: SimulatedCard, volumes: Sequence[Volume], word: str) -> lis
 
 
 def delete(rack: Rack, card: SimulatedCard, number: int, *, force: bool) -> list[str]:
-    """Run `-CfgLdDel`. Raises RefusalError if the firmware refuses it."""
+    """Run `-CfgLdDel`, which deletes a virtual drive. Raises RefusalError if the firmware refuses this."""
     firmware_rules.delete(rack, card, number, force=force)
     return [f"Adapter {card.number}: Deleted Virtual Drive-{number}(target id-{number})"]
 
 
 def add(rack: Rack, card: SimulatedCard, verb: str, args: Sequence[str]) -> list[str]:
-    """Run `-CfgLDAdd -R5[245:1,...] WT ...` or `-CfgSpanAdd -R10 -Array0[...] ...`.
+    """Create a virtual drive with `-CfgLDAdd -R5[245:1,...] WT ...` or `-CfgSpanAdd -R10 -Array0[...] ...`.
 
     Raises UsageError for unknown arguments, and RefusalError if the firmware refuses the virtual drive.
     """

@@ -1,4 +1,4 @@
-"""Simulated hosts of `--demo`, in their initial state. The articles A to F are listed in docs/simulation.md."""
+"""Simulated hosts of `--demo`, in their initial state. The plans articles-a to -f repeat articles A to F."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ HOSTS: Mapping[str, str] = {
     "arrays": "rack-arrays",
     "ssds": "rack-ssds",
 }
-"""Host names by name of the rack. `--demo` without a name uses the first rack."""
+"""Host names by name of the simulated host (the rack). `--demo` without a name selects the first one."""
 
 FIRST = next(iter(HOSTS))
 
 STATE_FILE = "demo-rack.json"
-"""File with a host's state, in its own state folder."""
+"""Name of the file with a simulated host's state. The file is in a state folder of that host."""
 
 
 def demo_text(rack: str) -> str:
-    """Return the option that selects a rack: `--demo`, `--demo hpe`; `--demo` for ""."""
+    """Return the option that selects a simulated host, such as `--demo hpe`; `--demo` for the first host or no name."""
     return "--demo" if rack in ("", FIRST) else f"--demo {rack}"
 
 
 def rack_name(host: str) -> str:
-    """Return the name of the rack of a host, or ""."""
+    """Return the name of the simulated host (such as `hpe`) with this host name, or an empty string."""
     return next((name for name, host_name in HOSTS.items() if host_name == host), "")
 
 

@@ -29,7 +29,7 @@ _DATA = ("nvme2n1", "nvme3n1", "nvme4n1", "nvme5n1", "nvme6n1")
 
 
 def arrays_rack(clock: Clock = time.time) -> Rack:
-    """Return the host in its initial state."""
+    """Return the simulated host `arrays` in its initial state."""
     rack = Rack(
         name="arrays",
         seed=73,

@@ -35,7 +35,7 @@ def _change_firmware(rack: Rack) -> None:
 
 
 def _change_smart(rack: Rack, **values: Any) -> None:
-    """Change the first Smart Array or Adaptec controller."""
+    """Set fields of the first Smart Array or Adaptec controller to the given values."""
     for tool, (first, *others) in list(rack.smart.items())[:1]:
         rack.smart[tool] = (replace(first, **values), *others)
 
@@ -75,6 +75,6 @@ FAULTS: Sequence[InjectedFault] = (
 
 
 def faults_by_host(hosts: Sequence[str]) -> Mapping[str, InjectedFault]:
-    """Return the faults of a fleet by host, evenly spread over its list and on fewer than half of the hosts."""
+    """Return the faults by host name. Fewer than half of the hosts have one; they are evenly spread over the list."""
     faults = FAULTS[: max(0, (len(hosts) - 1) // 2)]
     return {hosts[len(hosts) * (index + 1) // (len(faults) + 1)]: fault for index, fault in enumerate(faults)}

@@ -43,7 +43,7 @@ _BOOT = Content(table="gpt", filesystem="xfs", label="root", uuid="6c1f7a52-9b0e
 
 
 def hpe_rack(clock: Clock = time.time) -> Rack:
-    """Return the host in its initial state."""
+    """Return the simulated host `hpe` in its initial state."""
     strips = (_strips(0, 1024, "/dev/sdd"), _strips(1, 256, "/dev/sdn"), _strips(2, 64, "/dev/sdo"))
     bays = bays_of("0", 8, X25E, "CVEM0058", "A", 0)
     series = replace(SERIES_5, number="1", serial="8C1210DEM05", host=1, bays=bays, volumes=strips)
@@ -64,7 +64,11 @@ def hpe_rack(clock: Clock = time.time) -> Rack:
 
 
 def bays_of(port: str, count: int, model: str, serials: str, group: str | None, first: int = 1) -> tuple[SmartBay, ...]:
-    """Return `count` equal drives of one array, or free drives if `group` is None."""
+    """Return `count` equal drives: members of the array `group`, or free drives if it is None.
+
+    `port`: first part of each position, such as `2I:1`. `serials`: first part of each serial number. `first`: number of
+    the first bay.
+    """
     drive = DRIVES[model]
     return tuple(
         SmartBay(
@@ -100,7 +104,10 @@ def _volume(number: int, group: str, size_gib: float, name: str, **settings: Any
 
 
 def _strips(number: int, strip: int, device: str) -> SmartVolume:
-    """Return a logical drive of article F on a third of eight X25-E in RAID 5. `strip`: its strip size in KiB."""
+    """Return one of the three logical drives on the RAID 5 of eight X25-E SSDs of article F (docs/dev/simulation.md).
+
+    `strip`: its strip size in KiB.
+    """
     return SmartVolume(
         number=number,
         level="5",
@@ -126,7 +133,10 @@ _ON_SMART_RAID = SmartVolume(
 
 
 def _ds4700() -> DiskSystem:
-    """Return the disk system of article F, with a logical drive that fits into the cache, and one that does not."""
+    """Return the disk system of article F (docs/dev/simulation.md).
+
+    One of its logical drives fits into the cache, the other does not.
+    """
     return DiskSystem(
         flush_start=95,
         flush_stop=90,
@@ -156,7 +166,7 @@ def luns(system: DiskSystem, paths: Sequence[tuple[str, str]]) -> list[Multipath
 
 
 def _stripes() -> MdArray:
-    """Return the md RAID 0 of article D: four SATA disks of 500 GB."""
+    """Return the md RAID 0 of article D (docs/dev/simulation.md): four SATA disks of 500 GB."""
     return MdArray(
         name="md0",
         label="rack-hpe:stripes",

@@ -19,7 +19,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset, ZfsPool
 HDD = "ST3500630NS"
 _GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
-"""PCI addresses of two adapters, each connected to the shelf."""
+"""PCI addresses of two adapters, both of which are connected to the shelf."""
 
 _TANK = ("sdn", "sdo")
 """Kernel names of the disks of the ZFS pool."""
@@ -30,7 +30,7 @@ _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="e4b0c7d2-58f
 
 
 def linux_rack(clock: Clock = time.time) -> Rack:
-    """Return the host in its initial state."""
+    """Return the simulated host `linux` in its initial state."""
     return Rack(
         name="linux",
         seed=61,

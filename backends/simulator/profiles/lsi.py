@@ -1,4 +1,4 @@
-"""Simulated host `lsi`: MegaRAID controllers of the articles, NVMe drives, and md mirrors of unequal drives."""
+"""Simulated host `lsi`: MegaRAID controllers of articles, NVMe drives, and md mirrors of unequal drives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SRV = Content(table="gpt", filesystem="xfs", label="vm", uuid="c1a7e9d4-6b2f-4d
 
 
 def demo_rack(clock: Clock = time.time) -> Rack:
-    """Return a host, in its initial state, with the controllers of several articles."""
+    """Return the simulated host `lsi` in its initial state, with the controllers of several articles."""
     rack = Rack(
         seed=27,
         clock=clock,
@@ -100,7 +100,7 @@ def volume_over(
 
 
 def _unequal_mirror(name: str, level: str, number: int) -> MdArray:
-    """Return the mirror of article C: an NVMe and a SATA SSD."""
+    """Return the md mirror of article C (docs/dev/simulation.md): an NVMe and a SATA SSD."""
     return MdArray(
         name=name,
         label=f"rack-demo:{'unequal' if level == 'raid10' else 'mirror'}",
@@ -115,7 +115,10 @@ def _unequal_mirror(name: str, level: str, number: int) -> MdArray:
 
 
 def _card_9280() -> SimulatedCard:
-    """Return the 9280-24i4e of article A. Volume 1 is a RAID 5 of three SATA SSDs. FastPath is not activated."""
+    """Return the 9280-24i4e of article A (docs/dev/simulation.md). FastPath is not activated.
+
+    Volume 1 is a RAID 5 of three SATA SSDs.
+    """
     fast, system = disks_of(245, (1, 2, 3), M4, "000000001142092", 1), disks_of(245, (8, 9), HDD, "9QG5K", 0)
     disks = (
         fast
@@ -144,7 +147,10 @@ def _card_9280() -> SimulatedCard:
 
 
 def _card_9361() -> SimulatedCard:
-    """Return the 9361-8i of article E with six SAS SSDs. It refuses to change their drive cache, with exit status 0."""
+    """Return the 9361-8i of article E (docs/dev/simulation.md) with six SAS SSDs.
+
+    It refuses to change the drive cache of these SSDs, but with exit status 0.
+    """
     disks = disks_of(252, range(6), S1200, "Z3F04", 0)
     return SimulatedCard(
         number=1,
@@ -166,7 +172,10 @@ def _card_9361() -> SimulatedCard:
 
 
 def _degraded_card(rack: Rack) -> SimulatedCard:
-    """Return the RS2BL080 of article F with eight X25-E. It is in use and rebuilding; its battery has failed."""
+    """Return the RS2BL080 of article F (docs/dev/simulation.md) with eight X25-E.
+
+    It is in use and rebuilding, and its battery has failed.
+    """
     disks = disks_of(252, range(8), X25E, "CVEM0042", 0)
     volume = volume_over(disks, "vmstore", Level.RAID5, 8, strip_kib=256, write_back=True, content=_SRV)
     volume.drive_cache = "off"
@@ -190,7 +199,7 @@ def _degraded_card(rack: Rack) -> SimulatedCard:
 
 
 def _card_84016() -> SimulatedCard:
-    """Return the 84016E of article F, which only MegaCli lists, and for which commands are slow."""
+    """Return the 84016E of article F (docs/dev/simulation.md). Only MegaCli lists it, and commands for it are slow."""
     disks = disks_of(28, range(8), X25E, "CVEM9280", 0)
     volume = volume_over(disks, "archive", Level.RAID10, 2, strip_kib=128, write_back=True)
     volume.drive_cache = "off"

@@ -12,7 +12,7 @@ from backends.simulator.smcli import DiskSystem, HostDisk
 from backends.simulator.volume import Content
 
 SSD = "SATA SSD 64GB"
-"""Drive model. Article B does not name it."""
+"""Drive model. Article B (docs/dev/simulation.md) does not name it."""
 
 DISKS = tuple(f"sd{chr(ord('a') + number)}" for number in range(24))
 """Kernel names of the drives."""
@@ -22,7 +22,7 @@ _ROOT = Content(table="gpt", filesystem="ext4", label="root", uuid="6f0e2b91-47d
 
 
 def ssds_rack(clock: Clock = time.time) -> Rack:
-    """Return the host in its initial state."""
+    """Return the simulated host `ssds` in its initial state."""
     rack = Rack(
         name="ssds",
         seed=82,
@@ -38,7 +38,7 @@ def ssds_rack(clock: Clock = time.time) -> Rack:
 
 
 def _rs2bl080() -> SimulatedCard:
-    """Return the RS2BL080 of article F with eight free X25-E."""
+    """Return the RS2BL080 of article F (docs/dev/simulation.md) with eight free X25-E."""
     return SimulatedCard(
         number=0,
         product="Intel(R) RAID Controller RS2BL080",
@@ -55,9 +55,9 @@ def _rs2bl080() -> SimulatedCard:
 
 
 def _ds3400() -> DiskSystem:
-    """Return the disk system of article F.
+    """Return the disk system of article F (docs/dev/simulation.md).
 
-    It has one logical drive per segment size, because changing the segment size takes hours.
+    It has one logical drive per segment size, because changing the segment size of a logical drive takes hours.
     """
     return DiskSystem(
         name="DS3400_A",

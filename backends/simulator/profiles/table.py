@@ -20,7 +20,7 @@ MACHINES: Mapping[str, Callable[..., Rack]] = {
     "arrays": arrays_rack,
     "ssds": ssds_rack,
 }
-"""Functions, by name of the host, that return it in its initial state. They accept a clock."""
+"""Functions that return a simulated host in its initial state, by name of the host. They take the host's clock."""
 
 
 def apply_states(rack: Rack, states: Iterable[str]) -> None:

@@ -36,7 +36,7 @@ _CREATES = {
     "wcache": ("wt", "wb", "wbb"),
     "method": ("build", "clear", "quick"),
 }
-"""Options of `create` and their values, without the name."""
+"""Options of `create` with their legal values, except the option `name`."""
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
 """Settings that do not accept `noprompt`, according to the usage."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}

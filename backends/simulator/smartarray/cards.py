@@ -1,7 +1,8 @@
 """State of the simulated Smart Array and Adaptec controllers, and refusals of their firmware.
 
-The reasons are those of Microchip's storage library. The same class represents a SmartRAID for arcconf and a Smart
-Array for ssacli, because both have the same firmware. Like the real firmware, it refuses a value that is already set.
+The texts of the refusals are those in Microchip's storage library. The same class represents a SmartRAID for arcconf
+and a Smart Array for ssacli, because both have the same firmware. Like the real firmware, it refuses a value that is
+already set.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from backends.simulator.volume import Content
 from backends.values import dataclass
 
 SWITCHED = {"enable": "Enabled", "disable": "Disabled"}
-"""Values in the output, by value on the command line."""
+"""Values of on/off settings in the output, by their value on the command line."""
 SWITCHES = tuple(SWITCHED)
 RATIOS = ("0/100", "10/90", "25/75", "50/50", "75/25", "90/10", "100/0")
 _SETTINGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -173,7 +174,7 @@ class SmartCard:
 
     @property
     def cached(self) -> bool:
-        """True if a logical drive uses the cache."""
+        """True if at least one logical drive uses the cache."""
         return any(volume.acceleration == "cache" for volume in self.volumes)
 
     @property
@@ -193,7 +194,7 @@ class SmartCard:
         return volume.acceleration == "cache" and is_safe and is_active
 
     def without_content(self, device: str) -> SmartCard:
-        """Return the controller after a write to a logical drive, whose former contents are then gone."""
+        """Return the controller without the contents of the logical drive `device`, to which a job has written."""
         if all(volume.content is None or volume.device != device for volume in self.volumes):
             return self
         volumes = (replace(volume, content=None) if volume.device == device else volume for volume in self.volumes)
@@ -282,7 +283,7 @@ def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
 
 
 _LEAST = {"0": 1, "1": 2, "1+0": 4, "5": 3, "6": 4, "50": 6, "60": 8}
-"""Minimum drives of a level."""
+"""Minimum number of drives by RAID level."""
 _PARITY = {"5": 1, "50": 1, "6": 2, "60": 2}
 NEW = ""
 """Device name of a logical drive that has no kernel disk yet."""

@@ -60,7 +60,7 @@ _PRINTED = {
     "failure": "physical",
     "predictive": "predictive physical",
 }
-"""Values in the output that differ from those on the command line."""
+"""Values as ssacli prints them, by the word on the command line, where both differ."""
 
 
 def answer(cards: Cards, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:
@@ -269,7 +269,7 @@ def _volume_lines(volume: SmartVolume) -> Iterator[str]:
 
 
 def _disk_text(volume: SmartVolume) -> str:
-    """Return the disk name. As in the real tool, there is no line break after the name of a mounted disk."""
+    """Return the value of `Disk Name`. As in the real tool, there is no line break after the name of a mounted disk."""
     if volume.content is None or volume.content.mount is None:
         return f"{volume.device or 'None'} "
     return f"{volume.device}      Mount Points: {volume.size_gib:.1f} GiB Partition   2 {volume.content.mount}"

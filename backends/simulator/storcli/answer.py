@@ -1,4 +1,7 @@
-"""Parser for storcli command lines, and the output, always JSON because the vendor module always adds `J`."""
+"""Parser for storcli's command lines, and the simulated output.
+
+The output is always JSON, because raidbench adds `J` (JSON) to every command line.
+"""
 
 from __future__ import annotations
 

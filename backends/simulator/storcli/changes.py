@@ -21,7 +21,8 @@ VOLUME_WORDS = {
     "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
     "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
 }
-"""Key, name in the output, and values, by property of a virtual drive."""
+"""By property of a virtual drive: key of the setting, name in the output, and values of the setting by storcli's words.
+"""
 
 CARD_WORDS = {
     "rebuildrate": ("rebuild", "Rebuildrate"),
@@ -32,7 +33,7 @@ CARD_WORDS = {
     "cacheflushint": ("flush", "Cache Flush Interval"),
     "perfmode": ("perf", "Perf Mode"),
 }
-"""Key and name in the output, by property of a controller."""
+"""Key of the setting and name in the output, by storcli's name of a controller property."""
 
 
 SWITCHES = {
@@ -41,10 +42,10 @@ SWITCHES = {
     "autorebuild": ("auto_rebuild", "AutoRebuild"),
     "loadbalancemode": ("load_balance", "Load Balance Mode"),
 }
-"""Key and name in the output, by property that is on or off."""
+"""Key of the setting and name in the output, by storcli's name of a property that is on or off."""
 
 COPYBACK = {"ctrl": "copyback", "smarthdd": "copyback_smart_hdd", "smartssd": "copyback_smart_ssd"}
-"""Property keys by type of copyback."""
+"""Keys of the copyback properties, by the type on the command line."""
 
 _PATROL = {"delay": "patrol_delay", "maxconcurrentpd": "patrol_drives", "includessds": "patrol_ssds"}
 
@@ -54,7 +55,10 @@ class CommandSyntaxError(Exception):
 
 
 def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> list[Row]:
-    """Run `set wrcache=wt ...`. Return a row per volume and property. Raises CommandSyntaxError for unknown ones."""
+    """Run a command such as `set wrcache=wt`. Return a row per virtual drive and property.
+
+    Raises CommandSyntaxError for unknown properties.
+    """
     rows: list[Row] = []
     if args[0].startswith("cbsize="):
         return _set_bypass(card, volumes, args)
@@ -70,7 +74,7 @@ def set_volumes(card: SimulatedCard, volumes: list[Volume], args: list[str]) -> 
 
 
 def _set_volume(card: SimulatedCard, volume: Volume, key: str, value: str) -> Row:
-    """Set a value, and return the columns of the row that contain the firmware's result."""
+    """Set a property of a virtual drive. Return the columns of its row that contain the firmware's result."""
     try:
         firmware_rules.set_volume(card, volume, key, value)
     except firmware_rules.RefusalError as error:
@@ -98,7 +102,10 @@ def _value_text(value: str) -> str:
 
 
 def set_card(card: SimulatedCard, args: list[str]) -> list[Row]:
-    """Run `set rebuildrate=60`, `set cc=off`. Raises CommandSyntaxError if unknown, RefusalError if refused."""
+    """Run a command such as `set rebuildrate=60` or `set cc=off`.
+
+    Raises CommandSyntaxError for unknown arguments, and RefusalError if the firmware refuses the value.
+    """
     name, sign, value = args[0].partition("=")
     if name in SWITCHES or name in ("copyback", "smartpollinterval") or (not sign and name in ("patrolread", "cc")):
         return _set_property(card, name, value, args[1:])
@@ -124,7 +131,10 @@ def set_card(card: SimulatedCard, args: list[str]) -> list[Row]:
 
 
 def _set_property(card: SimulatedCard, name: str, value: str, more_args: list[str]) -> list[Row]:
-    """Run `set ncq=on`, `set copyback=on type=ctrl`. Raises CommandSyntaxError if unknown, RefusalError if refused."""
+    """Run a command such as `set ncq=on` or `set copyback=on type=ctrl`.
+
+    Raises CommandSyntaxError for unknown arguments, and RefusalError if the firmware refuses the value.
+    """
     if name in SWITCHES and not more_args:
         key, shown = SWITCHES[name]
     elif name == "smartpollinterval" and not more_args:
@@ -144,7 +154,7 @@ def _set_property(card: SimulatedCard, name: str, value: str, more_args: list[st
 
 
 def add_volume(rack: Rack, card: SimulatedCard, args: list[str]) -> Volume:
-    """Run `add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`.
+    """Create a virtual drive with `add vd r5 size=all name=... drives=245:1-3 ... wt nora direct strip=64`.
 
     Raises CommandSyntaxError for unknown arguments, and RefusalError if the firmware refuses the virtual drive.
     """
@@ -195,7 +205,7 @@ def _level(digits: str) -> Level:
 
 
 def _places(text: str) -> tuple[str, ...]:
-    """Return the drives of `245:1-3,246:0`, in this order."""
+    """Return the positions of the drives in a list such as `245:1-3,246:0`, in the order of the list."""
     positions: list[str] = []
     enclosure = ""
     for part in text.split(","):

@@ -25,7 +25,7 @@ def yes_no(flag: bool) -> str:
 
 
 def overview(cards: list[SimulatedCard]) -> Data:
-    """Return the data of `show`."""
+    """Return the data that `storcli show` prints about all controllers."""
     rows = []
     for card in cards:
         not_optimal = [volume for volume in card.volumes if card.state(volume) != "optimal"]
@@ -137,7 +137,7 @@ def card_all(rack: Rack, card: SimulatedCard) -> Data:
 
 
 def lists(rack: Rack, card: SimulatedCard) -> Data:
-    """Return the last sections, which `show` and `show all` have in common."""
+    """Return the lists at the end of the output, which `show` and `show all` have in common."""
     data: Data = {}
     if card.volumes:
         data |= {"Drive Groups": len({volume.group for volume in card.volumes}), "TOPOLOGY": topology(card)}
@@ -188,7 +188,7 @@ def _supported(card: SimulatedCard) -> Data:
             **dict.fromkeys(("Rebuild Rate", "CC Rate", "BGI Rate ", "Reconstruct Rate", "Patrol Read Rate"), "Yes"),
             **dict.fromkeys(("Alarm Control", "BBU", "Spanning", "Dedicated Hot Spare"), "Yes"),
             **dict.fromkeys(("Foreign Config Import", "Global Hot Spares"), "Yes"),
-            # A controller that refuses such changes need not report this beforehand: here, its row is missing.
+            # A controller may refuse such changes without announcing it: this one leaves the row out.
             **({} if card.blocks_ssd_cache else {"Block SSD Write Disk Cache Change": "No"}),
             "Support JBOD": yes_no(card.jbod),
             "Support Perf Tuning": yes_no("93" in card.product),
@@ -204,7 +204,7 @@ def _supported(card: SimulatedCard) -> Data:
 
 
 def options(card: SimulatedCard) -> list[Data]:
-    """Return the advanced software options. Like storcli, the keys have blanks before them."""
+    """Return the advanced software options. As in the real output, their keys begin with blanks."""
     return [{"Adv S/W Opt": name, " Time Remaining": " Unlimited", " Mode": " -"} for name in card.options]
 
 
@@ -214,7 +214,7 @@ def safe_id(card: SimulatedCard) -> str:
 
 
 def policies(card: SimulatedCard) -> list[Data]:
-    """Return the rates of the policies table."""
+    """Return the rows of the policies table with the background rates."""
     names = {"rebuild": "Rebuild", "patrol": "PR", "bgi": "BGI", "cc": "Check Consistency", "migrate": "Reconstruction"}
     rows = [{"Policy": f"{names[key]} Rate", "Current": f"{card.rates[key]} %", "Default": "30%"} for key in names]
     poll = {"Policy": "Predictive Fail Poll Interval", "Current": f"{card.property('smart_poll')} sec", "Default": ""}

@@ -56,7 +56,7 @@ class ZfsModule:
     """Minimum ARC size in bytes; 0 for the default, 1/32 of the memory."""
 
     def files(self, counts: CacheCounts) -> dict[str, str]:
-        """Return its files in sysfs and procfs. `counts`: contents and counters of the ARC."""
+        """Return the module's files in sysfs and procfs, by path. `counts`: contents and counters of the ARC."""
         hits, misses = int(counts.read_hits), int(counts.read_misses + counts.write_misses)
         rows = {
             "hits": hits,

@@ -24,7 +24,7 @@ class Property:
     default: str
     """Default value."""
     kinds: tuple[str, ...] = _BOTH
-    """Kinds of datasets that have it."""
+    """Kinds of datasets that have the property."""
     legal: tuple[str, ...] = ()
     """Legal values; empty for a size."""
     shown: str = ""
@@ -57,7 +57,7 @@ PROPERTIES: Mapping[str, Property] = {
 """Properties by name."""
 
 _READ_AS = {("compression", "gzip-6"): "gzip", ("xattr", "dir"): "on"}
-"""Values that zfs reports under another name than the one that was set."""
+"""Values that zfs reports under another name than the one that was set, by property and value."""
 
 _READ_ONLY = {"guid", "type", "creation", "used", "available", "mounted", "volblocksize"}
 
@@ -149,7 +149,10 @@ class ZfsPool:
         return ""
 
     def inherit(self, name: str, key: str, *, received: bool) -> str:
-        """Clear a local value. Return "" on success, or zfs's refusal. `received`: revert to any received value."""
+        """Clear the local value of a property. Return "" on success, or the refusal of zfs.
+
+        `received`: revert to the received value if there is one.
+        """
         if key in _READ_ONLY:
             return f"{key} property is read-only"
         if key not in PROPERTIES:
@@ -164,7 +167,7 @@ class ZfsPool:
 
 
 def _local_value(dataset: Dataset, key: str) -> tuple[str, str] | None:
-    """Return the value of a dataset and its source, or None if it inherits."""
+    """Return the property value that the dataset itself has, and its source. None if it inherits the value."""
     value = dataset.values.get(key)
     if value == INHERIT:
         return None

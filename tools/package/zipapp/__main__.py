@@ -1,4 +1,4 @@
-"""Entry point of raidbench.pyz. It runs under any Python 3, and prints a message if that version is too old."""
+"""Entry point of raidbench.pyz. It runs under any Python 3, and prints a message if that Python is too old."""
 
 import sys
 

@@ -43,7 +43,7 @@ def start() -> None:
 
 
 def places() -> Iterator[Path]:
-    """Yield the folders to try, in order."""
+    """Yield the folders to try, in this order, as places to unpack to."""
     if named := os.environ.get("RAIDBENCH_UNPACK_DIR"):
         yield Path(named).absolute()
     elif os.geteuid() == 0:
@@ -57,7 +57,7 @@ def places() -> Iterator[Path]:
 
 
 def private(base: Path) -> Path:
-    """Create the folder and return its real path.
+    """Create the folder `base` for the unpacked files, and return its real path.
 
     Raises OSError if another user can write to it, or if its filesystem is mounted noexec.
     """
@@ -80,7 +80,10 @@ def private(base: Path) -> Path:
 
 
 def ready(archive: Path, base: Path, machine: str) -> Path:
-    """Return the unpacked tree, after unpacking it if it is missing. Raises OSError if a file cannot be written."""
+    """Return the folder below `base` with the unpacked program, after unpacking it if it is missing.
+
+    Raises OSError if a file cannot be written.
+    """
     with zipfile.ZipFile(archive) as packed:
         tree = base / f"{packed.read('digest').decode()[:16]}-pyz"
         if tree.is_dir():
@@ -104,7 +107,10 @@ def ready(archive: Path, base: Path, machine: str) -> Path:
 
 
 def unpack(packed: zipfile.ZipFile, machine: str, folder: Path) -> None:
-    """Write the files for all machines and those for this machine. Raises OSError if a file cannot be written."""
+    """Unpack the files for all machines, and those for `machine`, to `folder`.
+
+    Raises OSError if a file cannot be written.
+    """
     for name in packed.namelist():
         kind, _, place = name.partition("/")
         if kind in ("any", machine):

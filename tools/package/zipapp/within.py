@@ -1,4 +1,4 @@
-"""The file `__main__.py` of the unpacked tree: `python -I TREE` runs it and imports modules from the tree."""
+"""The `__main__.py` of the unpacked tree. `python -I TREE` runs it, so that modules are imported from the tree."""
 
 import sys
 

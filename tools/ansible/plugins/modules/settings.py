@@ -96,7 +96,7 @@ UNKNOWN = "?"
 
 
 def toml_of(targets, trial, persist):
-    """Return the text of a settings file. Raises ValueError for unknown keys and invalid values."""
+    """Return the text of a settings file for `raidbench apply`. Raises ValueError for a wrong key or value."""
     rows = ["format = 1"]
     if persist:
         rows.append("persist = true")
@@ -133,7 +133,7 @@ def _value(value):
 
 
 def main():
-    """Plan the changes, and apply them unless in check mode."""
+    """Entry point: plan the changes, and apply them unless in check mode."""
     module = AnsibleModule(
         argument_spec={
             "targets": {"type": "list", "elements": "dict"},
@@ -193,7 +193,10 @@ def _apply(module, file):
 
 
 def _is_set(change):
-    """Return whether a change was made, or would be made in check mode. A change without an id is not necessary."""
+    """Return whether a change was made, or would be made in check mode.
+
+    A change with an outcome but without an id was not necessary, and a change that was undone does not count.
+    """
     outcome = change.get("outcome")
     if outcome is not None and outcome["id"] is None:
         return False
@@ -201,7 +204,7 @@ def _is_set(change):
 
 
 def _run(module, file, options, **more):
-    """Return the output of `apply`.
+    """Run `raidbench apply` on a settings file and return its parsed output.
 
     Fail the task with the message of `apply` if it prints no output or a change failed.
     """
@@ -227,7 +230,7 @@ def _run(module, file, options, **more):
 
 
 def _failures(answer):
-    """Return the text of the changes that were not verified."""
+    """Return a text with the changes whose new values could not be verified."""
     outcomes = [(change, change.get("outcome") or {}) for change in answer.get("changes", [])]
     failed = [
         "%s of %s: %s" % (change["key"], change["target"], outcome.get("message") or outcome.get("result"))
