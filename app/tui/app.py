@@ -118,7 +118,7 @@ class WorkbenchApp(SessionApp):
         self.end_reason = "left"
         """Reason that the session records when it ends."""
         self.custom_keys = dict(self.options.keymap)
-        """Keys of the keymap by command id, for the footer."""
+        """Keys that the user's keymap changes, by command id; the footer shows them."""
         self.wanted_device: tuple[str, str] | None = None
         """Address and node of the device to measure on the Bench screen."""
         self.job_choice: tuple[Job, str | None] | None = None
@@ -126,7 +126,7 @@ class WorkbenchApp(SessionApp):
         self.background: dict[str, BackgroundWork] = {
             screen: import_object(path)(self) for door in doors().values() for screen, path in door.background.items()
         }
-        """Background work, by the screen that shows it."""
+        """Background work, keyed by the name of the screen that shows it."""
         self.findings: CheckTracker = (action("check.findings") or CheckTracker)(workbench)
         """Findings of the check."""
         self.drifted: DriftWatch = (action("apply.drift") or DriftWatch)(workbench, self.options.state_file)
@@ -312,7 +312,7 @@ class WorkbenchApp(SessionApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice above the footer, without markup or control characters, as it may quote tools and devices."""
+        """Show a notice above the footer, without markup or control characters: it may quote tools and devices."""
         self._add_notice(message, title=clean(title), severity=severity)
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
@@ -379,7 +379,7 @@ class WorkbenchApp(SessionApp):
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`) with the app as first argument. Report if it is missing."""
+        """Call a feature's action (`app.doors`) with the app as first argument; tell the user if there is none."""
         try:
             function = require_action(name)
         except NotFoundError as error:

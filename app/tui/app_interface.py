@@ -53,11 +53,11 @@ class AppInterface(Protocol):
     """Staged values: target address -> key -> value. Use `stage` to change them."""
     staged_count: int
     custom_keys: dict[str, str]
-    """Keys of the keymap, by command id."""
+    """Keys that the user's keymap changes, by command id."""
     wanted_device: tuple[str, str] | None
     """Address and node of the device to measure on the Bench screen."""
     background: dict[str, BackgroundWork]
-    """Background work, by the screen that shows it."""
+    """Background work, keyed by the name of the screen that shows it."""
     trials: Trials
     """Changes that are reverted automatically unless they are kept."""
     job_choice: tuple[Job, str | None] | None
@@ -109,7 +109,7 @@ class AppInterface(Protocol):
         """Show a notice with text that can be copied, such as a path."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`) with the app as first argument. Report if it is missing."""
+        """Call a feature's action (`app.doors`) with the app as first argument; tell the user if there is none."""
 
     def action_go(self, screen: str) -> None:
         """Show a screen."""

@@ -1,4 +1,4 @@
-"""Filters between the widgets and the terminal: they remove control characters, and on request all but ASCII."""
+"""Filters between the widgets and the terminal: they replace control characters, and on request all but ASCII."""
 
 from __future__ import annotations
 

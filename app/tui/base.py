@@ -196,7 +196,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.workbench_app.trials.revert()
 
     def show(self, session: Session) -> None:
-        """Update the body."""
+        """Update the body with the state of the session."""
 
     def show_background(self) -> None:
         """Update the display of background work, on the screen that shows it."""
@@ -211,7 +211,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.set_focus(field)
 
     def put(self, selector: str, text: str) -> None:
-        """Show text in a plain line, never as markup. No effect when the screen is gone."""
+        """Show text, never as markup, in the widget that `selector` matches; do nothing if the screen is gone."""
         text = clean_lines(text)
         with contextlib.suppress(NoMatches):
             line = self.query_one(selector, Static)

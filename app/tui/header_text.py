@@ -44,7 +44,7 @@ class HeaderSegment:
     rank: int = 0
     """If there is no room, the segment with the highest rank is left out first. Rank 0 always stays."""
     screen: str = ""
-    """The screen that a click on it shows."""
+    """Name of the screen that a click on the segment shows; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,10 @@ def _join(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
 
 
 def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = True) -> list[HeaderSegment]:
-    """Return the screens with keys and marks, the current one highlighted; the others with their names if `named`."""
+    """Return the tabs of the screens with their keys and marks. The current one is highlighted and always has its name.
+
+    The others have their names only if `named`.
+    """
     marks = dict(content.marks)
     tabs: list[HeaderSegment] = []
     shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if content.hosts else [*SCREENS.items()]

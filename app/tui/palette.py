@@ -29,7 +29,7 @@ _MIN_SCORE = 0.6
 
 
 _Paths = dict[int, tuple[float, tuple[int, ...]]]
-"""Partial matches by their last position: score and positions."""
+"""Score and positions of each partial match, keyed by its last position."""
 
 
 @dataclass(frozen=True, slots=True)

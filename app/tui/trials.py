@@ -40,7 +40,7 @@ class _TrialSet:
     text: str
     """The changes on trial."""
     who: str = ""
-    """Text about who decides the set; "" if this user may."""
+    """Text about who may decide the set; "" if this user may."""
 
 
 class Trials:

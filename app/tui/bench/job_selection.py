@@ -158,7 +158,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self._import(content, SHIPPED)
 
     async def _import_as_installed(self, content: bytes) -> None:
-        """Import a job file by the options of the installed fio, because some versions lack options of the file."""
+        """Import a job file with the option table of the installed fio, because versions of fio differ in options."""
         self._import(content, await option_table(self.workbench_app.workbench.host))
 
     def _import(self, content: bytes, table: OptionTable) -> None:
@@ -176,7 +176,7 @@ class JobSelectionScreen(WorkbenchScreen):
             )
 
     def _take_job(self, imported: Imported, chosen: str | None) -> None:
-        """Use all sections of a job file, or the chosen one; None changes nothing."""
+        """Use the section `chosen` of a job file, or all sections for `_ALL_SECTIONS`; do nothing for None."""
         if chosen is None:
             return
         try:

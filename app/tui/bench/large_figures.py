@@ -11,7 +11,7 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
 Cells = tuple[tuple[str, str], ...]
-"""Metrics, each with the text to show next to it."""
+"""Metrics of a row: the text of each value, and the text to show next to it, such as its mean."""
 
 _ALL = 10_000
 _NAME = 18

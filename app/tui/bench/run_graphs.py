@@ -144,9 +144,10 @@ class RunGraphs(Vertical):
     ) -> None:
         """Show these curves.
 
-        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; with it no metrics of an
-        interval are shown. `folder`: folder of its session. `samples`: intervals of a running job, from which the
-        curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to draw.
+        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; if given, the metrics
+        of the last interval are not shown. `folder`: folder of its session. `samples`: intervals of a running job, from
+        which the curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to
+        draw.
         """
         self._requested = None
         self._run_curves, self._total, self._run = curves, total, run
@@ -191,7 +192,7 @@ class RunGraphs(Vertical):
                 self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw this run as a reference: its means now, and its deviation once its samples in `folder` are read."""
+        """Draw `baseline` as a reference: its means at once, its deviation when its samples in `folder` are read."""
         if baseline is not self._baseline:
             self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
@@ -414,7 +415,7 @@ GRAPH_COMMANDS = (
     "bench.zoom-in",
     "bench.zoom-out",
 )
-"""Commands that these actions implement."""
+"""Commands that the actions of `GraphKeys` implement."""
 
 
 class _GraphScreen(Protocol):

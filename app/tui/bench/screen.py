@@ -140,7 +140,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._show_experiment(session)
 
     def _show_experiment(self, session: Session) -> None:
-        """Show the progress of an A/B and its interim result; at its end the final result."""
+        """Show the progress and the interim result of an A/B; once it has ended, show its final result."""
         record = session.experiments[-1] if session.experiments else None
         if record is None:
             return
@@ -291,7 +291,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
 
     def action_run(self) -> None:
-        """Prepare the job, ask if necessary, and run it."""
+        """Prepare the job, ask for confirmation if necessary, and run it."""
         self._start(self.request)
 
     def action_precondition(self) -> None:

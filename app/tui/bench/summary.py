@@ -14,7 +14,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 
 
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
-    """Return the run, its results, the I/O served by caches, why it ended, and the caveats."""
+    """Return lines with the run, its results, the I/O served by caches, why the run ended, and the caveats."""
     caches = cache_line(run.figures.caches)
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *run_end_texts(run.figures))
 
@@ -50,7 +50,7 @@ def _same_job(record: RunRecord, other: RunRecord) -> bool:
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:
-    """Return the last experiment if it has no recorded end. After a crash, the end is never recorded."""
+    """Return the last experiment if no end is recorded, as after a crash; otherwise None."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 

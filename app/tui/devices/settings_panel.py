@@ -63,7 +63,7 @@ class SettingPosition:
     """The setting under the cursor."""
 
     part: TargetSettings
-    """The part that contains it."""
+    """The settings of its target, among which it is."""
     setting: Setting
     """The setting."""
     reading: Reading
@@ -191,7 +191,7 @@ class SettingsPanel(Vertical):
                 self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
 
     def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Show the state of a change at once, None to clear it. `now`: the value that was read after the change.
+        """Show `cell` as the state of a change at once; None clears it. `now`: the value read after the change.
 
         All other readings stay until everything is read again.
         """

@@ -135,7 +135,7 @@ class CompareScreen(WorkbenchScreen):
         b_session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """`a_session` and `b_session`: all runs of the session of `a` and of `b`, among them their repeats.
+        """`a_session` and `b_session`: all runs in the sessions of `a` and of `b`; the repeats of both are found there.
 
         `experiments`: the experiments of the session of `a`.
         """

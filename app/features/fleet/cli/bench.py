@@ -50,7 +50,7 @@ class SshTransport:
     """Opens connections to hosts with the user's ssh program and configuration."""
 
     def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
-        """`command`: arguments for `program`, which is raidbench on the hosts; `ssh`: options for ssh."""
+        """`program`: name of raidbench on the hosts; `command`: its arguments; `ssh`: options for ssh."""
         self._command, self._ssh = (program, *command), tuple(ssh)
 
     def line(self, host: str) -> InteractiveProcess:
@@ -94,7 +94,7 @@ class CrashingProgram(InteractiveProcess):
 
 
 def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
-    """Create and return the state folder of a simulated host. A seed of its own makes its results differ."""
+    """Create a simulated host's state folder and return its path. Its own seed gives the host its own results."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
@@ -108,7 +108,7 @@ def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
 
 
 def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
-    """Run `bench` with these arguments on all hosts that the options name, and return the exit status.
+    """Run `bench` on all hosts that the options name, and return the exit status. `parts`: the arguments of `bench`.
 
     Raises whatever parsing the host names and saving the record raise.
     """

@@ -31,7 +31,7 @@ from app.features.fleet.ssh.command import remote_line
 from backends.input_file import read_input
 
 _PIECE = 1 << 20
-"""Bytes that are passed to an ssh at once: ClusterShell copies all bytes that are left with every write."""
+"""Maximum bytes passed to an ssh at once, because with every write ClusterShell copies all remaining bytes."""
 
 _PARENT_S = 1.0
 """Seconds between two checks whether the parent still exists."""

@@ -19,7 +19,7 @@ _CLOCK_S = 1e-3
 """Seconds by which a clock may seem to step back because of rounding."""
 
 _MORE, _FEW = 0.05, 64
-"""Share and number of I/Os by which the intervals may exceed the totals.
+"""The I/Os of all intervals may exceed fio's total by this share plus this number of I/Os.
 
 fio counts intervals and totals at different moments.
 """
@@ -44,7 +44,7 @@ _BY_ITSELF = {
     "signal": "a signal ended it",
     "bye": "it was asked to stop",
 }
-"""Reasons why a run ends early, as clauses, by the code in its `end` message."""
+"""Reasons why a run ends early, as clauses, keyed by the code in the run's `end` message."""
 
 
 class HostAccount:

@@ -45,7 +45,7 @@ class IopsSpread:
     """Variation of the results between hosts."""
 
     variation: float
-    """Standard deviation of their IOPS divided by the mean: 0.1 for 10 %."""
+    """Standard deviation of the hosts' IOPS divided by their mean: 0.1 for 10 %."""
     slowest: str
     """The host with the fewest IOPS."""
     fastest: str
@@ -90,7 +90,7 @@ class IntervalSum:
 
 
 def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
-    """Convert the I/O counts of this number of seconds to results."""
+    """Return the results of one direction from its I/O counts over a period of `seconds`."""
     part = Counters(
         io_bytes=moved.bytes,
         total_ios=moved.ios,

@@ -108,9 +108,9 @@ def tick(
 ) -> dict[str, Any]:
     """Return the message for an interval.
 
-    `bins`: its histograms by direction. `monotonic`: clock time at its end. `go`: start time of the run. `timed`:
-    whether the run has latencies. If so, I/Os are counted from the histogram, because fio updates its other counters at
-    a different moment.
+    `bins`: the interval's histograms by direction. `monotonic`: the monotonic clock at the interval's end. `go`: start
+    time of the run. `timed`: whether the run has latencies. If so, I/Os are counted from the histogram, because fio
+    updates its other counters at a different moment.
     """
     return {
         **({} if go is None else {"go": go}),
