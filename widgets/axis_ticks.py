@@ -140,7 +140,7 @@ def _log_ticks(axis: Ruler, span: AxisSpan, height: int, decades: int) -> tuple[
 
 
 def _ticks_on_axis(axis: Ruler, span: AxisSpan, decades: int, factors: list[float]) -> list[tuple[int, float]]:
-    """Return row and value of each of these multiples of powers of ten that is on the axis.
+    """Return row and value of each tick that is on the axis: the products of `factors` and powers of ten.
 
     Only powers are used whose exponent differs from that of the origin by a multiple of `decades`.
     """

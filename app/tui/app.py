@@ -112,9 +112,9 @@ class WorkbenchApp(SessionApp):
         self.opened = False
         """Whether the app has tried to open the session."""
         self.staged: dict[str, dict[str, str]] = {}
-        """Staged values: target address -> key -> value."""
+        """Staged values, which are chosen but not applied: target address -> setting key -> value."""
         self.crash: BaseException | None = None
-        """The unexpected exception that ended the app."""
+        """The unexpected exception that ended the app; None if there was none."""
         self.end_reason = "left"
         """Reason that the session records when it ends."""
         self.custom_keys = dict(self.options.keymap)
@@ -130,10 +130,10 @@ class WorkbenchApp(SessionApp):
         self.findings: CheckTracker = (action("check.findings") or CheckTracker)(workbench)
         """Findings of the check."""
         self.drifted: DriftWatch = (action("apply.drift") or DriftWatch)(workbench, self.options.state_file)
-        """Differences from the state file."""
+        """Differences of this machine from the state file, `options.state_file`."""
         workbench.changes.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
-        """Active trials."""
+        """Changes that are reverted automatically unless they are kept."""
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
@@ -183,7 +183,7 @@ class WorkbenchApp(SessionApp):
             self.show_error(error)
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
-        """Scan the devices that these changes may have moved. An error is shown; the app continues."""
+        """Scan the devices that these changes may have affected. An error is shown; the app continues."""
         try:
             await self.workbench.hardware.rescan_after_change(changes)
         except RaidbenchError as error:
@@ -272,7 +272,7 @@ class WorkbenchApp(SessionApp):
             front.show_background()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
-        """Stage a value, or unstage it with None."""
+        """Stage a value of a setting, to be applied later; None removes the staged value."""
         values = self.staged.setdefault(target, {})
         if value is None:
             values.pop(key, None)
@@ -453,7 +453,7 @@ class WorkbenchApp(SessionApp):
         self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)
 
     async def stop_and_exit(self, code: int = 0) -> None:
-        """End the running job, keep its results, and leave."""
+        """End the running job, keep its results, and leave with the exit status `code`."""
         await self.stop_measuring()
         self.exit(code)
 

@@ -48,9 +48,9 @@ class AppInterface(Protocol):
     findings: CheckTracker
     """Findings of the check."""
     drifted: DriftWatch
-    """Differences from the state file."""
+    """Differences of this machine from the state file, `options.state_file`."""
     staged: dict[str, dict[str, str]]
-    """Staged values: target address -> key -> value. Use `stage` to change them."""
+    """Staged values, which are chosen but not applied: target address -> setting key -> value. `stage` changes them."""
     staged_count: int
     custom_keys: dict[str, str]
     """Keys that the user's keymap changes, by command id."""
@@ -68,13 +68,13 @@ class AppInterface(Protocol):
         """Whether a job or background work measures on this machine now."""
 
     def stage(self, target: str, key: str, value: str | None) -> None:
-        """Stage a value, or unstage it with None."""
+        """Stage a value of a setting, to be applied later; None removes the staged value."""
 
     async def look_for_hardware(self) -> None:
         """Scan with every backend."""
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
-        """Scan the devices that these changes may have moved."""
+        """Scan the devices that these changes may have affected."""
 
     def recheck(self) -> None:
         """Run the check again on the latest readings."""
@@ -127,7 +127,7 @@ class AppInterface(Protocol):
         """End the running job and wait for its end, with a time limit."""
 
     async def stop_and_exit(self, code: int = 0) -> None:
-        """End the running job, keep its results, and leave."""
+        """End the running job, keep its results, and leave with the exit status `code`."""
 
     @property
     def front(self) -> Screen[Any] | None:

@@ -69,7 +69,7 @@ class AsciiFilter(LineFilter):
     """Reduces all output to ASCII."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments in ASCII."""
+        """Return the segments with each character outside ASCII replaced."""
         return [
             Segment("".join(map(ascii_of, text)), style, control)
             if not text.isascii()

@@ -153,7 +153,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def hint(self, text: str, *, stays: bool = False) -> None:
         """Set the text that is shown above the footer while there is no notice, such as details of the current row.
 
-        `stays`: whether it is also shown below notices.
+        `stays`: whether the text is also shown below notices.
         """
         line = self.query_one(NoticeLine)
         line.stays, line.hint = stays, text

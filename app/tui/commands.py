@@ -10,7 +10,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec:
-    """One command."""
+    """One command of the screens."""
 
     id: str
     """Name of the command in a keymap: `screen.action`."""
@@ -19,11 +19,11 @@ class CommandSpec:
     action: str
     """Textual action of the screen or app."""
     label: str
-    """Two words at most, for footer and palette."""
+    """Name in the footer and in the palette, at most two words."""
     help: str
     """The effect of the command, as a sentence."""
     screens: tuple[str, ...]
-    """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for every screen."""
+    """Screens on which the command works: `devices`, `bench`, `runs`, `sweep`, `log`; `all` for every screen."""
     footer: int = 0
     """Rank in the footer, lowest first; with 0, the command is not shown there."""
     panes: tuple[str, ...] = ()

@@ -35,7 +35,7 @@ class CheckTracker:
         return ()
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """Return the devices with findings, most severe first."""
+        """Return the devices that need attention because of findings or their state, the most severe first."""
         return attention_items(inventory)
 
 

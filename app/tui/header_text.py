@@ -27,7 +27,7 @@ _BETWEEN = "  "
 _DOT = " · "
 
 _BELOW_NAMES = 5
-"""Segments of this rank or higher are left out before the names of the screens."""
+"""Where space is scarce, segments of this rank or higher are left out before the names of the screens."""
 
 _MAX_HOST = 32
 """Cells that are reserved for the host name."""

@@ -124,7 +124,7 @@ class Palette(CommandPalette, SafeScreen[None]):
 
 
 class CommandsProvider(Provider):
-    """Provides the commands of all screens and the selected device's settings. A command shows its screen first."""
+    """Provides the commands of all screens, and settings of the selected device. Commands first show their screen."""
 
     async def discover(self) -> Hits:
         """Yield all entries, those of the current screen first."""

@@ -70,7 +70,7 @@ class RedrawThrottle:
 # -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
-"""Seconds within which another redraw follows while fio reports."""
+"""CPU use alone causes no redraw within this number of seconds after the last one: the next sample shows it."""
 
 _EARLY = 0.04
 """Seconds that a sample may be early and still be shown. Delaying it would need a timer and make the next sample early,

@@ -104,7 +104,7 @@ class NarrowedStylesheet(Stylesheet):
         return _matched_names(node, parts)
 
     def _selector_parts(self, names: frozenset[str]) -> SelectorParts:
-        """Return the names and pseudo-classes that occur in the rules with one of these names."""
+        """Return the names and pseudo-classes in the selectors of all rules that contain one of `names`."""
         if (parts := self._parts_by_names.get(names)) is None:
             selectors = [
                 selector

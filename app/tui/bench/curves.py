@@ -30,7 +30,7 @@ class CurveFigures:
     """Statistics of one curve, updated with each point, so that a long run costs no more than a short one."""
 
     now: float | None = None
-    """The last value."""
+    """The last value, measured or not; None if there is none."""
     low: float | None = None
     """Smallest value of the measured phase."""
     high: float | None = None

@@ -76,7 +76,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self.take_device(str(free[0].target), free[0].device)
 
     def request(self) -> BenchmarkRequest:
-        """Return the request that `r` would run."""
+        """Return the request for the run that the key `r` would start."""
         job = self.job
         if self.target_name is None:  # A scratch file needs a size, which the job may not have.
             job = with_size(job, self.scratch_size)

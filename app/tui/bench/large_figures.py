@@ -15,7 +15,7 @@ Cells = tuple[tuple[str, str], ...]
 
 _ALL = 10_000
 _NAME = 18
-"""Columns for the name of a target."""
+"""Number of cells for the name of a target."""
 _BLANK: Cells = (("", ""),) * 6
 _NOTHING = CurveFigures()
 _LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_ns", "p99.9", "bad"))

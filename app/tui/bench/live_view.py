@@ -210,7 +210,7 @@ def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) 
 
 
 def short_progress(session: Session, active: ActiveRun, now: float) -> str:
-    """Return the progress for every header: `randread-4k 42 % ETA 35 s`. For an A/B it covers all runs."""
+    """Return the progress of a job for the header: `randread-4k 42 % ETA 35 s`. For an A/B, it covers all runs."""
     state = progress(active, now)
     mark = active.start.mark
     record = None if mark is None else session.experiment(mark.experiment)
@@ -227,8 +227,9 @@ _JOIN = " · "
 
 
 def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
-    """Return `ssd · raid5 · sdb · through · none · 64K`; with names of the settings if `wide`.
+    """Return the target and its settings in a line: `ssd · raid5 · sdb · through · none · 64K`.
 
+    If `wide`, the settings have their names.
     For several targets, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
     parts = [target_texts(inventory, target.device, target.target) for target in targets]

@@ -43,7 +43,7 @@ _PART = 24
 """Columns for the name of a part in the title of a graph."""
 
 _Recorded = tuple[Path, str, str]
-"""Key of curves on disk: session folder, run, and part ("" for the complete run)."""
+"""Identifies recorded curves: session folder, run id, and part of the run ("" for the complete run)."""
 
 _CACHE_SIZE = 8
 """Runs whose curves are cached, because reading those of an hour takes seconds."""
@@ -52,7 +52,7 @@ _CACHE_SIZE = 8
 class RunGraphs(Vertical):
     """Draws the samples of a running job, or the recorded samples of a finished run.
 
-    `draw` shows curves that the caller updates; `show_run` reads those of a finished run.
+    `draw` shows curves that the caller updates; `show_run` reads and shows the curves of a finished run.
     """
 
     DEFAULT_CSS = """
@@ -142,7 +142,7 @@ class RunGraphs(Vertical):
         happened: tuple[TimeMark, ...] = (),
         waiting: str = "",
     ) -> None:
-        """Show these curves.
+        """Show `curves`.
 
         `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; if given, the metrics
         of the last interval are not shown. `folder`: folder of its session. `samples`: intervals of a running job, from
@@ -341,7 +341,7 @@ class RunGraphs(Vertical):
         return self._fitted
 
     def freeze(self, still: bool) -> None:
-        """Freeze or unfreeze the graphs."""
+        """Freeze the graphs if `still`, otherwise unfreeze them."""
         for chart in self.charts:
             chart.frozen = still
 
@@ -366,13 +366,13 @@ _NOTHING = "no samples were saved for this run"
 
 
 def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
-    """Return the latencies of a run by percentile, together with those of the baseline."""
+    """Return a plot of latency by percentile for a run and the baseline; None without the feature `plots`."""
     draw = action("plots.run")
     return None if draw is None else draw(run, baseline)
 
 
 def _run_with_part(run: RunRecord, part: str) -> RunRecord:
-    """Return the run with the results of one of its parts."""
+    """Return the run with the results of the target or section `part` in place of its own."""
     result = dict(parts_of_run(run.figures)).get(part)
     if run.end is None or result is None:
         return run

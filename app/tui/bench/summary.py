@@ -20,7 +20,10 @@ def summary_lines(run: RunRecord) -> tuple[str, ...]:
 
 
 def next_step_text(run: RunRecord, session: Session) -> str:
-    """Return `Next: B measure against another value, c compare with r1, E export`; for a failed run, `r` again."""
+    """Return the possible next steps with their keys: `Next: B measure against another value, c compare with r1, ...`.
+
+    For a failed run, the next step is `r`, which runs the job again.
+    """
     if run.figures.status is RunStatus.FAILED:
         return "Next: r run it again, e change the job, T choose another target."
     other = comparison_run(run, session)
@@ -56,8 +59,9 @@ def running_experiment(session: Session) -> ExperimentRecord | None:
 
 
 def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
-    """Return `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9]`.
+    """Return the progress and the interim result of an A/B in one line.
 
+    Such as `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9]`.
     `left_of_run`: seconds left of the current run.
     """
     start = record.start

@@ -203,12 +203,12 @@ class DeviceList(KeyedTable):
             self.pin_cursor()
 
     def sort(self, order: str) -> None:
-        """Sort by another key."""
+        """Sort the list by another order, one of `ORDERS`."""
         self.listing = replace(self.listing, order=order)
         self._rearrange()
 
     def choose(self, columns: Collection[str]) -> None:
-        """Show other columns."""
+        """Show the columns with these keys."""
         self.shown = tuple(columns)
         self._rearrange()
 

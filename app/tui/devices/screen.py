@@ -46,7 +46,7 @@ THREE_PANES = 170
 """Columns from which the facts are shown next to the settings."""
 
 BATCH = 32
-"""Devices whose settings are read between two updates of the list."""
+"""Number of devices whose settings are read between two updates of the list."""
 
 REST_S = 0.15
 """Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
@@ -249,7 +249,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_settings((), "" if self._problems() else "this device is gone")
 
     def _problems(self) -> tuple[Facts, ...]:
-        """Return the scan problems that the selected row stands for."""
+        """Return the problems of the scan that the row under the cursor represents."""
         return problem_facts(self._inventory or Inventory(), self._selected or "")
 
     def copyable_text(self) -> str:

@@ -453,7 +453,7 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
 
 
 def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """Return the lines of legal values, the current and the staged one highlighted; only these if there are many."""
+    """Return lines with all legal values, or if there are many, only the current and the staged one (highlighted)."""
     named = legal_labels(position.setting, position.reading)
     tones = {position.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:

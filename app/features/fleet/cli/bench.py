@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from app.cli.bench import BenchOptions
 
 MOST_HOSTS = 256
-"""Maximum number of hosts measured together; with more, the controller's own speed affects the results."""
+"""Maximum number of hosts measured together; with more, the speed of the controlling host affects the results."""
 
 
 class SshTransport:
@@ -54,7 +54,7 @@ class SshTransport:
         self._command, self._ssh = (program, *command), tuple(ssh)
 
     def line(self, host: str) -> InteractiveProcess:
-        """Return a connection to a host, see `Transport`."""
+        """Return a context manager that connects to a host and starts the run there; see `Transport.line`."""
         return InteractiveProcess(ssh_argv(host, self._command, self._ssh))
 
 
@@ -71,7 +71,7 @@ class SimulatedTransport:
         self._folders = {host: _prepare_rack(options, host, folder / str(number)) for number, host in enumerate(hosts)}
 
     def line(self, host: str) -> InteractiveProcess:
-        """Return a connection to a host, see `Transport`."""
+        """Return a context manager that connects to a host and starts the run there; see `Transport.line`."""
         kind = CrashingProgram if host == self._dies else InteractiveProcess
         environment = {"RAIDBENCH_STATE_DIR": str(self._folders[host])}
         return kind((*self_exec_argv("app", with_pythonpath=True), *self._command), environment=environment)

@@ -132,7 +132,7 @@ class RemoteRunControl:
         self._host, self._boot, self._machine = host, boot, machine
 
     def send(self, kind: LineKind, **more: Any) -> None:
-        """Send a line to the controlling host."""
+        """Send a message of this kind, with the fields `more`, to the controlling host."""
         self._writer.put({"kind": kind.value, **more})
 
     @contextlib.contextmanager

@@ -100,7 +100,7 @@ def parse_devices(document: Json) -> RemoteDevices:
 
 
 def _without_loops(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the arrays without loops.
+    """Return the arrays, changed so that none contains itself.
 
     If an array contains itself or is nested too deeply, members that are arrays are removed from it.
     """

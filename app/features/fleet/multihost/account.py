@@ -76,7 +76,7 @@ class HostAccount:
             raise ProtocolViolationError("Protocol error: message after the last one")
 
     def pong(self, number: int, monotonic: float) -> None:
-        """Record the answer to the ping with this number. Raises ProtocolViolationError if it is inconsistent."""
+        """Record the answer to the ping `number`. Raises ProtocolViolationError if the answer is inconsistent."""
         if number <= self._asked:
             raise ProtocolViolationError("Protocol error: two responses to one ping")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:

@@ -41,7 +41,7 @@ class CommonInterval:
 
     @property
     def seconds(self) -> float:
-        """Return the length in seconds."""
+        """Return the length of the common interval in seconds."""
         return self.end - self.begin
 
     def holds(self, span: Span) -> bool:

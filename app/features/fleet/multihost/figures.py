@@ -22,7 +22,7 @@ class IoCounts:
     bytes: int
     """Number of bytes transferred."""
     histogram: Histogram
-    """Latencies of the I/Os."""
+    """Histogram of the latencies of the I/Os."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class IntervalSum:
         self._parts: dict[str, tuple[int, int, dict[int, int]]] = {}
 
     def add(self, seconds: float, sides: Mapping[str, IoCounts]) -> None:
-        """Add an interval."""
+        """Add an interval of this length, with its I/O counts by direction."""
         self._seconds += seconds
         for name, moved in sides.items():
             ios, size, counts = self._parts.get(name, (0, 0, {}))

@@ -170,7 +170,7 @@ HostMessage = (
 
 
 def parse_message(line: bytes, host: str = "") -> HostMessage:
-    """Return the message in a line. Raises ProtocolViolationError.
+    """Return the message that a line contains. Raises ProtocolViolationError if the line is not a valid message.
 
     `host`: name that the sender gave in its first message; "" for the first message itself.
     """

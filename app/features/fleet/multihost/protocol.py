@@ -106,7 +106,7 @@ def tick(
     go: float | None = None,
     timed: bool = True,
 ) -> dict[str, Any]:
-    """Return the message for an interval.
+    """Return the message that reports `sample`, the results of one interval.
 
     `bins`: the interval's histograms by direction. `monotonic`: the monotonic clock at the interval's end. `go`: start
     time of the run. `timed`: whether the run has latencies. If so, I/Os are counted from the histogram, because fio
