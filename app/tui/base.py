@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 SMALLEST = (70, 18)
-"""Columns and rows below which a screen shows a note about its size."""
+"""Minimum columns and rows of the terminal. On a smaller one, a screen shows a note about the size."""
 
 TINY = (40, 10)
-"""Columns and rows below which only a short note is shown."""
+"""Columns and rows of the terminal below which a screen shows only a short note."""
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 """Commands that open an input field. They act at once, otherwise the next typed key would be handled as a command."""

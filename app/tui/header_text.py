@@ -15,7 +15,7 @@ from widgets.text_utils.symbols import ATTENTION, BUSY, WELL, Symbol
 from widgets.text_utils.text import shorten, width_of
 
 TALL = 30
-"""Lines from which the bar of screens has its own line."""
+"""Minimum height of the terminal in lines for the bar of screens to have its own line."""
 
 SCANNING = "scanning hardware"
 """State while the hardware is read."""
@@ -129,7 +129,7 @@ def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = Tru
 
 
 def _trouble(content: HeaderContent) -> list[HeaderSegment]:
-    """Return the number of findings."""
+    """Return a segment with the number of findings; an empty list if there are none."""
     if not content.troubles:
         return []
     return [HeaderSegment(f"{ATTENTION.char} {units.plural(content.troubles, 'finding')} (!)", "trouble")]

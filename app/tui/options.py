@@ -22,13 +22,13 @@ class ScreenOptions:
     fps: float = 4.0
     """Maximum redraws per second while a job runs."""
     theme: str = "dark"
-    """One of `THEMES`."""
+    """Name of the theme, one of `THEMES`."""
     recorded: bool = False
     """Whether the simulated machine is a recorded one."""
     first_start: bool = False
     """Whether no session exists yet, so that the first steps are shown."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Changed keys by command id."""
+    """Keys that the user's keymap changes, by command id."""
     scratch: str = "."
     """Default folder of scratch files."""
     scratch_size: int | None = None

@@ -31,7 +31,7 @@ ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
 """Window lengths in seconds that the graphs can show instead of the complete run."""
 
 WIDE, HIGH = 110, 14
-"""Columns and rows from which the percentile plot fits next to the graphs."""
+"""Minimum columns and rows for the percentile plot to fit next to the graphs."""
 
 FIGURES_EVERY = 0.45
 """Seconds of the run between two updates of the large metrics; faster ones could not be read."""
@@ -40,13 +40,13 @@ _LEAST_GRAPHS = 10
 """Lines reserved for two graphs, the heading of the metrics, and the row of all targets together."""
 
 _PART = 24
-"""Columns for the name of a part in the title of a graph."""
+"""Number of columns for the name of a target or section in the title of a graph."""
 
 _Recorded = tuple[Path, str, str]
 """Identifies recorded curves: session folder, run id, and part of the run ("" for the complete run)."""
 
 _CACHE_SIZE = 8
-"""Runs whose curves are cached, because reading those of an hour takes seconds."""
+"""Number of runs whose curves are cached, because reading the curves of a run of an hour takes seconds."""
 
 
 class RunGraphs(Vertical):

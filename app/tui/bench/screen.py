@@ -47,7 +47,7 @@ from widgets.chart_data import WAITING
 from widgets.static_table import StaticTable
 
 WIDE = 96
-"""Columns from which settings are shown with names and bars are long."""
+"""Minimum width of the terminal in columns for settings to be shown with names, and for long bars."""
 
 MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
 """Terminal heights, and the number of member rows that leave enough room for the graphs."""
@@ -57,7 +57,7 @@ MEMBERS_EVERY = 0.95
 have to be drawn and sent."""
 
 ADVICE_LINES = 2
-"""Lines of advice on a tall terminal."""
+"""Number of lines for advice on a tall terminal."""
 
 _PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
 

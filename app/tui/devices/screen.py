@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 THREE_PANES = 170
-"""Columns from which the facts are shown next to the settings."""
+"""Minimum width of the terminal in columns for the facts to be shown next to the settings."""
 
 BATCH = 32
 """Number of devices whose settings are read between two updates of the list."""
@@ -52,7 +52,7 @@ REST_S = 0.15
 """Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
 
 SOON_S = 0.05
-"""Seconds within which most settings are read. Only a longer wait is shown."""
+"""Seconds within which most settings are read. A wait is shown only if it takes longer."""
 
 
 class DevicesScreen(ListDetailScreen):
@@ -374,7 +374,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_row()
 
     def enter_row(self) -> None:
-        """Stage the offered fix, or go to the device."""
+        """Handle Enter on a row: stage the fix that the current finding offers, or go to the device."""
         if not self._stage_offered():
             self._go_to_settings()
 

@@ -53,7 +53,7 @@ class TargetSettings:
     settings: tuple[Setting, ...] = ()
     """Declared settings."""
     readings: dict[str, Reading]
-    """Readings by key."""
+    """Readings of the settings, by setting key."""
     scope: Scope = Scope.ARRAY
     """Scope of the target."""
 

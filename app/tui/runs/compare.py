@@ -109,7 +109,7 @@ class ComparedRun(NamedTuple):
     name: str
     """Name of the run: `r3`, or `SESSION/r3` for a run of another session."""
     folder: Path
-    """Folder of its session."""
+    """Folder of the session to which the run belongs."""
 
 
 class CompareScreen(WorkbenchScreen):
