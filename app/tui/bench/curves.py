@@ -165,7 +165,7 @@ class Curves:
 
 
 def part_of(sample: Sample, name: str) -> Sample:
-    """Return the part of a sample for the target or section `name`. It has no direction while that does no I/O."""
+    """Return the sample of the target or section `name`, which has no directions while that does no I/O."""
     part = dict(parts_of(sample)).get(name, PartSample())
     return replace(sample, read=part.read, write=part.write, trim=part.trim)
 

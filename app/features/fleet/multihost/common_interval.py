@@ -31,9 +31,9 @@ class CommonInterval:
     """The time in which all of `hosts` measured."""
 
     begin: float
-    """Begin, by this machine's monotonic clock."""
+    """Begin of the interval, in seconds of this machine's monotonic clock."""
     end: float
-    """End, by this machine's monotonic clock."""
+    """End of the interval, in seconds of this machine's monotonic clock."""
     hosts: tuple[str, ...]
     """Hosts that measured during the common interval."""
     outside: Mapping[str, str]

@@ -249,7 +249,7 @@ class Coordinator:
     def _leave_out_shared(self) -> None:
         """Drop all hosts that share a scratch file with another host.
 
-        Otherwise, the storage of this file would be counted twice, and the first host to finish would remove the file.
+        Otherwise, the same storage would be counted twice, and the first host to finish would remove the file.
         """
         by_file: dict[str, list[HostSession]] = {}
         for peer in self.peers:

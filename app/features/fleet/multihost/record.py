@@ -38,7 +38,7 @@ class HostRecord:
     called: str = ""
     """The host's own name for itself; "" if it never sent a message."""
     state: str
-    """`in the window`, `outside`, `lost`, `failed` or `never measured`."""
+    """State of the host: `in the window`, `outside`, `lost`, `failed` or `never measured`."""
     reason: str = ""
     """Why the host is not in the window (the common interval); "" if it is."""
     late_s: float | None = None
