@@ -16,7 +16,7 @@ DOTS: Final = 4
 
 _MIDDLE: Final = 2
 _LEAST_DOT: Final = 0.26
-"""Maximum distance in rows from the middle of a row at which a value still counts as there: one dot and rounding."""
+"""A value up to this many rows from the middle of a row counts as being in the middle: one dot and rounding."""
 _ROUND: Final = (1.0, 2.0, 5.0)
 _FAR: Final = 1e6
 _LOW: Final = 20
@@ -140,9 +140,9 @@ def _log_ticks(axis: Ruler, span: AxisSpan, height: int, decades: int) -> tuple[
 
 
 def _ticks_on_axis(axis: Ruler, span: AxisSpan, decades: int, factors: list[float]) -> list[tuple[int, float]]:
-    """Return row and value of each of these multiples of powers of ten that is on the axis.
+    """Return row and value of each tick that is on the axis: the products of `factors` and powers of ten.
 
-    Only every power whose exponent differs from the origin by a multiple of `decades` counts.
+    Only powers are used whose exponent differs from that of the origin by a multiple of `decades`.
     """
     first, last = math.floor(math.log10(span.low)), math.ceil(math.log10(span.high)) + 1
     values = [

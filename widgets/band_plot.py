@@ -100,7 +100,7 @@ class Bands(FramedDrawing):
     def _name(self, data: ChartData, row: int, rows: int) -> tuple[str, str, int]:
         """Return the labels to the left and right of a row, and the style code of both.
 
-        Only last rows of bands have any.
+        Only the last row of each band has labels; those of other rows are empty.
         """
         end_row = 0
         for index, high in self._shares(data.series, rows):

@@ -28,7 +28,7 @@ BAND: Final = 254
 """Style code of the bands of references."""
 
 _LEAST_NOTED: Final = 4
-"""A graph with more than this number of rows has space for texts."""
+"""A graph with more than this number of rows has space for the texts of events."""
 FARTHEST: Final = 1e12
 """Largest valid time in seconds. Points beyond it are not drawn."""
 SHORTEST: Final = 0.001

@@ -42,7 +42,7 @@ class StaticTable(TableRenderer, can_focus=False):
         self.refresh(layout=True)
 
     def watch_rows(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
-        """Repaint changed rows. If a column grew or the number of rows changed, repaint everything."""
+        """Repaint changed rows. If a column has grown or the number of rows has changed, repaint everything."""
         self.set_class(not rows, "-empty")
         if not before or not rows:
             self.watch_columns()

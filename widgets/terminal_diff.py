@@ -171,7 +171,7 @@ class _Pen:
         self._out.append(sequence)
 
     def _move(self, y: int, x: int, end: int) -> None:
-        """Move the cursor to a position, unless it is already there. `end`: its column after the next output."""
+        """Move the cursor to a position, unless it is there. `end`: column of the cursor after the next output."""
         if self._here != (y, x):
             self._out.append(f"\x1b[{y + 1};{x + 1}H")
         self._here = (y, end)

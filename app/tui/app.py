@@ -112,13 +112,13 @@ class WorkbenchApp(SessionApp):
         self.opened = False
         """Whether the app has tried to open the session."""
         self.staged: dict[str, dict[str, str]] = {}
-        """Staged values: target address -> key -> value."""
+        """Staged values, which are chosen but not applied: target address -> setting key -> value."""
         self.crash: BaseException | None = None
-        """The unexpected exception that ended the app."""
+        """The unexpected exception that ended the app; None if there was none."""
         self.end_reason = "left"
         """Reason that the session records when it ends."""
         self.custom_keys = dict(self.options.keymap)
-        """Keys of the keymap by command id, for the footer."""
+        """Keys that the user's keymap changes, by command id; the footer shows them."""
         self.wanted_device: tuple[str, str] | None = None
         """Address and node of the device to measure on the Bench screen."""
         self.job_choice: tuple[Job, str | None] | None = None
@@ -126,14 +126,14 @@ class WorkbenchApp(SessionApp):
         self.background: dict[str, BackgroundWork] = {
             screen: import_object(path)(self) for door in doors().values() for screen, path in door.background.items()
         }
-        """Background work, by the screen that shows it."""
+        """Background work, keyed by the name of the screen that shows it."""
         self.findings: CheckTracker = (action("check.findings") or CheckTracker)(workbench)
         """Findings of the check."""
         self.drifted: DriftWatch = (action("apply.drift") or DriftWatch)(workbench, self.options.state_file)
-        """Differences from the state file."""
+        """Differences of this machine from the state file, `options.state_file`."""
         workbench.changes.watches_itself = workbench.simulated and not workbench.host.capabilities.shares_watchdog
         self.trials = Trials(self)
-        """Active trials."""
+        """Changes that are reverted automatically unless they are kept."""
         self._leaving: Worker[None] | None = None
         self._recording = True
         self._counting = False
@@ -183,7 +183,7 @@ class WorkbenchApp(SessionApp):
             self.show_error(error)
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
-        """Scan the devices that these changes may have moved. An error is shown; the app continues."""
+        """Scan the devices that these changes may have affected. An error is shown; the app continues."""
         try:
             await self.workbench.hardware.rescan_after_change(changes)
         except RaidbenchError as error:
@@ -272,7 +272,7 @@ class WorkbenchApp(SessionApp):
             front.show_background()
 
     def stage(self, target: str, key: str, value: str | None) -> None:
-        """Stage a value, or unstage it with None."""
+        """Stage a value of a setting, to be applied later; None removes the staged value."""
         values = self.staged.setdefault(target, {})
         if value is None:
             values.pop(key, None)
@@ -312,7 +312,7 @@ class WorkbenchApp(SessionApp):
         timeout: float | None = None,
         markup: bool = False,
     ) -> None:
-        """Show a notice above the footer, without markup or control characters, as it may quote tools and devices."""
+        """Show a notice above the footer, without markup or control characters: it may quote tools and devices."""
         self._add_notice(message, title=clean(title), severity=severity)
 
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
@@ -379,7 +379,7 @@ class WorkbenchApp(SessionApp):
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`) with the app as first argument. Report if it is missing."""
+        """Call a feature's action (`app.doors`) with the app as first argument; tell the user if there is none."""
         try:
             function = require_action(name)
         except NotFoundError as error:
@@ -453,7 +453,7 @@ class WorkbenchApp(SessionApp):
         self.run_worker(self.stop_and_exit(128 + number), group="signalled", exclusive=True)
 
     async def stop_and_exit(self, code: int = 0) -> None:
-        """End the running job, keep its results, and leave."""
+        """End the running job, keep its results, and leave with the exit status `code`."""
         await self.stop_measuring()
         self.exit(code)
 

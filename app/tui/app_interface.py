@@ -48,16 +48,16 @@ class AppInterface(Protocol):
     findings: CheckTracker
     """Findings of the check."""
     drifted: DriftWatch
-    """Differences from the state file."""
+    """Differences of this machine from the state file, `options.state_file`."""
     staged: dict[str, dict[str, str]]
-    """Staged values: target address -> key -> value. Use `stage` to change them."""
+    """Staged values, which are chosen but not applied: target address -> setting key -> value. `stage` changes them."""
     staged_count: int
     custom_keys: dict[str, str]
-    """Keys of the keymap, by command id."""
+    """Keys that the user's keymap changes, by command id."""
     wanted_device: tuple[str, str] | None
     """Address and node of the device to measure on the Bench screen."""
     background: dict[str, BackgroundWork]
-    """Background work, by the screen that shows it."""
+    """Background work, keyed by the name of the screen that shows it."""
     trials: Trials
     """Changes that are reverted automatically unless they are kept."""
     job_choice: tuple[Job, str | None] | None
@@ -68,13 +68,13 @@ class AppInterface(Protocol):
         """Whether a job or background work measures on this machine now."""
 
     def stage(self, target: str, key: str, value: str | None) -> None:
-        """Stage a value, or unstage it with None."""
+        """Stage a value of a setting, to be applied later; None removes the staged value."""
 
     async def look_for_hardware(self) -> None:
         """Scan with every backend."""
 
     async def rescan_after_change(self, changes: tuple[Change, ...]) -> None:
-        """Scan the devices that these changes may have moved."""
+        """Scan the devices that these changes may have affected."""
 
     def recheck(self) -> None:
         """Run the check again on the latest readings."""
@@ -109,7 +109,7 @@ class AppInterface(Protocol):
         """Show a notice with text that can be copied, such as a path."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call the action `name` of a feature (`app.doors`) with the app as first argument. Report if it is missing."""
+        """Call a feature's action (`app.doors`) with the app as first argument; tell the user if there is none."""
 
     def action_go(self, screen: str) -> None:
         """Show a screen."""
@@ -127,7 +127,7 @@ class AppInterface(Protocol):
         """End the running job and wait for its end, with a time limit."""
 
     async def stop_and_exit(self, code: int = 0) -> None:
-        """End the running job, keep its results, and leave."""
+        """End the running job, keep its results, and leave with the exit status `code`."""
 
     @property
     def front(self) -> Screen[Any] | None:

@@ -1,4 +1,4 @@
-"""Filters between the widgets and the terminal: they remove control characters, and on request all but ASCII."""
+"""Filters between the widgets and the terminal: they replace control characters, and on request all but ASCII."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class AsciiFilter(LineFilter):
     """Reduces all output to ASCII."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments in ASCII."""
+        """Return the segments with each character outside ASCII replaced."""
         return [
             Segment("".join(map(ascii_of, text)), style, control)
             if not text.isascii()

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 SMALLEST = (70, 18)
-"""Columns and rows below which a screen shows a note about its size."""
+"""Minimum columns and rows of the terminal. On a smaller one, a screen shows a note about the size."""
 
 TINY = (40, 10)
-"""Columns and rows below which only a short note is shown."""
+"""Columns and rows of the terminal below which a screen shows only a short note."""
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 """Commands that open an input field. They act at once, otherwise the next typed key would be handled as a command."""
@@ -153,7 +153,7 @@ class WorkbenchScreen(SparseScreen[None]):
     def hint(self, text: str, *, stays: bool = False) -> None:
         """Set the text that is shown above the footer while there is no notice, such as details of the current row.
 
-        `stays`: whether it is also shown below notices.
+        `stays`: whether the text is also shown below notices.
         """
         line = self.query_one(NoticeLine)
         line.stays, line.hint = stays, text
@@ -196,7 +196,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.workbench_app.trials.revert()
 
     def show(self, session: Session) -> None:
-        """Update the body."""
+        """Update the body with the state of the session."""
 
     def show_background(self) -> None:
         """Update the display of background work, on the screen that shows it."""
@@ -211,7 +211,7 @@ class WorkbenchScreen(SparseScreen[None]):
         self.set_focus(field)
 
     def put(self, selector: str, text: str) -> None:
-        """Show text in a plain line, never as markup. No effect when the screen is gone."""
+        """Show text, never as markup, in the widget that `selector` matches; do nothing if the screen is gone."""
         text = clean_lines(text)
         with contextlib.suppress(NoMatches):
             line = self.query_one(selector, Static)

@@ -10,7 +10,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec:
-    """One command."""
+    """One command of the screens."""
 
     id: str
     """Name of the command in a keymap: `screen.action`."""
@@ -19,15 +19,15 @@ class CommandSpec:
     action: str
     """Textual action of the screen or app."""
     label: str
-    """Two words at most, for footer and palette."""
+    """Name in the footer and in the palette, at most two words."""
     help: str
     """The effect of the command, as a sentence."""
     screens: tuple[str, ...]
-    """`devices`, `bench`, `runs`, `sweep`, `log`; `all` for every screen."""
+    """Screens on which the command works: `devices`, `bench`, `runs`, `sweep`, `log`; `all` for every screen."""
     footer: int = 0
-    """Rank in the footer, lowest first; 0 is not shown there."""
+    """Rank in the footer, lowest first; with 0, the command is not shown there."""
     panes: tuple[str, ...] = ()
-    """Ids of the panes, or states (`bench-running`), whose footer shows it; () for the complete screen."""
+    """Ids of the panes, or states (`bench-running`), whose footer shows the command; () for all of them."""
 
     @property
     def shown_keys(self) -> str:
@@ -552,7 +552,7 @@ _FOOTER_END = ("app.help", "app.quit")
 
 
 def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
-    """Return the commands that work on a screen, those of the screen first."""
+    """Return the commands of a screen; if `shared`, also those of all screens after them."""
     commands = tuple(command for command in COMMANDS if screen in command.screens)
     return commands + (tuple(command for command in COMMANDS if "all" in command.screens) if shared else ())
 

@@ -25,7 +25,7 @@ _CHARACTERS: Final = frozenset(
 class EscapeParser(XTermParser):
     """Parses terminal input. Over a slow link, Escape and the next key often arrive in one packet.
 
-    Alt with that key sends the same bytes. They count as Alt only if a command is bound to the combination.
+    Alt with that key sends the same bytes as Escape and the key. They count as Alt only if a command is bound to that.
     """
 
     def __init__(self, debug: bool = False, *, bound: Collection[str], typing: Callable[[], bool]) -> None:

@@ -35,7 +35,7 @@ class CheckTracker:
         return ()
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """Return the devices with findings, most severe first."""
+        """Return the devices that need attention because of findings or their state, the most severe first."""
         return attention_items(inventory)
 
 
@@ -78,7 +78,7 @@ class DriftWatch:
         self.file = file
         """The file, or None."""
         self.drifts: tuple[FileDifference, ...] = ()
-        """Settings that differ from the file, in its order."""
+        """Settings that differ from the file, in the order of the file."""
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class DriftWatch:
         return _NOTHING
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare the machine with the file again. Return errors in doing so, each only once while it persists."""
+        """Compare the machine with the file again. Return the errors, but not those that an earlier call returned."""
         return ()
 
 

@@ -66,7 +66,7 @@ class HeaderLines(StyleCachedWidget):
 
     @property
     def _screen(self) -> str:
-        """The screen in front, as the bar names it. A sheet counts as the screen that it was opened from."""
+        """Name of the screen in front; for a sheet, name of the screen from which it was opened."""
         return self._named if self._named in SCREENS else self.app.current_mode
 
     def watch_content(self, before: HeaderContent, after: HeaderContent) -> None:
@@ -119,7 +119,7 @@ class HeaderLines(StyleCachedWidget):
 
 
 def _machine(session: Session, app: AppInterface) -> Iterator[HeaderSegment]:
-    """Yield program, host, processor and kernel; only the host before the session is open, as in the first frame."""
+    """Yield program, host, processor and kernel; before the session is open, only program and host."""
     machine = session.machine
     yield HeaderSegment("raidbench", "name", 1)
     if machine is None:

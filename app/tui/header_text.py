@@ -15,7 +15,7 @@ from widgets.text_utils.symbols import ATTENTION, BUSY, WELL, Symbol
 from widgets.text_utils.text import shorten, width_of
 
 TALL = 30
-"""Lines from which the bar of screens has its own line."""
+"""Minimum height of the terminal in lines for the bar of screens to have its own line."""
 
 SCANNING = "scanning hardware"
 """State while the hardware is read."""
@@ -27,7 +27,7 @@ _BETWEEN = "  "
 _DOT = " · "
 
 _BELOW_NAMES = 5
-"""Segments of this rank or higher are left out before the names of the screens."""
+"""Where space is scarce, segments of this rank or higher are left out before the names of the screens."""
 
 _MAX_HOST = 32
 """Cells that are reserved for the host name."""
@@ -44,7 +44,7 @@ class HeaderSegment:
     rank: int = 0
     """If there is no room, the segment with the highest rank is left out first. Rank 0 always stays."""
     screen: str = ""
-    """The screen that a click on it shows."""
+    """Name of the screen that a click on the segment shows; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,10 @@ def _join(pieces: Iterable[HeaderSegment], joint: str) -> list[HeaderSegment]:
 
 
 def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = True) -> list[HeaderSegment]:
-    """Return the screens with keys and marks, the current one highlighted; the others with their names if `named`."""
+    """Return the tabs of the screens with their keys and marks. The current one is highlighted and always has its name.
+
+    The others have their names only if `named`.
+    """
     marks = dict(content.marks)
     tabs: list[HeaderSegment] = []
     shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if content.hosts else [*SCREENS.items()]
@@ -126,7 +129,7 @@ def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = Tru
 
 
 def _trouble(content: HeaderContent) -> list[HeaderSegment]:
-    """Return the number of findings."""
+    """Return a segment with the number of findings; an empty list if there are none."""
     if not content.troubles:
         return []
     return [HeaderSegment(f"{ATTENTION.char} {units.plural(content.troubles, 'finding')} (!)", "trouble")]

@@ -65,7 +65,7 @@ class Notices:
         return tuple(notice for _, notice in self._visible)
 
     def add(self, notice: Notice) -> None:
-        """Show a notice below earlier ones that are too recent to have been read."""
+        """Show a notice, below earlier ones that are too recent to have been read."""
         if not notice.passing:
             self.messages.append(notice)
         self.drop_read()
@@ -170,5 +170,5 @@ class NoticeLine(StyleCachedWidget):
 
 
 def _join_lines(text: str) -> str:
-    """Return the text in one line, to be wrapped to the width."""
+    """Return the text as one line, which the caller wraps to the width."""
     return " ".join(clean_lines(text, 12).split("\n"))

@@ -22,13 +22,13 @@ class ScreenOptions:
     fps: float = 4.0
     """Maximum redraws per second while a job runs."""
     theme: str = "dark"
-    """One of `THEMES`."""
+    """Name of the theme, one of `THEMES`."""
     recorded: bool = False
     """Whether the simulated machine is a recorded one."""
     first_start: bool = False
     """Whether no session exists yet, so that the first steps are shown."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Changed keys by command id."""
+    """Keys that the user's keymap changes, by command id."""
     scratch: str = "."
     """Default folder of scratch files."""
     scratch_size: int | None = None
@@ -36,7 +36,7 @@ class ScreenOptions:
     profile: str = "randread-4k"
     """Name of the initial profile."""
     steady: SteadyPlan = field(default_factory=SteadyPlan)
-    """Rounds and cap of the steady state."""
+    """Plan from which the steady-state choices take their rounds and their time limit."""
     trial_seconds: float = 60.0
     """Length of a trial in seconds."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None
@@ -48,7 +48,7 @@ class ScreenOptions:
     state_file: Path | None = None
     """File of settings to compare the machine with; None for none."""
     config: Path | None = None
-    """File in which choices are saved; None does not save them."""
+    """Configuration file in which the user's choices are saved; None if they are not saved."""
     sweep_speed: float = 1.0
     """Speed of a simulated machine's time in a sweep, as a multiple of real time."""
     fleet: Any = None

@@ -29,7 +29,7 @@ _MIN_SCORE = 0.6
 
 
 _Paths = dict[int, tuple[float, tuple[int, ...]]]
-"""Partial matches by their last position: score and positions."""
+"""Score and positions of each partial match, keyed by its last position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Palette(CommandPalette, SafeScreen[None]):
 
 
 class CommandsProvider(Provider):
-    """Provides the commands of all screens and the selected device's settings. A command shows its screen first."""
+    """Provides the commands of all screens, and settings of the selected device. Commands first show their screen."""
 
     async def discover(self) -> Hits:
         """Yield all entries, those of the current screen first."""

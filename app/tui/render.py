@@ -21,7 +21,7 @@ TONES: dict[view.Tone, Tone] = {
 """Tones of the core and their names in the widgets."""
 
 MARKS: dict[view.StatusSymbol, str] = {mark: mark.value.char for mark in view.StatusSymbol}
-"""Signs of the marks."""
+"""Character that shows each status symbol."""
 
 MIN_WIDTH = 12
 """Width to which a shrinkable column is cut before another one is left out."""

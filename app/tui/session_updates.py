@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # full rate.
 
 QUESTION = "\x1b[?2026$p"
-"""A query that Textual also sends when it starts."""
+"""Escape sequence that asks whether the terminal supports synchronized output. Textual sends it at its start, too."""
 
 LOST_S = 10.0
 """Seconds after which an answer counts as lost, for example because another terminal was attached."""
@@ -53,7 +53,7 @@ class RedrawThrottle:
         self._asked = self._clock()
 
     def answer_received(self) -> None:
-        """Record the answer."""
+        """Record that the terminal answered the query."""
         self.answers = True
         if self._asked is not None:
             self._next = self._asked + SHARE * (self._clock() - self._asked)
@@ -70,7 +70,7 @@ class RedrawThrottle:
 # -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
-"""Seconds within which another redraw follows while fio reports."""
+"""CPU use alone causes no redraw within this number of seconds after the last one: the next sample shows it."""
 
 _EARLY = 0.04
 """Seconds that a sample may be early and still be shown. Delaying it would need a timer and make the next sample early,

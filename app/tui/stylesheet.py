@@ -13,10 +13,10 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 SelectorParts = tuple[frozenset[str], frozenset[str]]
-"""Two sets: names of types, ids and classes; and pseudo-classes."""
+"""What selectors name: a set of types, ids and classes, and a set of pseudo-classes."""
 
 MatchedParts = list[object]
-"""The parts that were found on a node and its ancestors."""
+"""The names and pseudo-classes from rules that a node and its ancestors have."""
 
 _SOURCES = 512
 """Size of the parse cache, larger than the number of widget classes. If it is too small by one, every further source
@@ -89,7 +89,7 @@ class NarrowedStylesheet(Stylesheet):
             self._matched_components[node] = state
 
     def _match_components(self, node: DOMNode) -> MatchedParts:
-        """Return the parts that the rules of the node's component classes match on the node and its ancestors."""
+        """Return the names and pseudo-classes in rules of its component classes that a node and its ancestors have."""
         if not (components := node._get_component_classes()):
             return []
         if (parts := self._parts_by_components.get(components)) is None:
@@ -104,7 +104,7 @@ class NarrowedStylesheet(Stylesheet):
         return _matched_names(node, parts)
 
     def _selector_parts(self, names: frozenset[str]) -> SelectorParts:
-        """Return the names and pseudo-classes that occur in the rules with one of these names."""
+        """Return the names and pseudo-classes in the selectors of all rules that contain one of `names`."""
         if (parts := self._parts_by_names.get(names)) is None:
             selectors = [
                 selector
@@ -139,7 +139,7 @@ class NarrowedStylesheet(Stylesheet):
 
 
 def _matched_names(node: DOMNode, parts: SelectorParts) -> MatchedParts:
-    """Return, for the node and each ancestor, the matching names and pseudo-classes."""
+    """Return, for the node and each ancestor, which of the names and pseudo-classes in `parts` it has."""
     names, pseudo_classes = parts
     return [
         (

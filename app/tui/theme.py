@@ -18,21 +18,21 @@ class ThemeColours:
     """Text and background colours. Every text has a contrast of at least 4.5:1 on every background."""
 
     text: str
-    """Normal text."""
+    """Colour of normal text."""
     dim: str
-    """Text of low importance: labels, headings, unused items."""
+    """Colour of text of low importance: labels, headings, unused items."""
     accent: str
-    """Focus, keys, names."""
+    """Colour of the focus, of keys and of names."""
     good: str
-    """Healthy, verified, faster."""
+    """Colour that means healthy, verified or faster."""
     attention: str
-    """Worth attention: busy, at risk, doubtful."""
+    """Colour that calls for attention: busy, at risk or doubtful."""
     bad: str
-    """Failed, destroys data, slower."""
+    """Colour that means failed, destroys data or slower."""
     staged: str
-    """Staged and not yet applied."""
+    """Colour of values that are staged and not yet applied."""
     baseline: str
-    """The baseline."""
+    """Colour of the baseline."""
     ground: str
     """Default background."""
     raised: str
@@ -42,9 +42,9 @@ class ThemeColours:
     cursor: str
     """Background of the row under the cursor."""
     cursor_away: str
-    """Background of that row while another widget has the focus."""
+    """Background of the row under the cursor while another widget has the focus."""
     frame: str
-    """Frames of panes without focus; never text."""
+    """Colour of the frames of panes without focus; never used for text."""
     cursor_style: str = "bold"
     """Text style under the cursor."""
 

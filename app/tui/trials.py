@@ -40,11 +40,11 @@ class _TrialSet:
     text: str
     """The changes on trial."""
     who: str = ""
-    """Text about who decides the set; "" if this user may."""
+    """Text about who may decide the set; "" if this user may."""
 
 
 class Trials:
-    """The trials on this machine, of any session, and their decision."""
+    """Shows the trials on this machine, of any session, and lets the user keep or revert them."""
 
     def __init__(self, app: AppInterface) -> None:
         self._app = app
@@ -104,9 +104,9 @@ class Trials:
         self._decide("Revert which trial?", self._restore)
 
     def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
-        """Decide the only set that this user may decide, or the chosen ones.
+        """Apply `work` to the only set that this user may decide. If there are several, ask which with `question`.
 
-        A set counts only after it was shown for a moment, because an earlier key press may not have been meant for it.
+        Do nothing until such a set was shown for a moment: an earlier key press may not have been meant for it.
         """
         from widgets.guarded_dialog import GRACE
 

@@ -69,7 +69,7 @@ def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, f
 
 
 def paint_scatter(data: ScatterData, style: PlotStyle) -> list[str]:
-    """Return a scatter plot with horizontal throughput and vertical p99. Each configuration has its sign and colour."""
+    """Return a scatter plot of p99 (vertical) against throughput. Each configuration has its own sign and colour."""
     head = legend(style, [(cloud.name, "") for cloud in data.clouds], joined=False)
     height = style.height - len(head)
     points = [point for cloud in data.clouds for point in cloud.points]

@@ -19,7 +19,7 @@ _PERCENTILES = ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9"), (0.
 _IN_LEGEND = (0.5, 0.99, 0.999)
 
 _EDGE = 0.0005
-"""Share of the I/Os at each end that a histogram with linear shares leaves out."""
+"""Share of the I/Os at each end that a histogram leaves out if its axis of shares is linear."""
 
 
 def total_of(bins: Bins) -> int:

@@ -223,7 +223,7 @@ class StaticPlot:
     data: Data | None = None
     """Data of the plot; None if there is nothing to show."""
     why: str = ""
-    """Why there is nothing to show. If there is data, a remark on it."""
+    """Why there is nothing to show. If there is something to show, a remark on it, or ""."""
     keys: str = ""
     """Sentence about the keys with which the user can produce data."""
     simulated: bool = False

@@ -90,7 +90,7 @@ def _points_of(intervals: Sequence[CourseInterval], read: Callable[[CourseInterv
 
 
 def _heading_text(text: str) -> str:
-    """Return the line with the heading of a pane."""
+    """Return the heading of a pane as one line."""
     return " " * GUTTER + f" {text}"
 
 

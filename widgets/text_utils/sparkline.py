@@ -22,8 +22,8 @@ def block(share: float, levels: str = LEVELS) -> str:
 def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = False) -> str:
     """Return a sparkline of at most `width` characters, scaled from zero to the largest value.
 
-    Each character shows the mean of its part of the values, or is a blank if all are unknown. None fills its line
-    completely, so that sparklines below each other do not merge.
+    Each character shows the mean of its part of the values, or is a blank if all of them are unknown. No character
+    fills its line completely, so that sparklines below each other do not merge.
     """
     levels = (ASCII_LEVELS if ascii_only else LEVELS)[:-1]
     means = [_mean(part) for part in _split_evenly(values, width)]

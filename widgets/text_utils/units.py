@@ -70,7 +70,7 @@ def percent(value: float | None) -> str:
 
 
 def fraction(value: float | None) -> str:
-    """Return a share of 1 as a percentage, such as `12 %`."""
+    """Return a fraction from 0 to 1 as a percentage, such as `12 %`."""
     return percent(None if value is None else value * 100)
 
 

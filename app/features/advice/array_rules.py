@@ -13,10 +13,10 @@ from backends.sizes import exact_text, size_words
 from widgets.text_utils import units
 
 CACHE_FACTOR = 4
-"""If the area is at least this many times as large as the cache, cache hits matter little."""
+"""If the measured area is at least this many times as large as the cache, cache hits matter little."""
 
 TURNED_OVER = 2
-"""The cache counts as full when the ramp has written this multiple of its size."""
+"""The cache counts as full when the ramp has written this many times the size of the cache."""
 
 PARTIAL_SHARE = 0.01
 """Advice is given if at least this share of the bytes goes into partial stripes."""

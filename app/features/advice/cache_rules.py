@@ -12,7 +12,7 @@ from backends.topology.stacking import BCACHE, DM_CACHE, WRITECACHE
 from widgets.text_utils import units
 
 WARM = 0.9
-"""A cache counts as warm if it served at least this share of the reads that it could serve by its size."""
+"""A cache counts as warm if it served at least this share of the reads that its size allows it to serve."""
 
 AMPLIFIED = 1.01
 """Advice is given if at least this many times the requested bytes are moved."""
@@ -73,7 +73,7 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
 
 
 def cache_cold(facts: RunFacts) -> Advice | None:
-    """Return advice if a cache was cold: it served fewer reads than it could, by its size, once it is warm."""
+    """Return advice if a cache was cold: it served fewer reads than a warm cache of its size would."""
     upstream, done, area = facts.upstream_cache, facts.measured, facts.area_bytes
     if upstream is None or upstream.kind not in (ARC, DM_CACHE, BCACHE) or not upstream.size_bytes or not area:
         return None

@@ -16,7 +16,7 @@ FOREIGN_SHARE = 0.05
 """Advice is given if other programs moved more than this share of the job's bytes."""
 
 OTHER_WAY_SHARE = 0.01
-"""Lower limit for a direction (read or write) that the job does not use. None of those bytes can be the job's own."""
+"""`FOREIGN_SHARE` for a direction (read or write) that the job does not use, so that no bytes in it are its own."""
 
 FOREIGN_BYTES = 16 << 20
 """Number of bytes by other programs that is always ignored, because logs and access times cause that much."""

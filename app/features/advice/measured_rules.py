@@ -36,7 +36,7 @@ QUEUE_FULL = 0.5
 MIB = 1 << 20
 
 LEFT_S = 600.0
-"""Minimum number of seconds that must be saved for the advice to end a run early."""
+"""Ending a run early is advised only if it saves at least this number of seconds."""
 
 
 def fio_cpu_bound(facts: RunFacts) -> Advice | None:
@@ -146,7 +146,7 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
 def not_steady(facts: RunFacts) -> Advice | None:
     """Return advice if the results are not steady.
 
-    During the run, the verdict is on the last rounds. After the run, it is on the whole measured time.
+    During the run, only the last rounds are judged; after the run, the whole measured time is.
     """
     done = facts.measured
     if done is None:

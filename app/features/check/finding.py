@@ -49,7 +49,7 @@ class Finding:
 
     @property
     def fix(self) -> str:
-        """Return the fix as one line."""
+        """Return the fix as one line: the command of the staged change, or else the text of `do`."""
         return self.staged.command if self.staged is not None else self.do
 
 

@@ -25,7 +25,7 @@ from backends.raid import PARITY
 
 _SLOW_WHEN_FULL = "writes become slow, and fail at 100 %"
 _WHEN_FULL = dict.fromkeys((Level.VDO, Level.VDO_POOL), "at 100 % writes fail, and unwritten data is lost")
-"""What happens when a pool is full, by level. For levels that are not listed, it is `_SLOW_WHEN_FULL`."""
+"""What happens when a pool is full, by level. For all other levels, `_SLOW_WHEN_FULL` says it."""
 
 FULL_PERCENT = 80.0
 """A pool is reported if at least this percentage of it is in use.
@@ -59,7 +59,7 @@ _COST: Mapping[Level, tuple[str, str]] = {
     Level.SNAPSHOT: ("", "Extend it with lvextend(8), or delete it."),
     Level.CACHED: ("Data that is only in the cache may be lost.", _LVM_TOOL),
 }
-"""Cost of a degraded array that still serves data, and the fix, by level."""
+"""Consequence and fix, by level, for an array that is degraded but still serves data."""
 
 
 @rule(FAULT, "array-degraded", "an array is degraded or failed", "the array's tool")

@@ -123,7 +123,7 @@ def evaluate(
 
 
 def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
-    """Return whether a problem concerns one of these places, or a backend that reports them."""
+    """Return whether a problem concerns the device `about`: one of its `places`, or a backend that reports it."""
     backends = {about.target.backend, *(address.partition(":")[0] for address in places if ":" in address)}
     return problem.where in places or problem.where in backends
 

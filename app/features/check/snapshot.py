@@ -45,7 +45,7 @@ class BlockDevice:
     parts: Mapping[str, int] = field(default_factory=dict)
     """First byte of each partition on the disk, by the partition's kernel name."""
     queues: int | None = None
-    """Number of hardware queues."""
+    """Number of hardware queues; None if the kernel does not report it."""
     driver: str = ""
     """Driver of the underlying device."""
 

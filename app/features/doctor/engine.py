@@ -68,7 +68,7 @@ _TOOLS = (
 
 
 async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBackend]) -> tuple[DoctorItem, ...]:
-    """Run all checks and return their items. It changes nothing, but may create raidbench's own folders.
+    """Run all checks and return their items. The checks change nothing, but may create raidbench's own folders.
 
     Never raises RaidbenchError.
     """

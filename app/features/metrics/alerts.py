@@ -54,7 +54,7 @@ _FOLLOWING = {
     "drive-cache-unprotected": _targets_below("controller", _LOST),
     "pool-filling": f"({_FULL})",
 }
-"""Check rules whose findings only repeat another alert while it fires, with the expression of that alert."""
+"""Check rules whose findings only repeat another alert while that fires. The values are its PromQL expressions."""
 
 _WARNINGS = " or ".join(
     (
@@ -186,7 +186,7 @@ _PANELS: tuple[tuple[str, str, str, str, str], ...] = (
     ),
     ("Duration of the scan", "timeseries", _m("look_seconds"), "{{instance}}", "s"),
 )
-"""Title, kind, expression, legend and unit of each panel of the dashboard."""
+"""Title, kind, PromQL expression, legend and unit of each panel of the dashboard."""
 
 
 def board_text() -> str:

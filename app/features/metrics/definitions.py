@@ -114,7 +114,7 @@ def _protection(snapshot: MetricsSnapshot) -> Iterator[Sample]:
 
 
 def _protection_value(name: str) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
-    """Return a function that yields the field `name` of `Protection` for each controller that reports it."""
+    """Return a function that yields a sample of `Protection`'s field `name` for each controller that reports it."""
 
     def samples(snapshot: MetricsSnapshot) -> Iterator[Sample]:
         for controller in snapshot.inventory.controllers:
@@ -157,7 +157,7 @@ def _is_number(text: str) -> bool:
 def _percent_fact(label: str, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     """Return a function that yields the percentage in the fact `label` of each device, as a ratio from 0 to 1.
 
-    With `limit`, it yields the limit in the fact instead.
+    With `limit`, the function yields the limit that the fact also contains instead.
     """
     read = fact_limit if limit else fact_number
     return _of_devices(lambda device: None if (value := read(device, label)) is None else value * 0.01)

@@ -1,4 +1,4 @@
-"""The `watch` command: a nightly check for changes, findings and drift from a file, and of a baseline."""
+"""The `watch` command: nightly, it checks for changes, findings and drift from a file, and measures a baseline."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _WatchResult:
     skipped: str
     """Why the baseline is not measured; "" if it is measured or if no baseline was given."""
     compared: WatchComparison
-    """Which findings and differences are new, worse or known."""
+    """Which of the findings and differences are new, worse or known."""
 
 
 @command("watch", "raidbench watch site.toml --baseline nightly", "raidbench watch --unit")

@@ -59,8 +59,8 @@ class ReportedFinding:
     def is_worse_than(self, before: ReportedFinding) -> bool:
         """Return whether the finding is worse than before.
 
-        It is if the severity is higher, a number in the evidence has grown, or the words of the evidence differ at the
-        same severity.
+        It is worse if its severity is higher. At the same severity, it is worse if a number in the evidence has grown
+        or the words of the evidence differ.
         """
         if self.rank != before.rank or _without_numbers(self.evidence) != _without_numbers(before.evidence):
             return self.rank >= before.rank
@@ -148,17 +148,17 @@ def _merge_findings(findings: Iterable[ReportedFinding]) -> tuple[ReportedFindin
 
 
 def _is_at(where: str, places: Iterable[str]) -> bool:
-    """Return whether a place is one of these places or backends, or belongs to one."""
+    """Return whether `where` is one of these places or backends, or belongs to one of them."""
     return any(where == name or where.startswith((f"{name}:", f"{name}/")) for name in places)
 
 
 def _renamed_entry(
     finding: ReportedFinding, old: Mapping[tuple[str, str], ReportedFinding], rules: frozenset[str]
 ) -> dict[tuple[str, str], ReportedFinding]:
-    """Return the stored finding to which a new finding corresponds if its rule was renamed, by the new key.
+    """Return the entry that `finding` had in `old` under a rule id that no longer exists, with the key of `finding`.
 
-    The stored one has the same place and evidence, and a rule id that no longer exists. Without one, return an empty
-    dictionary.
+    Both have the same place, and the same evidence apart from numbers. If there is no such entry, or `old` has one with
+    the key of `finding`, return an empty dictionary.
     """
     if finding.key in old:
         return {}

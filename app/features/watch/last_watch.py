@@ -30,7 +30,7 @@ class WatchState:
 
 
 def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mapping[str, Reading]]) -> WatchState:
-    """Return the state of a machine that is stored, from a scan. No I/O."""
+    """Return the state to store for the next watch, taken from a scan of the machine. No I/O."""
     devices: tuple[Controller | Drive, ...] = (*inventory.controllers, *inventory.drives)
     return WatchState(
         kernel=kernel,

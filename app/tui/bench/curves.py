@@ -30,7 +30,7 @@ class CurveFigures:
     """Statistics of one curve, updated with each point, so that a long run costs no more than a short one."""
 
     now: float | None = None
-    """The last value."""
+    """The last value, measured or not; None if there is none."""
     low: float | None = None
     """Smallest value of the measured phase."""
     high: float | None = None
@@ -48,7 +48,7 @@ class CurveFigures:
         return self.total / self.count if self.count else None
 
     def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
-        """Add a point at this second of the run."""
+        """Add a value at second `at` of the run. Unless it is `measured`, only `now` changes."""
         self.now = value
         if value is not None and measured:
             self.count += 1
@@ -75,13 +75,13 @@ class Curves:
     series: dict[str, list[tuple[float, float | None]]] = field(default_factory=dict)
     """Points by name: `read iops`, `write iops`, `read rate`, `p50_ns`, ..."""
     spreads: dict[str, CurveFigures] = field(default_factory=dict)
-    """Statistics by the same names, and also by the latencies of each direction: `read p50_ns`."""
+    """Statistics of the curves by the same names, and of the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
     """Latency distribution of each interval, both directions together."""
     still: IoStallDetector = field(default_factory=IoStallDetector)
-    """Intervals in which no I/O completed."""
+    """Detector of intervals in which no I/O completed."""
     parts: tuple[tuple[str, PartSample], ...] = ()
-    """Each target or section of the job with its name, in the last interval; empty for one section on one target."""
+    """Name and last interval of each target or section of the job; empty for one section on one target."""
     measured: bool = False
     """Whether a sample of the measured phase was added."""
     _deviations: dict[str, float] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Curves:
         return self.ramp + self.settled
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
-        """Add the new samples. If these are samples of another run, start again."""
+        """Add the new samples; start again if they belong to another run. `ramp`: seconds of the run's ramp."""
         first = samples[0] if samples else None
         if len(samples) < self.taken or first is not self.first:
             self.taken, self.first, self.settled = 0, first, 0.0
@@ -146,7 +146,7 @@ class Curves:
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Return the standard deviation of a curve in the measured phase without stalls; 0 for fewer than two."""
+        """Return the standard deviation of a curve's measured values, without stalls; 0 for fewer than two values."""
         if name not in self._deviations:
             stalls = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
@@ -165,13 +165,13 @@ class Curves:
 
 
 def part_of(sample: Sample, name: str) -> Sample:
-    """Return the interval of one target or section of the job. While that part does no I/O, it has no direction."""
+    """Return the sample of the target or section `name`, which has no directions while that does no I/O."""
     part = dict(parts_of(sample)).get(name, PartSample())
     return replace(sample, read=part.read, write=part.write, trim=part.trim)
 
 
 def parts_of(sample: Sample) -> tuple[tuple[str, PartSample], ...]:
-    """Return the targets or sections that an interval is the sum of, by name; empty for one section on one target."""
+    """Return name and sample of each target or section that `sample` sums up; empty for one section on one target."""
     sections = tuple((section.name, section) for section in sample.sections)
     return sections or tuple((target.target, target) for target in sample.targets)
 

@@ -39,8 +39,9 @@ def has_steps(field: JobField) -> bool:
 
 
 def step_value(field: JobField, text: str, *, up: bool) -> str:
-    """Return the text of the next value: double or half of a size or count, the next usual duration, 5 % of a share.
+    """Return the text of the next larger or smaller value of a field.
 
+    Sizes and counts are doubled or halved, durations go to the next usual one, and percentages change by 5 points.
     Text that is not a number counts as 0.
     """
     try:
@@ -74,7 +75,7 @@ def _halved(number: int) -> int:
 # -- fields: a choice, or text with steps -----------------------------------------------------------------------------
 
 _PLAIN = Job().texts()
-"""Field texts of a job without any settings."""
+"""Text of each field in a job without any settings."""
 
 DEFAULT = "default"
 """Label of an empty choice."""
@@ -126,7 +127,7 @@ class ChoiceField(Widget, can_focus=True):
         self.set_reactive(ChoiceField.value, value)
 
     def render(self) -> Content:
-        """Render the value with a sign for the list."""
+        """Render the value, and a sign that a list can be opened."""
         return Content(f"{self.value or DEFAULT}  {'v' if getattr(self.app, 'ascii', False) else '▾'}")
 
     def watch_value(self, value: str) -> None:

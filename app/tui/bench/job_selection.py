@@ -76,7 +76,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self.take_device(str(free[0].target), free[0].device)
 
     def request(self) -> BenchmarkRequest:
-        """Return the request that `r` would run."""
+        """Return the request for the run that the key `r` would start."""
         job = self.job
         if self.target_name is None:  # A scratch file needs a size, which the job may not have.
             job = with_size(job, self.scratch_size)
@@ -158,7 +158,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self._import(content, SHIPPED)
 
     async def _import_as_installed(self, content: bytes) -> None:
-        """Import a job file by the options of the installed fio, because some versions lack options of the file."""
+        """Import a job file with the option table of the installed fio, because versions of fio differ in options."""
         self._import(content, await option_table(self.workbench_app.workbench.host))
 
     def _import(self, content: bytes, table: OptionTable) -> None:
@@ -176,7 +176,7 @@ class JobSelectionScreen(WorkbenchScreen):
             )
 
     def _take_job(self, imported: Imported, chosen: str | None) -> None:
-        """Use all sections of a job file, or the chosen one; None changes nothing."""
+        """Use the section `chosen` of a job file, or all sections for `_ALL_SECTIONS`; do nothing for None."""
         if chosen is None:
             return
         try:

@@ -11,11 +11,11 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
 Cells = tuple[tuple[str, str], ...]
-"""Metrics, each with the text to show next to it."""
+"""Metrics of a row: the text of each value, and the text to show next to it, such as its mean."""
 
 _ALL = 10_000
 _NAME = 18
-"""Columns for the name of a target."""
+"""Number of cells for the name of a target."""
 _BLANK: Cells = (("", ""),) * 6
 _NOTHING = CurveFigures()
 _LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_ns", "p99.9", "bad"))

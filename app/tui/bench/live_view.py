@@ -52,13 +52,13 @@ def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
 
 
 def steady_way(plan: SteadyPlan | None) -> str:
-    """Return the choice that a plan corresponds to."""
+    """Return the value of the choice that corresponds to a plan."""
     flags = (False, False) if plan is None else (plan.until, plan.end_early)
     return next(value for value, choice_flags in _WAYS.items() if choice_flags == flags)
 
 
 def steady_plan(base: SteadyPlan, value: str) -> SteadyPlan | None:
-    """Return the plan of a choice; None for measuring at once."""
+    """Return the plan for the value of a choice; None for measuring at once."""
     until, end_early = _WAYS[value]
     return replace(base, until=until, end_early=end_early) if until or end_early else None
 
@@ -114,7 +114,10 @@ def _chart(
 
 
 def baseline_references(run: RunRecord, curves: Curves, *, rate: bool) -> tuple[Reference, ...]:
-    """Return the baseline's means, with a band of one standard deviation of its intervals once these are read."""
+    """Return references for the means of the baseline `run`.
+
+    Once the intervals of the baseline have been read into `curves`, each mean has a band of one standard deviation.
+    """
     unit = "rate" if rate else "iops"
     sides = [(name, side) for name in DIRECTIONS if (side := run.figures.side(name)) is not None and side.iops]
     return tuple(
@@ -207,7 +210,7 @@ def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) 
 
 
 def short_progress(session: Session, active: ActiveRun, now: float) -> str:
-    """Return the progress for every header: `randread-4k 42 % ETA 35 s`. For an A/B it covers all runs."""
+    """Return the progress of a job for the header: `randread-4k 42 % ETA 35 s`. For an A/B, it covers all runs."""
     state = progress(active, now)
     mark = active.start.mark
     record = None if mark is None else session.experiment(mark.experiment)
@@ -224,8 +227,9 @@ _JOIN = " · "
 
 
 def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
-    """Return `ssd · raid5 · sdb · through · none · 64K`; with names of the settings if `wide`.
+    """Return the target and its settings in a line: `ssd · raid5 · sdb · through · none · 64K`.
 
+    If `wide`, the settings have their names.
     For several targets, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
     parts = [target_texts(inventory, target.device, target.target) for target in targets]

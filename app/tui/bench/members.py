@@ -34,7 +34,7 @@ WIDE_BAR, NARROW_BAR = 20, 10
 """Width in cells of the bar of a share, in a wide and a narrow terminal. The largest share fills the bar."""
 
 SUMMARY = 4
-"""Rows of a summary: smallest, median, largest, and the outlier."""
+"""Number of rows of a summary: one each for the least, median and most of every metric, and the outlier."""
 
 _TEXT_COLUMNS = ("model", "role")
 

@@ -31,7 +31,7 @@ ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
 """Window lengths in seconds that the graphs can show instead of the complete run."""
 
 WIDE, HIGH = 110, 14
-"""Columns and rows from which the percentile plot fits next to the graphs."""
+"""Minimum columns and rows for the percentile plot to fit next to the graphs."""
 
 FIGURES_EVERY = 0.45
 """Seconds of the run between two updates of the large metrics; faster ones could not be read."""
@@ -40,19 +40,19 @@ _LEAST_GRAPHS = 10
 """Lines reserved for two graphs, the heading of the metrics, and the row of all targets together."""
 
 _PART = 24
-"""Columns for the name of a part in the title of a graph."""
+"""Number of columns for the name of a target or section in the title of a graph."""
 
 _Recorded = tuple[Path, str, str]
-"""Key of curves on disk: session folder, run, and part ("" for the complete run)."""
+"""Identifies recorded curves: session folder, run id, and part of the run ("" for the complete run)."""
 
 _CACHE_SIZE = 8
-"""Runs whose curves are cached, because reading those of an hour takes seconds."""
+"""Number of runs whose curves are cached, because reading the curves of a run of an hour takes seconds."""
 
 
 class RunGraphs(Vertical):
     """Draws the samples of a running job, or the recorded samples of a finished run.
 
-    `draw` shows curves that the caller updates; `show_run` reads those of a finished run.
+    `draw` shows curves that the caller updates; `show_run` reads and shows the curves of a finished run.
     """
 
     DEFAULT_CSS = """
@@ -142,11 +142,12 @@ class RunGraphs(Vertical):
         happened: tuple[TimeMark, ...] = (),
         waiting: str = "",
     ) -> None:
-        """Show these curves.
+        """Show `curves`.
 
-        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; with it no metrics of an
-        interval are shown. `folder`: folder of its session. `samples`: intervals of a running job, from which the
-        curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to draw.
+        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; if given, the metrics
+        of the last interval are not shown. `folder`: folder of its session. `samples`: intervals of a running job, from
+        which the curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to
+        draw.
         """
         self._requested = None
         self._run_curves, self._total, self._run = curves, total, run
@@ -191,7 +192,7 @@ class RunGraphs(Vertical):
                 self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw this run as a reference: its means now, and its deviation once its samples in `folder` are read."""
+        """Draw `baseline` as a reference: its means at once, its deviation when its samples in `folder` are read."""
         if baseline is not self._baseline:
             self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
@@ -340,7 +341,7 @@ class RunGraphs(Vertical):
         return self._fitted
 
     def freeze(self, still: bool) -> None:
-        """Freeze or unfreeze the graphs."""
+        """Freeze the graphs if `still`, otherwise unfreeze them."""
         for chart in self.charts:
             chart.frozen = still
 
@@ -365,13 +366,13 @@ _NOTHING = "no samples were saved for this run"
 
 
 def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:
-    """Return the latencies of a run by percentile, together with those of the baseline."""
+    """Return a plot of latency by percentile for a run and the baseline; None without the feature `plots`."""
     draw = action("plots.run")
     return None if draw is None else draw(run, baseline)
 
 
 def _run_with_part(run: RunRecord, part: str) -> RunRecord:
-    """Return the run with the results of one of its parts."""
+    """Return the run with the results of the target or section `part` in place of its own."""
     result = dict(parts_of_run(run.figures)).get(part)
     if run.end is None or result is None:
         return run
@@ -414,7 +415,7 @@ GRAPH_COMMANDS = (
     "bench.zoom-in",
     "bench.zoom-out",
 )
-"""Commands that these actions implement."""
+"""Commands that the actions of `GraphKeys` implement."""
 
 
 class _GraphScreen(Protocol):

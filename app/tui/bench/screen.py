@@ -47,7 +47,7 @@ from widgets.chart_data import WAITING
 from widgets.static_table import StaticTable
 
 WIDE = 96
-"""Columns from which settings are shown with names and bars are long."""
+"""Minimum width of the terminal in columns for settings to be shown with names, and for long bars."""
 
 MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
 """Terminal heights, and the number of member rows that leave enough room for the graphs."""
@@ -57,7 +57,7 @@ MEMBERS_EVERY = 0.95
 have to be drawn and sent."""
 
 ADVICE_LINES = 2
-"""Lines of advice on a tall terminal."""
+"""Number of lines for advice on a tall terminal."""
 
 _PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
 
@@ -140,7 +140,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._show_experiment(session)
 
     def _show_experiment(self, session: Session) -> None:
-        """Show the progress of an A/B and its interim result; at its end the final result."""
+        """Show the progress and the interim result of an A/B; once it has ended, show its final result."""
         record = session.experiments[-1] if session.experiments else None
         if record is None:
             return
@@ -291,7 +291,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         )
 
     def action_run(self) -> None:
-        """Prepare the job, ask if necessary, and run it."""
+        """Prepare the job, ask for confirmation if necessary, and run it."""
         self._start(self.request)
 
     def action_precondition(self) -> None:

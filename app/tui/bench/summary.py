@@ -14,13 +14,16 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 
 
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
-    """Return the run, its results, the I/O served by caches, why it ended, and the caveats."""
+    """Return lines with the run, its results, the I/O served by caches, why the run ended, and the caveats."""
     caches = cache_line(run.figures.caches)
     return (f"{run.id} {result_line(run.figures)}", *((caches,) if caches else ()), *run_end_texts(run.figures))
 
 
 def next_step_text(run: RunRecord, session: Session) -> str:
-    """Return `Next: B measure against another value, c compare with r1, E export`; for a failed run, `r` again."""
+    """Return the possible next steps with their keys: `Next: B measure against another value, c compare with r1, ...`.
+
+    For a failed run, the next step is `r`, which runs the job again.
+    """
     if run.figures.status is RunStatus.FAILED:
         return "Next: r run it again, e change the job, T choose another target."
     other = comparison_run(run, session)
@@ -50,14 +53,15 @@ def _same_job(record: RunRecord, other: RunRecord) -> bool:
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:
-    """Return the last experiment if it has no recorded end. After a crash, the end is never recorded."""
+    """Return the last experiment if no end is recorded, as after a crash; otherwise None."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 
 
 def progress_line(session: Session, record: ExperimentRecord, left_of_run: float = 0.0) -> str:
-    """Return `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9]`.
+    """Return the progress and the interim result of an A/B in one line.
 
+    Such as `A/B e1: run 5 of 12, pair 3, B read-ahead · 6 min left at most · read IOPS -18.0 % [-19.1, -16.9]`.
     `left_of_run`: seconds left of the current run.
     """
     start = record.start

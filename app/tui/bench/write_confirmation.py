@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 async def confirm_run(app: AppInterface, ready: RunPlan) -> bool:
-    """Return whether the user confirms a job that writes to a device. A refused job only shows its reasons."""
+    """Ask for confirmation if a job writes to a device, and return whether it may run.
+
+    For a refused job, only show the reasons and return False.
+    """
     if ready.refused:
         where = ", ".join(target.where for target in ready.request.targets)
         title = f"{ready.job.describe()} on {where}"

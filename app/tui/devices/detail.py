@@ -61,7 +61,7 @@ class FactsPane(VerticalScroll):
 
 
 class DeviceDetail(Vertical):
-    """Title, tabs, and the content of the current tab."""
+    """Shows one device: its title, the tabs, and the content of the current tab."""
 
     def __init__(self) -> None:
         super().__init__(id="detail")
@@ -91,7 +91,7 @@ class DeviceDetail(Vertical):
         return tuple(tab for tab in TABS if tab != "facts" or not self.facts_apart)
 
     def show_tab(self, tab: str) -> None:
-        """Show another tab. The focus follows if it was inside."""
+        """Show another tab. If the focus was in the old tab, it moves to the new one."""
         inside = self.holds_focus
         self.tab = tab if tab in self.tabs else self.tabs[0]
         self.query_one(TabLine).show(self.tabs, self.tab)
@@ -117,7 +117,7 @@ class DeviceDetail(Vertical):
 
     @property
     def holds_focus(self) -> bool:
-        """Whether the focus is inside."""
+        """Whether a widget inside this one has the focus."""
         focused = self.screen.focused
         return focused is not None and self in focused.ancestors
 

@@ -174,7 +174,7 @@ class DeviceList(KeyedTable):
         self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
-        """Return the current row for a key. A disk may turn out to be an array once its controller answers."""
+        """Return the key of the row that now shows what `key` stood for: a controller may report a disk as an array."""
         at, node = key.removesuffix(OTHERS), getattr(self._pinned_device, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
@@ -203,17 +203,17 @@ class DeviceList(KeyedTable):
             self.pin_cursor()
 
     def sort(self, order: str) -> None:
-        """Sort by another key."""
+        """Sort the list by another order, one of `ORDERS`."""
         self.listing = replace(self.listing, order=order)
         self._rearrange()
 
     def choose(self, columns: Collection[str]) -> None:
-        """Show other columns."""
+        """Show the columns with these keys."""
         self.shown = tuple(columns)
         self._rearrange()
 
     def open_branch(self) -> bool:
-        """Expand the row; return False if nothing is hidden."""
+        """Expand the row under the cursor; return False if it hides no rows."""
         row = self._current_row()
         if row is None or row.fold is not ExpandState.CLOSED:
             return False
@@ -238,7 +238,7 @@ class DeviceList(KeyedTable):
         return all_shown
 
     def close_branch(self) -> bool:
-        """Collapse the row, or go to its parent; return False at the top."""
+        """Collapse the row under the cursor, or go to its parent; return False at the top."""
         row = self._current_row()
         if row is None:
             return False
@@ -320,7 +320,7 @@ class DeviceList(KeyedTable):
 
 
 def _name_distance(row: Row, text: str) -> int:
-    """Return the rank of a row for the typed text: the name equals it, starts with it, contains it, or does not."""
+    """Return 0 if a row's name equals the typed text, 1 if it begins with it, 2 if it contains it, otherwise 3."""
     cell = row.cells[0]
     name, wanted = (cell.text if isinstance(cell, Cell) else cell).lower(), text.strip().lower()
     return (name != wanted) + (not name.startswith(wanted)) + (wanted not in name)

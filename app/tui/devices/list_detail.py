@@ -18,8 +18,10 @@ from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 
 TWO_PANES = 118
-"""Columns from which the device is shown next to the list. The list gets three fifths, enough for the settings of a
-device."""
+"""Minimum width of the terminal in columns for the device to be shown next to the list.
+
+The list gets three fifths of the width, which leaves enough for the settings of a device.
+"""
 
 
 class ListDetailScreen(WorkbenchScreen):

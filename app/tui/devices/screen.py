@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 THREE_PANES = 170
-"""Columns from which the facts are shown next to the settings."""
+"""Minimum width of the terminal in columns for the facts to be shown next to the settings."""
 
 BATCH = 32
-"""Devices whose settings are read between two updates of the list."""
+"""Number of devices whose settings are read between two updates of the list."""
 
 REST_S = 0.15
 """Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
 
 SOON_S = 0.05
-"""Seconds within which most settings are read. Only a longer wait is shown."""
+"""Seconds within which most settings are read. A wait is shown only if it takes longer."""
 
 
 class DevicesScreen(ListDetailScreen):
@@ -162,7 +162,7 @@ class DevicesScreen(ListDetailScreen):
         self.show_hidden_cells()
 
     def _awaited_text(self) -> str:
-        """Return the sources that have not answered yet. Until a controller does, its volumes look like plain disks."""
+        """Return the sources that have not answered yet. Until a controller has, its volumes look like disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
@@ -249,7 +249,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_settings((), "" if self._problems() else "this device is gone")
 
     def _problems(self) -> tuple[Facts, ...]:
-        """Return the scan problems that the selected row stands for."""
+        """Return the problems of the scan that the row under the cursor represents."""
         return problem_facts(self._inventory or Inventory(), self._selected or "")
 
     def copyable_text(self) -> str:
@@ -288,7 +288,7 @@ class DevicesScreen(ListDetailScreen):
             self.detail.show_history(device_events(session, session.inventory, device))
 
     async def _read(self, device: Device, moved: frozenset[Target] | None) -> None:
-        """Read the settings of the device and of its block device in Linux. Show cached values until then."""
+        """Read the settings of the device and of its block device in Linux. Meanwhile, show cached values."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
@@ -315,7 +315,7 @@ class DevicesScreen(ListDetailScreen):
             self.workbench_app.recheck()  # The new readings were not compared with the file yet.
 
     def _show_read(self, device: Device, parts: Sequence[TargetSettings], why: str | None = None) -> None:
-        """Show the settings that were read. Without any, and if `why` is None, show that they are still being read."""
+        """Show the settings that were read; without any, show `why`, or if that is None, that they are being read."""
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
@@ -338,7 +338,7 @@ class DevicesScreen(ListDetailScreen):
         return ChangeController(self.workbench_app, self.panel, self._rescan_after)
 
     def _rescan_after(self, changes: tuple[Change, ...]) -> None:
-        """Scan the devices that changes may have moved."""
+        """Scan the devices that these changes may have affected."""
         self.app.run_worker(self.workbench_app.rescan_after_change(changes), group="probe", exclusive=True)
 
     def action_into(self) -> None:
@@ -374,7 +374,7 @@ class DevicesScreen(ListDetailScreen):
             self._show_row()
 
     def enter_row(self) -> None:
-        """Stage the offered fix, or go to the device."""
+        """Handle Enter on a row: stage the fix that the current finding offers, or go to the device."""
         if not self._stage_offered():
             self._go_to_settings()
 
@@ -473,7 +473,7 @@ class DevicesScreen(ListDetailScreen):
 
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
-        """Return the row that shows an address. A disk is shown in the row of its array or vendor's drive."""
+        """Return the row that shows an address. For a disk, that is the row of its array or its controller's drive."""
         found_device = inventory.find(target)
         device = None if found_device is None or isinstance(found_device, Controller) else found_device.device
         views = inventory.at(device) if device is not None else ()
@@ -593,7 +593,7 @@ class DevicesScreen(ListDetailScreen):
 
 
 def _staged_rows(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
-    """Return the rows with staged values. A disk counts for the row of its array or vendor's drive."""
+    """Return the rows with staged values. Those of a disk mark the row of its array or its controller's drive."""
     devices = [device for device in map(inventory.find, staged) if device is not None]
     nodes = [inventory.at(device.device) for device in devices if not isinstance(device, Controller) and device.device]
     return frozenset((*staged, *(str(views[0].target) for views in nodes if views)))

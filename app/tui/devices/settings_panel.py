@@ -53,7 +53,7 @@ class TargetSettings:
     settings: tuple[Setting, ...] = ()
     """Declared settings."""
     readings: dict[str, Reading]
-    """Readings by key."""
+    """Readings of the settings, by setting key."""
     scope: Scope = Scope.ARRAY
     """Scope of the target."""
 
@@ -63,7 +63,7 @@ class SettingPosition:
     """The setting under the cursor."""
 
     part: TargetSettings
-    """The part that contains it."""
+    """The settings of its target, among which it is."""
     setting: Setting
     """The setting."""
     reading: Reading
@@ -191,7 +191,7 @@ class SettingsPanel(Vertical):
                 self.table.cursor = f"{target}{_JOINT}{key}" if part.heading else key
 
     def show_pending_result(self, target: str, key: str, cell: Cell | None, *, now: str | None = None) -> None:
-        """Show the state of a change at once, None to clear it. `now`: the value that was read after the change.
+        """Show `cell` as the state of a change at once; None clears it. `now`: the value read after the change.
 
         All other readings stay until everything is read again.
         """
@@ -453,7 +453,7 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
 
 
 def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """Return the lines of legal values, the current and the staged one highlighted; only these if there are many."""
+    """Return lines with all legal values, or if there are many, only the current and the staged one (highlighted)."""
     named = legal_labels(position.setting, position.reading)
     tones = {position.reading.now: "title", staged: "accent"}
     if sum(width_of(label) + 3 for _, label in named) > 2 * width:

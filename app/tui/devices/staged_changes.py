@@ -145,7 +145,7 @@ class ChangeController:
     """Reviews, applies and undoes changes. Writes run in workers of the app, in a group that nothing cancels."""
 
     def __init__(self, app: AppInterface, panel: SettingsPanel, changed: Callable[[tuple[Change, ...]], None]) -> None:
-        """`panel` shows the outcome of each setting. `changed` scans the devices that changes may have moved."""
+        """`panel` shows the outcome of each setting. `changed` scans the devices that changes may have affected."""
         self._app = app
         self._panel = panel
         self._changed = changed
@@ -182,7 +182,7 @@ class ChangeController:
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
-        """Return every staged change; those of a target are in the order of its settings. Raises RaidbenchError."""
+        """Return all staged changes; those of one target are in the order of its settings. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
         # Copy: more values may be staged while a slow tool runs.
@@ -232,7 +232,7 @@ class ChangeController:
             self._changed(changes)
 
     def _report_moved(self, change: Change, ended: ChangeEnded) -> None:
-        """Report the other settings whose values changed together with this one."""
+        """Report the other settings whose values changed together with the one that was set."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
         for sentence in view.moved_texts(others, change.key):
             self._say(sentence, severity="warning")
@@ -254,7 +254,7 @@ class ChangeController:
             self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
-        """Show which change is being applied, because a vendor tool may take seconds."""
+        """Show which of `of` changes is being applied: the first of `left`, because a vendor tool may take seconds."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
@@ -312,6 +312,6 @@ class ChangeController:
 
 
 def _listed_device(inventory: Inventory, listed: Device) -> Device:
-    """Return the device that the list shows in place of a disk: its array or vendor's drive."""
+    """Return the device that the list shows in place of a disk: its array, or the drive as its controller has it."""
     device = None if isinstance(listed, Controller) else listed.device
     return listed if device is None else next(iter(inventory.at(device)), listed)

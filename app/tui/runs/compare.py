@@ -45,7 +45,7 @@ _BETWEEN = "        "
 
 
 class VerdictLines(TextPanel):
-    """The verdict of the main metric, then that of its tail latency, next to it if there is room."""
+    """Shows the verdict on the main metric, and next to it (if there is room) or below it that on tail latency."""
 
     DEFAULT_CSS = """
     VerdictLines {
@@ -89,7 +89,7 @@ def _width(line: Line) -> int:
 
 
 def _break_line(line: Line, width: int) -> list[Line]:
-    """Return the line with the interval on its own line if it does not fit."""
+    """Return the line; if it does not fit, return two lines, of which the second has the interval."""
     if _width(line) <= width or len(line) < 2:
         return [line]
     kind, text = line[-1]
@@ -107,9 +107,9 @@ class ComparedRun(NamedTuple):
 
     run: RunRecord
     name: str
-    """`r3`, or `SESSION/r3` for another session."""
+    """Name of the run: `r3`, or `SESSION/r3` for a run of another session."""
     folder: Path
-    """Folder of its session."""
+    """Folder of the session to which the run belongs."""
 
 
 class CompareScreen(WorkbenchScreen):
@@ -135,7 +135,7 @@ class CompareScreen(WorkbenchScreen):
         b_session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """`a_session` and `b_session`: all runs of the session of `a` and of `b`, among them their repeats.
+        """`a_session` and `b_session`: all runs in the sessions of `a` and of `b`; the repeats of both are found there.
 
         `experiments`: the experiments of the session of `a`.
         """

@@ -170,7 +170,7 @@ def earlier_sessions(bench: Workbench) -> dict[Path, Session]:
 
 
 def runs_by_name(sessions: Mapping[Path, Session]) -> dict[str, Place]:
-    """Return the runs of sessions by `SESSION/r3`."""
+    """Return all runs of these sessions, keyed by names such as `SESSION/r3`."""
     return {f"{folder.name}/{run.id}": (folder, run) for folder, session in sessions.items() for run in session.runs}
 
 

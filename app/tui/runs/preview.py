@@ -73,7 +73,7 @@ class RunPreview(Pane):
         session: Sequence[RunRecord],
         experiments: Sequence[ExperimentRecord] = (),
     ) -> None:
-        """Show a run of the session in `folder`; None shows nothing. `session`, `experiments`: of that session."""
+        """Show a run of the session in `folder`; None shows nothing. `session`: all runs of that session."""
         self.display = run is not None
         if run is None:
             self._shown = None

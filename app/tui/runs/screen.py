@@ -29,7 +29,7 @@ from widgets.plot_render.plot_data import MOST_CURVES
 from widgets.text_utils import units
 
 _FRAME = 3
-"""Lines of the list in addition to its rows: frame and headings."""
+"""Number of lines that the list needs in addition to its rows: frame and headings."""
 
 _HINT_LINES = 2
 
@@ -168,7 +168,7 @@ class RunsScreen(WorkbenchScreen):
         self.query_one(RunPreview).show_run(run, key, folder, baseline, beside, session.experiments)
 
     def _hint(self, session: Session) -> str:
-        """Return the result of the last experiment; "" without one."""
+        """Return the result of the last experiment; "" if there is none or it has not ended."""
         last = session.experiments[-1] if session.experiments else None
         return "" if last is None or last.end is None else f"{last.id}: {ended_line(session, last)}"
 
@@ -205,7 +205,7 @@ class RunsScreen(WorkbenchScreen):
         self.app.push_screen(CompareScreen(a, b, *beside, session.experiments))
 
     def _experiment_runs(self, runs: dict[str, Place]) -> list[str]:
-        """Return a run of each letter of the experiment of the run under the cursor, A first."""
+        """Return one run of A and one of B from the experiment of the run under the cursor; empty without one."""
         folder, run = runs.get(self.query_one(KeyedTable).cursor or "", (Path(), None))
         mark = None if run is None else run.start.mark
         if mark is None:

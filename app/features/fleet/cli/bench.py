@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from app.cli.bench import BenchOptions
 
 MOST_HOSTS = 256
-"""Maximum number of hosts measured together; with more, the controller's own speed affects the results."""
+"""Maximum number of hosts measured together; with more, the speed of the controlling host affects the results."""
 
 
 class SshTransport:
     """Opens connections to hosts with the user's ssh program and configuration."""
 
     def __init__(self, command: Sequence[str], ssh: Sequence[str], program: str = PROGRAM) -> None:
-        """`command`: arguments for `program`, which is raidbench on the hosts; `ssh`: options for ssh."""
+        """`program`: name of raidbench on the hosts; `command`: its arguments; `ssh`: options for ssh."""
         self._command, self._ssh = (program, *command), tuple(ssh)
 
     def line(self, host: str) -> InteractiveProcess:
-        """Return a connection to a host, see `Transport`."""
+        """Return a context manager that connects to a host and starts the run there; see `Transport.line`."""
         return InteractiveProcess(ssh_argv(host, self._command, self._ssh))
 
 
@@ -71,7 +71,7 @@ class SimulatedTransport:
         self._folders = {host: _prepare_rack(options, host, folder / str(number)) for number, host in enumerate(hosts)}
 
     def line(self, host: str) -> InteractiveProcess:
-        """Return a connection to a host, see `Transport`."""
+        """Return a context manager that connects to a host and starts the run there; see `Transport.line`."""
         kind = CrashingProgram if host == self._dies else InteractiveProcess
         environment = {"RAIDBENCH_STATE_DIR": str(self._folders[host])}
         return kind((*self_exec_argv("app", with_pythonpath=True), *self._command), environment=environment)
@@ -94,7 +94,7 @@ class CrashingProgram(InteractiveProcess):
 
 
 def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
-    """Create and return the state folder of a simulated host. A seed of its own makes its results differ."""
+    """Create a simulated host's state folder and return its path. Its own seed gives the host its own results."""
     from app.core.session.paths import Paths
     from backends.simulator.profiles import STATE_FILE
     from backends.simulator.profiles.table import MACHINES
@@ -108,7 +108,7 @@ def _prepare_rack(options: Options, host: str, folder: Path) -> Path:
 
 
 def measure_on_hosts(bench_options: BenchOptions, parts: Sequence[str]) -> int:
-    """Run `bench` with these arguments on all hosts that the options name, and return the exit status.
+    """Run `bench` on all hosts that the options name, and return the exit status. `parts`: the arguments of `bench`.
 
     Raises whatever parsing the host names and saving the record raise.
     """

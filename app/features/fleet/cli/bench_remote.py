@@ -60,7 +60,7 @@ class LineWriter:
         self._thread.start()
 
     def put(self, body: dict[str, Any]) -> None:
-        """Queue a line; do nothing if the reader is gone."""
+        """Queue `body` as a line of JSON; do nothing if the reader is gone."""
         if self._closed:
             return
         line = _ENCODED(body).encode() + b"\n"
@@ -72,7 +72,7 @@ class LineWriter:
         self._lines.put(line)
 
     def close(self, seconds: float) -> None:
-        """Wait until everything is written, but at most this number of seconds."""
+        """Wait until everything is written, but no longer than `seconds`."""
         self._lines.put(None)
         self._thread.join(seconds)
 
@@ -132,7 +132,7 @@ class RemoteRunControl:
         self._host, self._boot, self._machine = host, boot, machine
 
     def send(self, kind: LineKind, **more: Any) -> None:
-        """Send a line to the controlling host."""
+        """Send a message of this kind, with the fields `more`, to the controlling host."""
         self._writer.put({"kind": kind.value, **more})
 
     @contextlib.contextmanager
@@ -165,11 +165,11 @@ class RemoteRunControl:
             watch.cancel()
 
     def send_result(self, run: dict[str, Any]) -> None:
-        """Send the finished run, and the start time of the `go` command that started it."""
+        """Send the results of the finished run, together with the start time from the `go` command."""
         self.send(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
 
     def close(self, why: str, sentence: str, hint: str = "") -> None:
-        """Send the last line, and wait at most one lease for it to be read."""
+        """Send the last message, which says why the run is over. Wait until it is read, for at most the lease time."""
         self.send(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
         self._writer.close(self._lease)
 
@@ -197,7 +197,7 @@ class RemoteRunControl:
             self.send(LineKind.STARTED, late=round(time.time() - self._at, 6), **_clocks())
 
     def forward(self, session: Session, event: AnyEvent) -> None:
-        """Send an event of the workbench if it is an interval or a change of phase."""
+        """Send an event of the workbench to the controlling host if it is an interval or a change of phase."""
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
             case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim):

@@ -84,7 +84,7 @@ _WITH_TEXT: Callable[[Function], Function] = click.option(
 
 
 def host_options(*, required: bool) -> tuple[Callable[[Function], Function], ...]:
-    """Return the options that name the hosts and limit the query. With `required`, the hosts are an argument."""
+    """Return the options that name the hosts and limit the query. With `required`, an argument names the hosts."""
     named: Callable[[Function], Function]
     if required:
         named = click.argument("hosts", metavar="NODESET")

@@ -1,4 +1,4 @@
-"""Queries many hosts and prints their answers: equal answers only once. Then prints why hosts are missing."""
+"""Queries many hosts, prints equal answers only once, and then prints why hosts are missing."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def query_hosts(
 
 
 def _columns() -> int:
-    """Return the columns of this terminal, or 0 if there is none."""
+    """Return the width of this terminal in columns, or 0 if there is no terminal."""
     return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else 0
 
 
@@ -102,9 +102,9 @@ def print_losses(gathered: HostResponses) -> None:
 def collect_into(
     gathered: HostResponses, values: dict[str, T], read: Callable[[HostResponse], T]
 ) -> Callable[[HostResponse | MissingHost], None]:
-    """Return a function that takes the outcome of a host: it counts it in `gathered`.
+    """Return a function that counts the outcome of a host in `gathered`.
 
-    If the host answered, it also stores the result of `read` in `values`, by host.
+    If the host answered, the function also applies `read` to the answer and stores the result in `values`, by host.
     """
 
     def take(outcome: HostResponse | MissingHost) -> None:
@@ -135,7 +135,7 @@ def gather(
 
 
 def ask_all(gathered: HostResponses, order: HostsRequest, take: Callable[[HostResponse | MissingHost], None]) -> None:
-    """Query the hosts of a request. Raises whatever `gather` raises."""
+    """Query the hosts of the request `order`. The other parameters and the errors are those of `gather`."""
     run(lambda _: _gather(gathered, _source(order), take))
 
 

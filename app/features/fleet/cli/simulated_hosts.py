@@ -1,4 +1,4 @@
-"""`--demo` with `--hosts`: for all simulated hosts with the same fault, one process reads the simulated machine."""
+"""`--demo` with `--hosts`: one process reads the simulated machine for all hosts that have the same fault."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def query_simulated(order: HostsRequest, rack: str, fleet: Sequence[str]) 
 async def _read(
     local: Host, order: HostsRequest, rack: str, folder: Path, plant: InjectedFault | None, hosts: list[str]
 ) -> tuple[RawResponse, list[str]]:
-    """Return the response of the first host, and all hosts for which it is valid."""
+    """Return the response of the first of `hosts`, and all hosts that give the same response."""
     first = hosts[0]
     if plant is not None and plant.change is None:
         text = f"ssh: connect to host {first} port 22: No route to host"

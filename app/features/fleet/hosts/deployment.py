@@ -18,7 +18,7 @@ PLACE = COPIED_IN.replace("$HOME", "~")
 """The folder of the copy on the host, for messages."""
 
 SEND_S = 900.0
-"""Time limit in seconds per host for receiving the copy. It allows 40 MB to 64 hosts at once over 100 Mbit/s."""
+"""Time limit in seconds per host for receiving the copy. 40 MB reach 64 hosts at once over 100 Mbit/s in time."""
 
 _LOOK = (
     f'f="{COPIED}"; m=$(uname -m); i=false; command -v {PROGRAM} >/dev/null 2>&1 && i=true; '

@@ -50,7 +50,7 @@ def _rows(difference: Difference) -> Iterator[tuple[str, str]]:
 
 
 def outlier_text(difference: Difference, side: HostGroup) -> str:
-    """Return a rarer value and that of the majority: `SSD: firmware 5.32; 5.29 on 38 of 39`.
+    """Return the value of the hosts `side` and that of the majority, as in `SSD: firmware 5.32; 5.29 on 38 of 39`.
 
     There must be a majority.
     """

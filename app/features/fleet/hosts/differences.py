@@ -19,7 +19,7 @@ class Role:
     hosts: tuple[str, ...]
     """Names of the hosts."""
     made_of: Mapping[str, int]
-    """Number of devices of each model or level."""
+    """Number of controllers and drives of each model, and of arrays of each level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class HostsComparison:
 
 
 def compare_hosts(hosts: Sequence[HostFacts], against: str | None = None) -> HostsComparison:
-    """Compare the hosts of each role with its majority. With `against`, compare all hosts with that host instead."""
+    """Compare each host with the majority of its role. With `against`, compare all hosts with that host instead."""
     groups = [list(hosts)] if against is not None and hosts else _roles(hosts)
     roles: list[Role] = []
     differences: list[Difference] = []

@@ -73,7 +73,7 @@ class HostResponse:
     host: str
     """Name of the host."""
     status: int
-    """Exit status of the command there."""
+    """Exit status of the command on the host."""
     document: Mapping[str, Any]
     """The JSON document of the command."""
 
@@ -108,9 +108,9 @@ def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
 def missing_host(
     raw: RawResponse, cause: Cause, *, message: str = "", hint: str = "", evidence: str = ""
 ) -> MissingHost:
-    """Return a missing host with the cause and the last lines of its output.
+    """Return the host of `raw` as missing, with the cause and the last lines of `evidence`.
 
-    `message` and `hint` replace the standard texts of the cause.
+    `message` and `hint` replace the standard texts of the cause. By default, `evidence` is the host's error output.
     """
     sentence, advice = _SENTENCES[cause]
     return MissingHost(

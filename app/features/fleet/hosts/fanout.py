@@ -31,7 +31,7 @@ from app.features.fleet.ssh.command import remote_line
 from backends.input_file import read_input
 
 _PIECE = 1 << 20
-"""Bytes that are passed to an ssh at once: ClusterShell copies all bytes that are left with every write."""
+"""Maximum bytes passed to an ssh at once, because with every write ClusterShell copies all remaining bytes."""
 
 _PARENT_S = 1.0
 """Seconds between two checks whether the parent still exists."""
@@ -89,7 +89,7 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell has no type 
 class _Client(SshClient):  # type: ignore[misc]
     """An ssh client that passes on output as it arrives. ClusterShell's own client keeps lines of any length in memory.
 
-    Input is handed over only when all earlier input was written. Otherwise each host would have its own copy in memory.
+    Input is handed over only when all earlier input was written. Otherwise the memory would hold one copy per host.
     """
 
     def _handle_read(self, sname: str) -> None:

@@ -32,7 +32,7 @@ class HostGroupResponse:
     hosts: tuple[str, ...]
     """Names of the hosts, in the order of the request."""
     status: int
-    """Exit status of the command there."""
+    """Exit status of the command on these hosts."""
     document: Mapping[str, Any]
     """The common answer. Its field `host` is None if several hosts answered."""
 
@@ -44,15 +44,15 @@ class HostResponses:
     asked: tuple[str, ...]
     """All hosts that are queried."""
     schema: int = 1
-    """Expected version of the JSON."""
+    """Expected version of the hosts' JSON documents."""
     by_text: bool = False
     """Whether answers are grouped by their text output. If so, only the text is kept, not the document."""
     missing: list[MissingHost] = field(default_factory=list)
     """Hosts without an answer."""
     groups: dict[Hashable, HostGroupResponse] = field(default_factory=dict)
-    """Groups of hosts with equal answers, by exit status and answer."""
+    """Groups of hosts with equal answers; each key consists of the exit status and the answer."""
     waiting: dict[str, None] = field(default_factory=dict)
-    """Hosts without an outcome yet."""
+    """Hosts that have not answered yet and are not known to be missing."""
     answered: int = 0
     """Number of hosts that answered."""
 
@@ -154,7 +154,7 @@ def outcome_json(outcome: HostResponse | MissingHost) -> dict[str, Any]:
 
 
 def losses_json(gathered: HostResponses) -> list[dict[str, Any]]:
-    """Return why each host is missing."""
+    """Return the missing hosts as JSON, each with the reason why it is missing."""
     return list(map(outcome_json, gathered.losses()))
 
 

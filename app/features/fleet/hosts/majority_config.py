@@ -26,9 +26,9 @@ class Majority:
     """Settings that more than half of the hosts have in common."""
 
     targets: tuple[ExportedTarget, ...]
-    """Tables of the file."""
+    """The settings as tables of a settings file."""
     left_out: tuple[str, ...]
-    """Settings of which no value is on more than half of the hosts, as `MODEL KEY`."""
+    """Settings for which no value is common to more than half of the hosts, each as `MODEL KEY`."""
 
 
 def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:

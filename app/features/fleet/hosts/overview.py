@@ -50,7 +50,7 @@ class HostReport:
     """The parts of a host's answer that its row and its details show."""
 
     facts: HostFacts
-    """Facts for comparison."""
+    """Facts of the host that are compared with those of other hosts."""
     numbers: Mapping[str, int]
     """Number of devices of each kind."""
     findings: tuple[tuple[str, str], ...]

@@ -31,7 +31,10 @@ Closing the iterator ends every ssh. Raises ToolMissingError, InvalidValueError.
 """
 
 OpenReach = Callable[[tuple[str, ...], tuple[str, ...]], AbstractAsyncContextManager[Transport]]
-"""Opens connections for a run on each of these hosts, with the arguments after `bench`. Raises RaidbenchError."""
+"""Opens connections for a run on hosts: the first argument names the hosts, the second is what follows `bench`.
+
+Raises RaidbenchError.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Fleet:
     named: str
     """The node set that the user typed."""
     hosts: tuple[str, ...]
-    """Each host once, in order."""
+    """Names of all hosts, each once, in the order of the node set."""
     ask: Ask
     """Queries some of the hosts."""
     reach: OpenReach

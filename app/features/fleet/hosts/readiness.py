@@ -18,16 +18,16 @@ class Readiness:
     program: str
     """Version of raidbench on the host."""
     rights: str
-    """Whether raidbench runs as root or has the root helper there, as a text."""
+    """Text that says whether raidbench runs as root or has the root helper on the host."""
     fio: str
     """Version of fio, or a text that says that it is missing."""
     in_use: str
-    """Whether mounted arrays can be measured there with read-only jobs, as a text."""
+    """Text that says whether read-only jobs can measure mounted arrays on the host."""
     lacking: tuple[tuple[str, str], ...]
     """Requirements that are not met, each with a hint."""
 
     def rows(self) -> Iterator[str]:
-        """Yield the state as text lines."""
+        """Yield text lines about what the host has and what it lacks."""
         here = program_version()
         yield f"raidbench {self.program}" + ("" if self.program == here else f", {here} here")
         yield f"rights  {self.rights}"
@@ -39,14 +39,14 @@ class Readiness:
                 yield f"        {advice}"
 
     def json(self) -> dict[str, Any]:
-        """Return the state as JSON."""
+        """Return all fields as JSON."""
         missing = [{"what": item, "advice": advice or None} for item, advice in self.lacking]
         fields = {"program": self.program, "rights": self.rights, "fio": self.fio, "in_use": self.in_use}
         return {**fields, "lacking": missing}
 
 
 def readiness(document: Mapping[str, Any]) -> Readiness:
-    """Return the state of a host from its `doctor` document."""
+    """Return which requirements a host meets, from the JSON document of its `doctor` command."""
     details: dict[str, str] = {}
     lacking = []
     for finding in json_text.rows(document.get("findings"), 200):

@@ -39,7 +39,7 @@ WORDS = ("devices", "--json")
 _E = TypeVar("_E", bound=StrEnum)
 
 _LONG = 2000
-"""Maximum number of characters of a sentence."""
+"""Maximum number of characters of a sentence from the host; the rest is cut off."""
 
 _MOST = 1e6
 """Limit for a drive's percentages and temperatures; values beyond it are discarded."""
@@ -49,7 +49,7 @@ _DEEPEST = 20
 
 Json = Mapping[str, object]
 RemoteSettings = Mapping[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]]
-"""Settings of each target with their readings."""
+"""The settings of each target, and their readings by setting key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ def parse_devices(document: Json) -> RemoteDevices:
 
 
 def _without_loops(arrays: tuple[Array, ...]) -> tuple[Array, ...]:
-    """Return the arrays without loops.
+    """Return the arrays, changed so that none contains itself.
 
     If an array contains itself or is nested too deeply, members that are arrays are removed from it.
     """
@@ -192,7 +192,7 @@ def _health(record: Json) -> Health:
 
 
 def _fields(record: Json, read: Callable[[object], object], *names: str) -> dict[str, Any]:
-    """Return the fields that have the same name in the document and in the model."""
+    """Return the fields `names` of a record, converted by `read`; the model's fields have the same names."""
     return {name: read(record.get(name)) for name in names}
 
 
@@ -294,7 +294,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _target(value: object, scope: Scope) -> Target | None:
-    """Return the target of a printed address, or None."""
+    """Return the target that a printed address such as `BACKEND:ADDRESS` denotes; None if the text is no address."""
     backend, joint, address = (word(value, 300) or "").partition(":")
     return Target(backend=backend, address=address, scope=scope) if backend and joint and address else None
 

@@ -34,7 +34,7 @@ class HostsRequest:
     """A command to run on several hosts."""
 
     hosts: tuple[str, ...]
-    """Names for ssh."""
+    """Names of the hosts, as they are passed to ssh."""
     words: tuple[str, ...]
     """Program and arguments, the same for each host."""
     seconds: float

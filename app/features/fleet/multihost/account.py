@@ -19,7 +19,7 @@ _CLOCK_S = 1e-3
 """Seconds by which a clock may seem to step back because of rounding."""
 
 _MORE, _FEW = 0.05, 64
-"""Share and number of I/Os by which the intervals may exceed the totals.
+"""The I/Os of all intervals may exceed fio's total by this share plus this number of I/Os.
 
 fio counts intervals and totals at different moments.
 """
@@ -44,7 +44,7 @@ _BY_ITSELF = {
     "signal": "a signal ended it",
     "bye": "it was asked to stop",
 }
-"""Reasons why a run ends early, as clauses, by the code in its `end` message."""
+"""Reasons why a run ends early, as clauses, keyed by the code in the run's `end` message."""
 
 
 class HostAccount:
@@ -76,7 +76,7 @@ class HostAccount:
             raise ProtocolViolationError("Protocol error: message after the last one")
 
     def pong(self, number: int, monotonic: float) -> None:
-        """Record the answer to the ping with this number. Raises ProtocolViolationError if it is inconsistent."""
+        """Record the answer to the ping `number`. Raises ProtocolViolationError if the answer is inconsistent."""
         if number <= self._asked:
             raise ProtocolViolationError("Protocol error: two responses to one ping")
         if self._heard is not None and monotonic < self._heard - _CLOCK_S:

@@ -62,6 +62,9 @@ def offset_of(replies: Iterable[PingReply]) -> ClockOffset | None:
 
 
 def start_moments(now: float, round_trips: Sequence[float], hosts: int, stagger_s: float) -> tuple[float, ...]:
-    """Return the start time of each host by our clock, in order. `round_trips`: the latest round trip of each host."""
+    """Return the start times of this number of hosts by our clock, `stagger_s` seconds apart.
+
+    `round_trips`: the latest round-trip time of each host in seconds; it decides how early the command must be sent.
+    """
     first = now + max(LEAST_LEAD_S, 3 * max(round_trips, default=0.0))
     return tuple(first + number * stagger_s for number in range(hosts))

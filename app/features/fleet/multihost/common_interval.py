@@ -31,9 +31,9 @@ class CommonInterval:
     """The time in which all of `hosts` measured."""
 
     begin: float
-    """Begin, by this machine's monotonic clock."""
+    """Begin of the interval, in seconds of this machine's monotonic clock."""
     end: float
-    """End, by this machine's monotonic clock."""
+    """End of the interval, in seconds of this machine's monotonic clock."""
     hosts: tuple[str, ...]
     """Hosts that measured during the common interval."""
     outside: Mapping[str, str]
@@ -41,7 +41,7 @@ class CommonInterval:
 
     @property
     def seconds(self) -> float:
-        """Return the length in seconds."""
+        """Return the length of the common interval in seconds."""
         return self.end - self.begin
 
     def holds(self, span: Span) -> bool:

@@ -1,4 +1,4 @@
-"""Coordinator: starts a run on many hosts at the same time, renews its leases, and drops hosts that are gone."""
+"""Coordinator: starts a run on many hosts at the same time, renews the hosts' leases, and drops hosts that are gone."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MultiHostTimeouts:
     ping: float = 1.0
     """Time between two pings, which renew the lease."""
     burst: float = 0.1
-    """Time between two pings before the start."""
+    """Time between two of the additional pings just before the start."""
     beyond: float = 120.0
     """Time by which a run may exceed its maximum duration before its host counts as lost."""
     farewell: float = 10.0
@@ -103,7 +103,7 @@ class HostSession:
     go: float | None = None
     """Start time by the host's wall clock, as sent with the start command; None until then."""
     account: HostAccount = field(default_factory=lambda: HostAccount(LEASE_S))
-    """Checks the consistency of its messages."""
+    """Checks the consistency of the host's messages."""
 
     @property
     def offset(self) -> ClockOffset | None:
@@ -249,7 +249,7 @@ class Coordinator:
     def _leave_out_shared(self) -> None:
         """Drop all hosts that share a scratch file with another host.
 
-        Its storage would be counted twice, and the first host to finish would remove the file.
+        Otherwise, the same storage would be counted twice, and the first host to finish would remove the file.
         """
         by_file: dict[str, list[HostSession]] = {}
         for peer in self.peers:
@@ -434,7 +434,7 @@ class Coordinator:
 
     @staticmethod
     def _require_own(peer: HostSession, go: float | None) -> None:
-        """Raise ProtocolViolationError if a message belongs to a run with a different start time."""
+        """Raise ProtocolViolationError if `go`, the start time in a message, is not the start time of this run."""
         if go is not None and go != peer.go:
             raise ProtocolViolationError("Protocol error: message of another run")
 

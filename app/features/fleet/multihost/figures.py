@@ -22,7 +22,7 @@ class IoCounts:
     bytes: int
     """Number of bytes transferred."""
     histogram: Histogram
-    """Latencies of the I/Os."""
+    """Histogram of the latencies of the I/Os."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class IopsSpread:
     """Variation of the results between hosts."""
 
     variation: float
-    """Standard deviation of their IOPS divided by the mean: 0.1 for 10 %."""
+    """Standard deviation of the hosts' IOPS divided by their mean: 0.1 for 10 %."""
     slowest: str
     """The host with the fewest IOPS."""
     fastest: str
@@ -72,7 +72,7 @@ class IntervalSum:
         self._parts: dict[str, tuple[int, int, dict[int, int]]] = {}
 
     def add(self, seconds: float, sides: Mapping[str, IoCounts]) -> None:
-        """Add an interval."""
+        """Add an interval of this length, with its I/O counts by direction."""
         self._seconds += seconds
         for name, moved in sides.items():
             ios, size, counts = self._parts.get(name, (0, 0, {}))
@@ -90,7 +90,7 @@ class IntervalSum:
 
 
 def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
-    """Convert the I/O counts of this number of seconds to results."""
+    """Return the results of one direction from its I/O counts over a period of `seconds`."""
     part = Counters(
         io_bytes=moved.bytes,
         total_ios=moved.ios,

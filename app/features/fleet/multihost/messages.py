@@ -24,10 +24,10 @@ _MOST = 1 << 62
 _BUCKETS = frozenset(map(value_of, range(LAST_BUCKET + 1)))
 _BINS = 2000
 _IOPS_MOST = 1e10
-"""Limit for I/Os per second, which no host reaches."""
+"""Upper limit for the I/Os per second that a host may report; no host reaches it."""
 
 _RATE_MOST = 1e15
-"""Limit for bytes per second, which no host reaches."""
+"""Upper limit for the bytes per second that a host may report; no host reaches it."""
 
 _JOB_FIELDS = 60
 
@@ -49,7 +49,7 @@ class HelloMessage:
     boot: str
     """Id that all processes on one running kernel share; "" if it is unknown."""
     version: str
-    """Version of raidbench there."""
+    """Version of raidbench on the host."""
     lease: float | None = None
     """Seconds without a message to the host after which it stops its run; None if not reported."""
 
@@ -142,7 +142,7 @@ class ResultMessage:
     totals: Mapping[str, DirectionTotals] = field(default_factory=dict)
     """Totals by direction; empty if not reported."""
     monotonic: float | None = None
-    """Time of the host's monotonic clock; None if not reported."""
+    """Time of the host's monotonic clock when it sent the result; None if not reported."""
     go: float | None = None
     """Start time of the run to which the result belongs; None if not reported."""
 
@@ -170,7 +170,7 @@ HostMessage = (
 
 
 def parse_message(line: bytes, host: str = "") -> HostMessage:
-    """Return the message in a line. Raises ProtocolViolationError.
+    """Return the message that a line contains. Raises ProtocolViolationError if the line is not a valid message.
 
     `host`: name that the sender gave in its first message; "" for the first message itself.
     """
@@ -256,7 +256,10 @@ def _tick(body: Mapping[str, Any]) -> IntervalMessage:
 
 
 def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
-    """Return one direction of an interval. Raises ProtocolViolationError, and whatever `parse_counts` raises."""
+    """Return the I/O counts of one direction of an interval that took `seconds`.
+
+    Raises ProtocolViolationError, and whatever `parse_counts` raises.
+    """
     side = parse_counts(part)
     timed = side.histogram.total
     if timed and timed != side.ios:
@@ -277,7 +280,7 @@ def _totals(part: Mapping[str, Any]) -> DirectionTotals:
 
 
 def parse_counts(part: Mapping[str, Any]) -> IoCounts:
-    """Return one direction of an interval. Raises ValueError, TypeError, KeyError for invalid content."""
+    """Return the I/O counts of one direction. Raises ValueError, TypeError, KeyError for invalid content."""
     bins = part["bins"]
     if len(bins) > _BINS:
         raise ValueError("bins")

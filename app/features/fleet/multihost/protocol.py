@@ -32,7 +32,7 @@ class LineKind(StrEnum):
     """Kinds of messages that a run sends. The field `kind` of each message has one of these values."""
 
     HELLO = "hello"
-    """First message: host, boot id, program, lease and clocks."""
+    """First message, with the host name, boot id, program, lease and clocks."""
     PONG = "pong"
     """Answer to `ping`, with the same id and both clocks."""
     PHASE = "phase"
@@ -42,11 +42,11 @@ class LineKind(StrEnum):
     STARTED = "started"
     """fio is being started."""
     TICK = "tick"
-    """Results of one interval: I/Os, bytes and histograms."""
+    """Message with the results of one interval: I/Os, bytes and histograms."""
     RESULT = "result"
     """The finished run, in the format of `--json`."""
     END = "end"
-    """Last message: why the run is over."""
+    """Last message, which says why the run is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +106,11 @@ def tick(
     go: float | None = None,
     timed: bool = True,
 ) -> dict[str, Any]:
-    """Return the message for an interval.
+    """Return the message that reports `sample`, the results of one interval.
 
-    `bins`: its histograms by direction. `monotonic`: clock time at its end. `go`: start time of the run. `timed`:
-    whether the run has latencies. If so, I/Os are counted from the histogram, because fio updates its other counters at
-    a different moment.
+    `bins`: the interval's histograms by direction. `monotonic`: the monotonic clock at the interval's end. `go`: start
+    time of the run. `timed`: whether the run has latencies. If so, I/Os are counted from the histogram, because fio
+    updates its other counters at a different moment.
     """
     return {
         **({} if go is None else {"go": go}),

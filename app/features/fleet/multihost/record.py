@@ -38,11 +38,11 @@ class HostRecord:
     called: str = ""
     """The host's own name for itself; "" if it never sent a message."""
     state: str
-    """`in the window`, `outside`, `lost`, `failed` or `never measured`."""
+    """State of the host: `in the window`, `outside`, `lost`, `failed` or `never measured`."""
     reason: str = ""
     """Why the host is not in the window (the common interval); "" if it is."""
     late_s: float | None = None
-    """Seconds by which the host started later than the first host, after their planned starts; None if not late."""
+    """Seconds by which the host's start was later than the first host's, both relative to plan; None if not late."""
     clock_error_s: float | None = None
     """Uncertainty of the host's clock offset in seconds; None if it answered no ping."""
     run: str = ""

@@ -35,8 +35,8 @@ def joint_record(
     """Return the record of a finished run. `at`: start time in seconds since 1970. Raises StorageError.
 
     The common interval is that of the hosts that measured to the end. If the run was stopped, it is that of all hosts
-    that were not lost. The combined results include only hosts in the common interval. The record says why others are
-    not.
+    that were not lost. The combined results include only hosts in the common interval. For every other host, the
+    record says why it is not included.
     """
     counted = [peer for peer in coordinator.peers if peer.is_complete or (coordinator.stopped and not peer.lost)]
     spans = {peer.host: span for peer in counted if (span := peer.measuring_span) is not None}

@@ -9,7 +9,7 @@ from enum import StrEnum
 class Cause(StrEnum):
     """Why there is no answer from a host.
 
-    For the first six causes, raidbench did not run there. For the others, it gave no valid answer.
+    With the first six causes, raidbench did not run on the host. With the others, the host gave no valid answer.
     """
 
     UNREACHABLE = "unreachable"
