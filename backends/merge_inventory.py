@@ -39,7 +39,7 @@ _OF_A_DISK = (
     *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures", "above"),
     *("partitions", "paths", "backing"),
 )
-"""Fields of `Drive` that one view of a disk may fill in from another view of the same disk."""
+"""Fields of `Drive` that, if missing in one view of a disk, are filled in from another view of the same disk."""
 
 
 def join_views(inventory: Inventory) -> Inventory:
@@ -58,7 +58,7 @@ def join_views(inventory: Inventory) -> Inventory:
 def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
     """Return one joined inventory of the parts that backends or single controllers have reported.
 
-    `parts` is by name.
+    `parts`: their inventories by the name of the backend or controller.
     """
     together = Inventory()
     for name in sorted(parts):
@@ -160,7 +160,10 @@ def _filled_drive(drive: Drive, other: Drive) -> Drive:
 
 
 def _filled(device: _Device, other: Device, *names: str) -> _Device:
-    """Return a device with its missing facts, and those of the fields `names` that are missing, from another view."""
+    """Return a device with missing facts and missing fields filled in from another view of it.
+
+    `names`: the fields that may be filled in.
+    """
     missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
     labels = {fact.label for fact in device.facts}
     added = tuple(fact for fact in other.facts if fact.label not in labels)

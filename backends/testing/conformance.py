@@ -304,7 +304,7 @@ def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
 
 
 async def _back_if_read(backend: Backend, change: Change) -> Change | None:
-    """Return the undo of a change, or None if the backend refuses other output that contains the strange word."""
+    """Return the undo of a change, or None if the backend cannot parse output that contains the replaced word."""
     try:
         return await backend.back(change.target, change.key, change.before or "", change.companions)
     except ToolFailedError:

@@ -252,6 +252,6 @@ class TruncatedOutputTests:
     async def test_truncated_output_invents_no_fact_and_hides_no_loss(
         self, machine: Callable[[], Host], make: Callable[[Host], InventoryBackend], targets: tuple[Target, ...]
     ) -> None:
-        """For each output and each place of truncation."""
+        """Whichever output is truncated, and wherever, the backend invents no fact and reports the loss."""
         wrong = await truncation_violations(machine, make, targets=targets, places=self.places, files=self.files)
         assert not wrong, "\n".join(wrong[:20])

@@ -83,7 +83,10 @@ def problems(module: Module) -> tuple[Problem, ...]:
 
 
 def sector(volume: IoVolume, module: Module) -> int | None:
-    """Return the sector size of a volume in bytes. If the module has only this volume, its format tells the size."""
+    """Return the sector size of a volume in bytes, or None if unknown.
+
+    If fio-status does not report it for the only volume of a module, the size in the module's format is used.
+    """
     if volume.sector_bytes is not None:
         return volume.sector_bytes
     return module.sector_bytes if len(module.volumes) == 1 else None

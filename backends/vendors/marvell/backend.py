@@ -73,7 +73,7 @@ class Marvell(ListingBackend):
         tool_outputs = [await read_output(self._host, check, NAME, program, *arguments) for arguments, check in asked]
         cards, volumes, disks = tool_outputs
         card_records = records(cards.text, *ADAPTER)
-        if not card_records:  # the answer without a controller is unknown: no recording shows it
+        if not card_records:  # no recording shows the output without a controller
             return Inventory(problems=collect_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))

@@ -110,7 +110,7 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         against += ["the controller does not support it"] if supported is False else []
         certain = bool(card.options)
     elif states or supported is not None:
-        # Without the key, some controllers report FastPath as unsupported.
+        # Without an activation key, some controllers report FastPath as unsupported.
         against.append("its activation key is missing")
     else:
         certain = False  # controllers of storcli 8 list options, but never FastPath

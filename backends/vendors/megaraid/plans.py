@@ -287,7 +287,7 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
         raise RefusedError(f"The recorded steps do not re-create {change.target}. Plan the change again.")
     view.dialect.begin_making(view.card.number, lines)
-    # End the announcement, which was needed only for its check of the steps.
+    # The steps were announced only so that the dialect checks them. End the announcement.
     view.dialect.begin_making(view.card.number, ())
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]

@@ -1,4 +1,4 @@
-"""Presence check for tools and for controllers with a matching kernel driver. It is cheap to import.
+"""Presence check: is a tool installed, or a controller bound to a matching kernel driver? Cheap to import.
 
 Also finds the kernel disk of a virtual drive.
 """

@@ -67,7 +67,7 @@ class WebVolume:
     thin: bool = False
     """Whether it is thin-provisioned."""
     changeable: bool | None = None
-    """Whether it reports that its cache settings can be changed."""
+    """Whether the disk system reports that the volume's cache settings can be changed; None if not reported."""
     cache: Mapping[str, object] = field(default_factory=dict)
     """Fields of its cache, as reported."""
 

@@ -1,4 +1,4 @@
-"""Free drives, commands that create a logical drive on them, and the search for one that raidbench created. No I/O."""
+"""Free drives, commands that create a logical drive on them, and the search for created ones. No I/O."""
 
 from __future__ import annotations
 
@@ -176,9 +176,9 @@ def existing_volume_ids(text: CardText) -> tuple[str, ...]:
 def find_made(
     array: CreatedArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
 ) -> ArrayMatch:
-    """Find a recorded array among the controller's logical drives (see `BuildsArrays.find_made`).
+    """Find a recorded array among the controller's logical drives (see `ArrayCreator.find_made`).
 
-    `text`: the controller, just read. `prefix` and `pci`: its address, and its PCI address.
+    `text`: the controller, just read. `prefix` and `pci`: the controller's address and its PCI address.
     """
     nodes = tuple(picture.tree.nodes.values())
 

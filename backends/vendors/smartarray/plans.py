@@ -79,7 +79,10 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
 
 
 def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
-    """Return a pattern for companion values. Acceleration may name the array's other logical drives."""
+    """Return, by key, the pattern of values that an undo of `key` may restore too.
+
+    For the acceleration, these are the numbers of the array's other logical drives.
+    """
     if view.volume is None or key != "acceleration":
         return {}
     mates = "|".join(

@@ -23,7 +23,7 @@ class SystemPart:
     name: str
     """Its name or location."""
     rows: Mapping[str, str] = field(default_factory=dict)
-    """Values by label in lower case. If a label occurs twice, its first row is used."""
+    """Values of its rows in the profile, by label in lower case. If a label occurs twice, its first row is used."""
     members: tuple[str, ...] = ()
     """Locations of the drives of an array."""
 
@@ -150,7 +150,7 @@ _HEADS = {
     ),
     "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
 }
-"""Pattern of the first line of a part, by section. For a drive this line is its location."""
+"""Pattern of the first line of a part, by section of the profile. For a drive this line contains its location."""
 
 
 @dataclass(slots=True)
