@@ -172,7 +172,7 @@ def validated_old_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] | None = None,
 ) -> RequestedValue:
-    """Return the request to restore the old value `value` of a setting, in canonical form.
+    """Return the request to restore the old value `value` of a setting, with the value in canonical form.
 
     A value that equals the current one is always valid. The value can be restored even if raidbench does not understand
     the current one. `check`: function that validates the value, by default `is_restorable_value`. Raises BlockedError

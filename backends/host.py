@@ -51,8 +51,7 @@ def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Calla
 STALL = 10.0
 """Maximum seconds without progress for a program that queries disks.
 
-A disk needs up to ten seconds to spin up. With this limit, a scan ends within 15 seconds even if one disk never
-answers.
+A disk needs up to ten seconds to spin up. A scan should end within 15 seconds even if one disk never answers.
 """
 
 
@@ -107,9 +106,9 @@ class Completed:
     returncode: int
     """Exit status; -N when killed by signal N."""
     stdout: str
-    """Decoded with replacement, at most 16 MiB."""
+    """Standard output as text, with U+FFFD for undecodable bytes; at most 16 MiB."""
     stderr: str
-    """Decoded with replacement, at most 16 MiB."""
+    """Standard error as text, decoded like `stdout`; at most 16 MiB."""
     seconds: float = 0.0
     """Duration."""
     truncated: bool = False
@@ -191,7 +190,7 @@ class ProcessTracking:
 
 
 custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None)
-"""Tracking of the change in progress."""
+"""Tracking of the programs that the change in progress runs; None if no change is in progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -171,7 +171,7 @@ def _filled(device: _Device, other: Device, *names: str) -> _Device:
 
 
 def _members(inventory: Inventory) -> Inventory:
-    """Return the inventory with primary targets as members, and with the array of each drive that is a member."""
+    """Return the inventory in which arrays list members by primary target, and member drives refer to their array."""
     primary = _primaries(inventory)
 
     def of_primaries(array: Array) -> Array:

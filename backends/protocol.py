@@ -212,14 +212,14 @@ class TaskReporter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistRule:
-    """A change of a file (such as a udev rules file) that sets values again at every boot."""
+    """A planned change of a file, such as a udev rules file, which sets values again at every boot."""
 
     path: str
     """Path of the file."""
     before: bytes | None
-    """Its current content, including lines of other authors; None if there is no file."""
+    """The file's current content, including lines of other authors; None if there is no file."""
     rewrite: Callable[[bytes], bytes]
-    """Function that turns the old content into the new one. Lines of other authors stay byte for byte."""
+    """Function that returns the new content for the old one. Lines of other authors stay byte for byte."""
     explanation: str
     """A sentence on the effect of the file, and when it takes effect."""
     reload: tuple[tuple[str, ...], ...] = ()

@@ -29,11 +29,11 @@ Places = Callable[[str], Iterable[int]]
 """Function that returns the lengths to which a text is truncated, in characters."""
 
 UNKNOWN = (None, "", "unknown", ())
-"""Values that count as no fact."""
+"""Values by which a backend states that a fact is unknown."""
 
 
 def seeded(count: int, seed: int = 23) -> Places:
-    """Return `count` random lengths, the same at each call; all lengths of a shorter text."""
+    """Return a function that yields `count` random lengths, always the same ones; for a shorter text, all lengths."""
 
     def places(text: str) -> Iterable[int]:
         every = range(len(text))

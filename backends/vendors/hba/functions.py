@@ -78,7 +78,7 @@ class Function:
     path: str
     """Its sysfs folder, with links resolved."""
     kind: str
-    """A key of KINDS."""
+    """PCI class and subclass, a key of `KINDS`: `0104`."""
     vendor: str | None
     """PCI vendor id as four hexadecimal digits, like the next three; None if not readable."""
     device: str | None

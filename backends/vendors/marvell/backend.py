@@ -32,7 +32,10 @@ _HEAT = "hda temperature"
 
 
 def drive_health(text: str) -> Health:
-    """Return the health of a drive from `smart -p N`. The lowest byte of the temperature is the current one."""
+    """Return the health of a drive from `smart -p N`.
+
+    The lowest byte of the raw temperature value is the current temperature.
+    """
     attribute_rows = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
     raw = {row[1].lower(): int(row[2], 16) for row in attribute_rows}
     verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
@@ -62,7 +65,7 @@ class Marvell(ListingBackend):
     """Backend for the Marvell controllers of one host. mvcli reports only the first one."""
 
     async def inventory(self) -> Inventory:
-        """Return the controllers of both kinds, their virtual disks and drives."""
+        """Return the controllers of both kinds (SATA and NVMe), their virtual disks and drives."""
         return (await self._sata()).merge(await nvme_inventory(self._host))
 
     async def _sata(self) -> Inventory:

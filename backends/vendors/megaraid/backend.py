@@ -270,7 +270,10 @@ class MegaRaid:
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return every drive that only a readable controller sees, each with the reasons why it cannot be used."""
+        """Return every drive that only its controller sees, each with the reasons why it cannot be used.
+
+        Drives of controllers that cannot be read are left out.
+        """
         picture = await scan_topology(self._host)
         listed: list[Candidate] = []
         for unit in self._units.cards or await self._units.search_cards():

@@ -138,7 +138,7 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
 def strip(view: VolumeView) -> Reading:
     """Return the reading of the strip size.
 
-    It states why, if the virtual drive cannot be re-created with another one.
+    If the virtual drive cannot be re-created with another strip size, the reading contains the reason.
     """
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)

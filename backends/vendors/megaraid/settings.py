@@ -2,7 +2,7 @@
 
 Settings of the whole controller use arguments from the tools' own usage texts (storcli 7: `storcli help`; MegaCli:
 `MegaCli -h`). No usage text of storcli2 or perccli2 that contains these settings is known, so with these two tools
-raidbench shows the settings but never changes them.
+raidbench at most shows the settings and never changes them.
 """
 
 from __future__ import annotations

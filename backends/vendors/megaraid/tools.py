@@ -44,7 +44,7 @@ class ToolKind:
     make: Callable[[Host, str], Dialect]
     """Creates the dialect for a program."""
     places: tuple[str, ...]
-    """Paths where packages install it."""
+    """Paths at which packages install it."""
     names: tuple[str, ...]
     """Names on PATH."""
 

@@ -31,7 +31,7 @@ _BEFORE = {
     "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
     "strip_size": re.compile("|".join(str(1 << power) for power in range(13, 21))),
 }
-"""Former values that undo can restore although raidbench does not offer them."""
+"""Patterns, by setting key, of former values that an undo can restore although raidbench does not offer them."""
 
 _MOVES = {
     "acceleration": ("write_cache",),

@@ -41,7 +41,7 @@ class Program:
     make: Callable[[Host, str], ArrayTool]
     """Creates the interface for a program."""
     places: tuple[str, ...]
-    """Paths where packages install it."""
+    """Paths at which packages install it."""
     names: tuple[str, ...]
     """Names on PATH."""
     drivers: tuple[str, ...]

@@ -147,7 +147,7 @@ class Smcli(Settable[SystemView]):
         return replace(change, risk_text=text, companions=companions_now(view, request.setting.key))
 
     async def take(self, view: SystemView, change: Change, step: ChangeStep) -> None:
-        """Run a step, one statement at a time."""
+        """Run a step. Only one statement runs at a time."""
         async with self._one:
             await super().take(view, change, step)
 

@@ -63,7 +63,7 @@ class SystemProfile:
     drives: tuple[SystemPart, ...] = ()
     """Drives by location."""
     batteries: tuple[str, ...] = ()
-    """State of each battery in its own words."""
+    """State of each battery, in the words of the profile."""
     serials: tuple[str, ...] = ()
     """Serial numbers of enclosures and their components."""
     cut: str = ""
