@@ -154,7 +154,7 @@ class Change:
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Return the names of the locks for applying and undoing it.
+        """Return the names of the locks that are taken to apply or undo the change.
 
         The programs that its steps run also hold the first lock until they end.
         """

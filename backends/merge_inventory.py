@@ -92,7 +92,9 @@ def _controllers(inventory: Inventory) -> Inventory:
 
 
 def _mapped(inventory: Inventory) -> Inventory:
-    """Merge a multipath device of device-mapper into the storage system's volume at the same node.
+    """Return the inventory with device-mapper's multipath devices merged into the storage system's volumes.
+
+    A multipath device belongs to the volume at the same node.
 
     Only device-mapper knows the lasting path and the use of the volume.
     """

@@ -68,7 +68,7 @@ class VendorRegistry:
 def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegistry:
     """Return every `VENDOR` of backends.vendors, then those of the entry points.
 
-    Of several with one name the first is used.
+    If several have the same name, the first is used.
     """
     vendors: dict[str, Vendor] = {}
     problems: list[Problem] = []

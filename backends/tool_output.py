@@ -1,7 +1,7 @@
 """Check tool output for completeness, and report failing tools; common to all vendors.
 
-The complete lines of truncated output are shown, and the truncation is reported. Facts that it lacks are unknown, and
-no change is planned from it.
+The complete lines of truncated output are shown, and the truncation is reported. Facts that are missing from it are
+unknown, and no change is planned from it.
 """
 
 from __future__ import annotations

@@ -312,7 +312,7 @@ async def _back_if_read(backend: Backend, change: Change) -> Change | None:
 
 
 async def is_alone_unknown(backend: Backend, target: Target, key: str, before: Mapping[str, Reading]) -> bool:
-    """Return whether a setting reads as not understood, and all others as before."""
+    """Return whether the value of this setting is now not understood, while all other settings read as `before`."""
     try:
         now = await backend.read(target)
     except (

@@ -39,7 +39,7 @@ _MOVES = {
     "fastpath": tuple(FASTPATH_PARTS),
     "strip_size": ("auto_bgi", "cache_bypass_mode"),
 }
-"""Settings that change as a side effect, by the setting that is changed."""
+"""Keys of the settings that change as a side effect, by the key of the setting that is changed."""
 
 _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
 """Settings of the kernel disk that change as a side effect, because the kernel mirrors the write cache of the virtual

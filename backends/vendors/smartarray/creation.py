@@ -95,7 +95,7 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
 
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
-    """Return the reasons why this controller cannot create anything now."""
+    """Return the reasons why this controller cannot create any logical drive now."""
     reasons = [text.cut] if text.cut else []
     reasons += ["the controller is in HBA mode and has no arrays"] if text.card.passes_through else []
     reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
@@ -109,7 +109,7 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
     """Return the plan with the tool's commands that create the logical drive.
 
     `usage`: the text of `ArrayTool.creation_usage`. Raises InvalidValueError for a layout or policy that the controller
-    does not support, BlockedError while the controller can create nothing.
+    does not support, BlockedError while the controller cannot create any logical drive.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request)

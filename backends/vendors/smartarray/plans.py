@@ -38,8 +38,8 @@ _MOVES = {
     "surface_scan_mode": ("surface_scan_delay",),
     "surface_scan_delay": ("surface_scan_mode",),
 }
-"""Settings that change as a side effect, by the setting that is changed. Scan mode and delay, for example, are a single
-number in the firmware."""
+"""Keys of the settings that change as a side effect, by the key of the setting that is changed. Scan mode and delay,
+for example, are a single number in the firmware."""
 
 
 def plan_change(
