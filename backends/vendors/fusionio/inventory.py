@@ -117,7 +117,7 @@ def _health(module: Module) -> Health:
 
 
 def _condition(module: Module) -> Iterable[tuple[str, str | None]]:
-    """Yield wear, temperature and power, as far as reported."""
+    """Yield label and value of each fact about wear, temperature and power; a value of None means no such fact."""
     if module.celsius is not None:
         most = "" if module.celsius_most is None else f" (at most {module.celsius_most:.0f} °C)"
         yield "Temperature", f"{module.celsius:.0f} °C{most}"

@@ -28,7 +28,7 @@ READ_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusionIoTools:
-    """Paths of the programs; None for one that is not installed."""
+    """Paths of the ioMemory driver's programs; None for one that is not installed."""
 
     status: str | None
     """fio-status."""

@@ -117,7 +117,10 @@ class OpenControllers:
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:
-        """Return a controller. Raises NotFoundError if there is none, ToolFailedError if a failed tool may hide it."""
+        """Return the controller at an address.
+
+        Raises NotFoundError if there is none, ToolFailedError if a failed tool may hide it.
+        """
         if self._units is None:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)

@@ -113,6 +113,6 @@ def state(text: str | None, table: Mapping[str, State]) -> State:
 
 
 def progress(text: str | None) -> float | None:
-    """Return 0.12 for `Recovering, 12% complete`, or None."""
+    """Return the completed part that a text states, 0.12 for `Recovering, 12% complete`; None if it states none."""
     match = _PERCENT.search((text or "")[:LINE])
     return None if match is None else min(float(match[1]), 100.0) / 100

@@ -98,7 +98,10 @@ class SmartArrayToolProbe:
 
 
 async def family_addresses(host: Host, program: Program, family: Family) -> tuple[str, ...]:
-    """Return the PCI addresses of a family's controllers that a program may manage; aacraid is for series 2 to 8."""
+    """Return the PCI addresses of a family's controllers that a program may manage.
+
+    Controllers with the driver aacraid are of the family SERIES, all others of the family SMART.
+    """
     old = await kernel_cards(host, SERIES_DRIVERS)
     if family is Family.SERIES:
         return old

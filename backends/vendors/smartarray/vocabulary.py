@@ -53,7 +53,7 @@ def depth(text: str) -> str | None:
 
 
 def priority(text: str) -> str | None:
-    """Return `low`, `medium`, `mediumhigh`, `high` or `rapid`, or None."""
+    """Return the priority `low`, `medium`, `mediumhigh`, `high` or `rapid`; None for other text."""
     word = "".join(char for char in text.lower() if char.isalpha())
     return word if word in ("low", "medium", "mediumhigh", "high", "rapid") else None
 

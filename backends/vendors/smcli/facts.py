@@ -218,7 +218,10 @@ def _records(parts: Iterable[_PartBuilder]) -> tuple[SystemPart, ...]:
 
 
 def complete_sections(text: str) -> str:
-    """Return the complete sections of a truncated profile. The last section may be incomplete."""
+    """Return the complete sections of a truncated profile.
+
+    The last section is left out, because it may be incomplete.
+    """
     lines = text.splitlines(keepends=True)
     heads = [at for at, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
     return "".join(lines[: heads[-1] if heads else 0])

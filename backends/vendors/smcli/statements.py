@@ -41,7 +41,7 @@ def script_argv(program: str, name: str, statement: str) -> tuple[str, ...]:
 
 
 def step(view: SystemView, key: str, value: str) -> ChangeStep:
-    """Return the statement that sets a value on one disk system or logical drive."""
+    """Return the step with the statement that sets a value on one disk system or logical drive."""
     terms, setting = view.profile.nouns, BY_KEY[key]
     subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
     word = setting.value_words.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)

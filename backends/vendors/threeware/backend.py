@@ -243,7 +243,7 @@ class Threeware(Settable[_UnitView]):
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
         """Return the controller with the serial number of each drive.
 
-        It is queried if the table does not contain it.
+        A serial number that is not in the table of drives is queried.
         """
         silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
         pairs = await asyncio.gather(*(self._serial(program, card, port) for port in silent))
