@@ -1,4 +1,4 @@
-"""Planning of new arrays: free drives, reasons against the others, and the result of each level. No I/O.
+"""Planning of new arrays: the free drives, the reasons against other drives, and the capacity by level. No I/O.
 
 A physical volume of LVM counts as a drive of the size of its free extents. Existing volumes on it are kept.
 """
@@ -136,7 +136,7 @@ class ArrayPlan:
     size_bytes: int | None
     """Expected usable capacity; the creating program rounds it down. None if unknown."""
     data_drives: int | None
-    """Number of drives whose strips of one stripe hold data, not parity or copies; None if that is no whole number."""
+    """Number of drives that hold data, not parity or copies, in one stripe; None if that is no whole number."""
     seconds: float
     """Approximate duration of the commands in seconds."""
     initialising: str
@@ -239,7 +239,7 @@ class CreatedArray:
 
 
 class ArrayMatchState(StrEnum):
-    """How much of a created array is found."""
+    """How much of an array that raidbench created still exists."""
 
     ABSENT = "absent"
     """No part of the array is on any of its drives."""
@@ -260,10 +260,10 @@ class ForeignArrayError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayMatch:
-    """The parts found of an array that raidbench created, completely or in part."""
+    """The parts that were found of an array that raidbench created or only partly created."""
 
     state: ArrayMatchState
-    """State in which it is found."""
+    """How much of the array was found."""
     sentence: str
     """A sentence that states the state and the evidence for it."""
     target: Target | None = None
@@ -275,7 +275,7 @@ class ArrayMatch:
     locks: tuple[str, ...] = ()
     """Locks that its deletion takes."""
     uuids: tuple[str, ...] = ()
-    """All UUIDs by which it is recognised from now on, if the creating program chose some; () if it added none."""
+    """All UUIDs that identify the array from now on, if the creating program assigned any; () if it assigned none."""
     remove: tuple[ChangeStep, ...] = ()
     """Steps that delete its parts, in order; () if there are none, or if they must not be deleted."""
     differs: Mapping[str, str] = field(default_factory=dict)
@@ -291,7 +291,8 @@ _LEAST = {
     Level.RAID50: 6,
     Level.RAID60: 8,
 }
-"""Minimum number of drives by level. Some programs accept fewer (md a RAID 5 of two), which is not worth measuring."""
+"""Minimum number of drives by level. Some programs accept fewer drives (md accepts a RAID 5 of two), but such arrays
+are not worth measuring."""
 
 _EACH = {Level.RAID10: 2, Level.RAID50: 3, Level.RAID60: 4}
 """Minimum number of drives in a span."""
@@ -339,8 +340,8 @@ def creation_policies(
 ) -> dict[str, str]:
     """Return the policies for the creation of an array: the requested values, else the defaults.
 
-    `legal`: values that the controller accepts at creation, by setting key. A default that is not among them is left
-    out. Raises InvalidValueError for a requested policy that is not among them.
+    `legal`: values that the controller accepts at creation, by setting key. A default that is not one of these values
+    is left out. Raises InvalidValueError for a requested value that is not one of them.
     """
     for key, value in wished.items():
         if key not in legal:
@@ -468,7 +469,9 @@ def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) 
 
 
 def confirm_tokens(drives: Iterable[Candidate]) -> str:
-    """Return the confirmation token for drives that only a controller sees: ends of the serial numbers, with commas.
+    """Return the confirmation token for drives that only a controller sees.
+
+    It consists of the ends of their serial numbers, separated by commas.
 
     For free extents of LVM it is the name of the volume group.
     """

@@ -127,7 +127,7 @@ class Change:
     resets_to: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Possible new values of the settings in `moves`, by key. A setting without an entry may get any value."""
     beside: tuple[ValueBefore, ...] = ()
-    """Values of the settings that it may change too, as read just before it was applied."""
+    """Values of the other settings that this change may change too, as read just before it was applied."""
     at_start: str = ""
     """Value read just before it was applied, if an earlier change of its set had changed the value from `before`."""
     also: tuple[str, ...] = ()
@@ -150,13 +150,13 @@ class Change:
     above: tuple[str, ...] = ()
     """Dependents of its target at the time of planning: `vg0/mail`, `mounted on /srv`."""
     asked: str = ""
-    """Value that was requested, if the device reports another value afterwards: -1 requests a default."""
+    """Value that was requested, if the device will report a different one: `-1` requests the default. "" for others."""
 
     @property
     def locks(self) -> tuple[str, ...]:
-        """Return the names of the locks for applying and undoing it.
+        """Return the names of the locks that are taken to apply or undo the change.
 
-        The programs of its steps keep the first one locked too.
+        The programs that its steps run also hold the first lock until they end.
         """
         if self.lock.startswith(_BY_NAME) and self.identity is not None and self.identity.lasting is not None:
             return tuple(disk_lock(self.identity).splitlines())
@@ -179,9 +179,9 @@ class Change:
     def as_in_set(self, shown: Change, *, moved: bool = False) -> Change:
         """Return this change, which was planned again, as a part of the set that the user saw.
 
-        `shown`: the change as it was shown. An array that is re-created is restored to its state before the whole set.
-        `moved`: an earlier change of the set has changed this setting, so that the undo restores the value from before
-        the set.
+        `shown`: the change as it was shown. If the change re-creates an array, its undo restores the array's state
+        before the whole set. `moved`: an earlier change of the set has changed this setting, so that the undo restores
+        the value from before the set.
         """
         is_recreation = self.effect is Effect.RECREATED and self.before == shown.before
         first = shown if is_recreation or moved else self

@@ -172,11 +172,11 @@ def validated_old_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] | None = None,
 ) -> RequestedValue:
-    """Return the old value of a setting, which is to be restored, in canonical form.
+    """Return the request to restore the old value `value` of a setting, with the value in canonical form.
 
-    The current value is always valid. A current value that raidbench does not understand does not prevent the
-    restoration. `check`: function that validates the value, by default `is_restorable_value`. Raises BlockedError or
-    InvalidValueError if the value cannot be restored.
+    A value that equals the current one is always valid. The value can be restored even if raidbench does not understand
+    the current one. `check`: function that validates the value, by default `is_restorable_value`. Raises BlockedError
+    or InvalidValueError if the value cannot be restored.
     """
     if value == now.now:
         return RequestedValue(target=target, setting=setting, now=now, value=value)
@@ -196,7 +196,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 
 
 def is_restorable_value(setting: Setting, reading: Reading, value: str) -> str:
-    """Return `value` if the setting may have had it before, even if it is not offered now.
+    """Return the old value `value` if the setting may have had it, even if it is not offered now.
 
     Any number is valid, even outside the current range; a word has to be one of the choices. Raises InvalidValueError
     for any other value.
@@ -334,7 +334,7 @@ async def run_steps(
 
 
 def _with_change(error: ToolFailedError, change: Change, step: ChangeStep, done: str, apart: str) -> ToolFailedError:
-    """Return the error with the change that failed and the number of steps that succeeded before."""
+    """Return the error with a message about the failed change and a hint about the steps that succeeded before it."""
     text = error.message.rstrip(".")
     message = f"{change.label} of {change.target} could not be set: {text}."
     hint = error.hint or "The old value should still be set. Scan the devices again to check."

@@ -91,7 +91,7 @@ def ambiguity_reason(serial: str | None, serials: Iterable[str | None]) -> str:
 
 
 def find_on_controller(array: CreatedArray, card: ControllerArrays) -> ArrayMatch:
-    """Return the parts of a created array that are on a controller; see `ArrayCreator.find_made`.
+    """Return how much of a created array exists on a controller; see `ArrayCreator.find_made`.
 
     The number of an array is no evidence, because the controller chooses it.
     """

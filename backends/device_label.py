@@ -12,7 +12,8 @@ from backends.text import clean
 from backends.values import dataclass
 
 LENGTH = 6
-"""Number of last characters of a serial number or WWN to type; more are needed if another device ends the same."""
+"""Number of last characters of a serial number or WWN to type; more are needed if the number of another device has the
+same end."""
 
 SHORTEST = 4
 """Minimum length of a serial number that is used as a token."""
@@ -59,8 +60,8 @@ def device_label(
 
     One of `others` may be the device itself under another name, unless `apart` says that they are all different
     devices. The token is the end of the serial number or WWN: six characters, or more if another device has the same
-    end. A device with neither is confirmed by its name: `called`, as administrators call it, else the kernel's. `name`:
-    name in the sentence, by default the same name.
+    end. For a device with neither, the token is its name: `called`, the name that administrators use, else the kernel's
+    name. `name`: name to display; by default that same name.
     """
     own_name = called or device.name
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
@@ -95,7 +96,7 @@ def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel
 
 
 def _is_other(device: Device, other: Device) -> bool:
-    """Return whether the two are different devices that a user could confuse.
+    """Return whether `other` is a different device that a user could confuse with `device`.
 
     Controllers are confused only with controllers. Two devices with the same node are one device.
     """
@@ -122,7 +123,7 @@ def _plain(mark: str | None) -> str:
 
 
 def _identity(device: Device) -> Identity:
-    """Return the identity of a device: as the kernel reports it if there is a node, else as its controller does."""
+    """Return the identity of a device: from the kernel if it has a node, else from its controller."""
     identity = None if isinstance(device, Controller) else device.identity
     if identity is not None and identity.devno is not None:
         return identity

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from backends.text import clean
 
 _NEAR = 0.6
-"""Minimum similarity of a word (difflib's ratio)."""
+"""Minimum similarity of a suggested word (difflib's ratio, from 0 to 1)."""
 
 
 def nearest_word(word: str, candidates: Iterable[str]) -> str | None:

@@ -107,7 +107,9 @@ _FREE_SPACE_HINT = "Add free space first, or write less with a smaller --size."
 
 
 def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> GuardResult:
-    """Return the decision by the facts alone; no I/O. A check that was not possible forbids writing.
+    """Return the decision that follows from the facts of a device; no I/O.
+
+    A check that was not possible forbids writing.
 
     `area`: range that will be written to.
     """
@@ -196,7 +198,7 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
 def require(verdict: GuardResult, typed: str | None = None, token_for_all: str = "") -> None:
     """Raise RefusedError unless the decision and the token that the user typed allow the access.
 
-    `token_for_all`: the token to ask for if this device is one of several that lose data.
+    `token_for_all`: the token that confirms all devices, if this is one of several that lose data.
     """
     _require_ok(verdict)
     if not verdict.confirmed_by(typed) and verdict.label is not None:
@@ -286,7 +288,7 @@ async def _require_free(host: Host, device: str, shown: Collection[Signature] | 
 
     allow(verdict)
     if host.capabilities.harmed:
-        # Open read-only: udev opens a device after a writer has closed it, just when the tool needs the device.
+        # Opened read-only: after a writer closes a device, udev opens it, which would be just when the tool needs it.
         async with _claim(host, facts, allow, write=False):
             pass
     return facts
@@ -330,7 +332,7 @@ async def claim_device(
 async def _claim(
     host: Host, before: DeviceFacts, allow: Callable[[GuardResult], None], *, write: bool, area: WriteRange = WHOLE
 ) -> AsyncGenerator[DeviceClaim, None]:
-    """Open a device exclusively and check it again. Once it is open, no other program can claim it."""
+    """Open a device exclusively, check it again and yield it. Once it is open, no other program can claim it."""
     identity = _require_identity(host, before)
     async with AsyncExitStack() as stack:
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))

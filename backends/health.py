@@ -1,4 +1,4 @@
-"""Faults of a drive according to its health data, and reasons against a new array of it. No I/O."""
+"""Faults of a drive according to its health data, and reasons against using it in a new array. No I/O."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ WORN = 80.0
 """Used part of the rated endurance, in percent, from which a drive's replacement should be planned."""
 
 OTHER_ERRORS = 100
-"""Number of errors not of the medium from which raidbench reports them.
+"""Number of errors with other causes than the medium from which raidbench reports them.
 
-The counters run since the drive was made and record no times. Each hot-plug, reset and refused command adds a few, so
-small counts are normal. A bad cable, port or expander adds hundreds.
+The counters cover the whole life of the drive and do not record when an error occurred. Each hot-plug, reset and
+refused command adds a few, so small counts are normal. A bad cable, port or expander adds hundreds.
 """
 
 _WARMEST = {Media.HDD: 60.0, Media.SSD: 70.0, Media.NVME: 70.0, Media.UNKNOWN: 70.0}
@@ -52,7 +52,7 @@ class HealthFault(StrEnum):
 def faults_of(drive: Drive, health: Health | None = None) -> tuple[HealthFault, ...]:
     """Return the faults of a drive, most severe first.
 
-    `health`: the health merged from several views of the drive, if there are others than `drive`.
+    `health`: health merged from several views of the drive; None to use the health in `drive`.
     """
     reported = drive.health if health is None else health
     limit = warmest(drive, reported)
@@ -95,7 +95,7 @@ def health_at(inventory: Inventory, drive: Drive) -> Health:
 
 
 def merge_health(reports: Iterable[Health]) -> Health:
-    """Merge several health reports on one drive: a fault in any report counts, else the first known value.
+    """Merge several health reports on one drive: a flag is set if any report sets it, and the largest number is used.
 
     The temperature and its limit come from the same report, because each sensor has its own limit.
     """

@@ -21,7 +21,10 @@ P = ParamSpec("P")
 
 
 async def shield_to_completion(future: asyncio.Future[T]) -> T:
-    """Wait until work that must not be interrupted ends, then raise the CancelledError if one arrived meanwhile."""
+    """Wait for work that must not be interrupted and return its result.
+
+    A cancellation that arrives meanwhile is raised as CancelledError once the work has ended.
+    """
     cancelled: asyncio.CancelledError | None = None
     while not future.done():
         try:
@@ -36,7 +39,7 @@ async def shield_to_completion(future: asyncio.Future[T]) -> T:
 
 
 def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Make a coroutine function run in its own task, which runs to its end even if the caller is cancelled."""
+    """Return `work` as a function that runs in a task of its own, to its end even if the caller is cancelled."""
 
     @wraps(work)
     async def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -48,7 +51,7 @@ def completed_when_cancelled(work: Callable[P, Coroutine[Any, Any, T]]) -> Calla
 STALL = 10.0
 """Maximum seconds without progress for a program that queries disks.
 
-A disk needs up to ten seconds to spin up. A scan should end within 15 seconds although one disk never answers.
+A disk needs up to ten seconds to spin up. A scan should end within 15 seconds even if one disk never answers.
 """
 
 
@@ -103,9 +106,9 @@ class Completed:
     returncode: int
     """Exit status; -N when killed by signal N."""
     stdout: str
-    """Decoded with replacement, at most 16 MiB."""
+    """Standard output as text, with U+FFFD for undecodable bytes; at most 16 MiB."""
     stderr: str
-    """Decoded with replacement, at most 16 MiB."""
+    """Standard error as text, decoded like `stdout`; at most 16 MiB."""
     seconds: float = 0.0
     """Duration."""
     truncated: bool = False
@@ -187,7 +190,7 @@ class ProcessTracking:
 
 
 custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None)
-"""Tracking of the change in progress."""
+"""Tracking of the programs that the change in progress runs; None if no change is in progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,9 +208,9 @@ class Capabilities:
     live: bool = True
     """Whether its disks are real ones: their counters advance, and they become idle."""
     counted: Callable[[], float] | None = None
-    """Function of a simulated host with counters: returns the simulated seconds that /proc/diskstats covers.
+    """Function that returns the simulated seconds that /proc/diskstats covers.
 
-    Else None.
+    None unless the host is simulated and has disk counters.
     """
     apart: str = ""
     """Name under which the state of a simulated machine is kept, apart from other machines; "" for a real machine."""
@@ -239,7 +242,7 @@ class Host(Protocol):
 
     @property
     def firmware(self) -> FirmwareQueryHost | None:
-        """Interface for firmware queries to its controllers; None if they cannot be reached."""
+        """Interface for firmware queries to its controllers; None if this host does not offer such queries."""
 
     @property
     def root_side(self) -> HelperClient | None:
@@ -247,7 +250,7 @@ class Host(Protocol):
 
     @property
     def is_root(self) -> bool:
-        """Whether writes to hardware may succeed."""
+        """Whether raidbench has the root privileges that writes to hardware need, itself or through the root helper."""
 
     async def run(self, command: Command) -> Completed:
         """Run a program to its end.
@@ -277,8 +280,8 @@ class Host(Protocol):
     async def read_whole(self, path: str) -> bytes | None:
         """Return all bytes of a file that is about to be rewritten; None if there is no file.
 
-        Raises RefusedError for a link, a file of several names or of another kind, and a file that cannot be read
-        completely.
+        Raises RefusedError for a symbolic link, a file with several hard links, anything but a regular file, and a file
+        that cannot be read completely.
         """
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:

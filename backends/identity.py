@@ -93,7 +93,7 @@ class Identity:
         return None if self.backing is None else f"file {self.backing}"
 
     def same_device(self, other: Identity) -> bool:
-        """Return whether two readings are of the same device. Any known fact that differs means that they are not."""
+        """Return whether both identities were read from the same device, which is so only if no fact differs."""
         return not self.differences(other)
 
     def differences(self, other: Identity) -> str:

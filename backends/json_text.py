@@ -1,6 +1,6 @@
 """Read JSON of other programs, and write indented JSON.
 
-The standard library indents JSON in Python instead of C, which is ten times as slow.
+The standard library's own indentation runs in Python instead of C and is ten times as slow.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ def _indented(value: object, indent: str, colon: str, margin: str) -> str:
 
 @lru_cache(maxsize=256)
 def _encoder(deeper: str, colon: str) -> Callable[[object], str]:
-    """Return an encoder in C for values without nesting, with line breaks in its separators."""
+    """Return the standard library's C encoder for a list or object without nesting.
+
+    `deeper`: line break and indentation to write after each comma.
+    """
     return JSONEncoder(allow_nan=False, separators=(f",{deeper}", colon)).encode
 
 
@@ -79,7 +82,7 @@ def table(value: object) -> Mapping[str, object]:
 
 
 def rows(value: object, most: int = 4096) -> Iterator[Mapping[str, object]]:
-    """Return the objects in a list, among its first `most` items."""
+    """Yield those of the first `most` items of a list that are objects; nothing if `value` is no list."""
     return (row for row in value[:most] if isinstance(row, dict)) if isinstance(value, list) else iter(())
 
 

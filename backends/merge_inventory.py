@@ -39,7 +39,7 @@ _OF_A_DISK = (
     *("logical_block", "physical_block", "state", "scheduler", "identity", "uses", "signatures", "above"),
     *("partitions", "paths", "backing"),
 )
-"""Fields of `Drive` that one view of a disk may fill in from another view of the same disk."""
+"""Fields of `Drive` that, if missing in one view of a disk, are filled in from another view of the same disk."""
 
 
 def join_views(inventory: Inventory) -> Inventory:
@@ -58,7 +58,7 @@ def join_views(inventory: Inventory) -> Inventory:
 def join_parts(parts: Mapping[str, Inventory]) -> Inventory:
     """Return one joined inventory of the parts that backends or single controllers have reported.
 
-    `parts` is by name.
+    `parts`: their inventories by the name of the backend or controller.
     """
     together = Inventory()
     for name in sorted(parts):
@@ -92,7 +92,9 @@ def _controllers(inventory: Inventory) -> Inventory:
 
 
 def _mapped(inventory: Inventory) -> Inventory:
-    """Merge a multipath device of device-mapper into the storage system's volume at the same node.
+    """Return the inventory with device-mapper's multipath devices merged into the storage system's volumes.
+
+    A multipath device belongs to the volume at the same node.
 
     Only device-mapper knows the lasting path and the use of the volume.
     """
@@ -160,7 +162,10 @@ def _filled_drive(drive: Drive, other: Drive) -> Drive:
 
 
 def _filled(device: _Device, other: Device, *names: str) -> _Device:
-    """Return a device with its missing facts, and those of the fields `names` that are missing, from another view."""
+    """Return a device with missing facts and missing fields filled in from another view of it.
+
+    `names`: the fields that may be filled in.
+    """
     missing: dict[str, Any] = {name: getattr(other, name) for name in names if getattr(device, name) in _UNKNOWN}
     labels = {fact.label for fact in device.facts}
     added = tuple(fact for fact in other.facts if fact.label not in labels)
@@ -168,7 +173,7 @@ def _filled(device: _Device, other: Device, *names: str) -> _Device:
 
 
 def _members(inventory: Inventory) -> Inventory:
-    """Return the inventory with primary targets as members, and with the array of each drive that is a member."""
+    """Return the inventory in which arrays list members by primary target, and member drives refer to their array."""
     primary = _primaries(inventory)
 
     def of_primaries(array: Array) -> Array:

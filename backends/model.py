@@ -301,7 +301,7 @@ class Array:
 
     @property
     def called(self) -> str | None:
-        """Return the administrators' name instead of a node that may change at a reboot: `vg0/db`."""
+        """Return the name that administrators use, `vg0/db`, if the node may change at a reboot; else None."""
         return None if self.link is None else _FOLDERS.sub("", self.link)
 
 
@@ -428,7 +428,10 @@ class Inventory:
         return next(iter(self.at(node)), None) or next((array for array in self.arrays if array.link == node), None)
 
     def lasting(self, device: str) -> str:
-        """Return a device node for display. If the node may change at a reboot, this is the lasting path."""
+        """Return the path to display for a device node.
+
+        This is its lasting path if the node may change at a reboot, else the node itself.
+        """
         return next((array.link for array in self.arrays if array.device == device and array.link), device)
 
     def at(self, device: str) -> tuple[Array | Drive, ...]:

@@ -188,10 +188,12 @@ class CachedInventory(Protocol):
 
 @runtime_checkable
 class LegalValueQuery(Protocol):
-    """A backend whose tool can list the legal values of each setting, where `read` queries only some."""
+    """A backend whose tool can list the legal values of every setting, although `read` queries only some of them."""
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Query the legal values of all settings for a recording; return the number of queries. Changes nothing.
+        """Query the legal values of all settings, so that a recording contains them; return the number of queries.
+
+        Changes nothing.
 
         Raises the errors of `SettingsBackend.read`.
         """
@@ -210,14 +212,14 @@ class TaskReporter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistRule:
-    """A file that persists settings."""
+    """A planned change of a file, such as a udev rules file, which sets values again at every boot."""
 
     path: str
     """Path of the file."""
     before: bytes | None
-    """Its current content, including lines of other authors; None if there is no file."""
+    """The file's current content, including lines of other authors; None if there is no file."""
     rewrite: Callable[[bytes], bytes]
-    """Function that turns the old content into the new one. Lines of other authors stay byte for byte."""
+    """Function that returns the new content for the old one. Lines of other authors stay byte for byte."""
     explanation: str
     """A sentence on the effect of the file, and when it takes effect."""
     reload: tuple[tuple[str, ...], ...] = ()
@@ -238,7 +240,7 @@ class PersistRule:
 
     @property
     def changes(self) -> bool:
-        """Return whether the content changes. Raises BlockedError like `content`."""
+        """Return whether the new content differs from the current one. Raises BlockedError like `content`."""
         return self.content != (self.before or b"")
 
     @property
@@ -250,7 +252,10 @@ class PersistRule:
         return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()
 
     def after(self, earlier: PersistRule) -> PersistRule:
-        """Return the rule that follows an earlier rule for the same path. Raises BlockedError like `content`."""
+        """Return this rule, based on the new content of an earlier rule for the same path.
+
+        Raises BlockedError like `content`.
+        """
         return replace(self, before=earlier.content or None) if earlier.changes else self
 
 
@@ -259,7 +264,9 @@ class CanPersist(Protocol):
     """A backend that can persist settings."""
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the rule that persists `values` of a target; an empty mapping removes the target's lines.
+        """Return the rule that makes the target's `values` persist across reboots.
+
+        An empty mapping yields a rule that removes the target's lines from the rules file.
 
         Raises BlockedError if nothing identifies the device after a reboot.
         """
@@ -285,8 +292,8 @@ class InterruptedChangeReporter(Protocol):
     async def remains(self, change: Change) -> str | None:
         """Return the first step to repair a device that an interrupted change stopped or deleted.
 
-        The metadata of its parts show the step. None if the device exists, or if its parts have no metadata. Only
-        reads; raises no RaidbenchError.
+        The step follows from the metadata on the device's parts. None if the device exists, or if its parts have no
+        metadata. Only reads; raises no RaidbenchError.
         """
 
 

@@ -19,7 +19,7 @@ _END = rf"(?!{_HEX})"
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _SHAPES = (
     rf"{_NO_HEX}{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}{_END}",  # UUIDs of filesystems, partitions and boots
-    rf"(?<![0-9A-Fa-f:])(?:{_HEX}{{8}}:){{3}}{_HEX}{{8}}(?![0-9A-Fa-f:])",  # of md arrays
+    rf"(?<![0-9A-Fa-f:])(?:{_HEX}{{8}}:){{3}}{_HEX}{{8}}(?![0-9A-Fa-f:])",  # UUIDs of md arrays
     r"(?<![A-Za-z0-9])(?=[A-Za-z-]*\d)[A-Za-z0-9]{6}-(?:[A-Za-z0-9]{4}-){5}[A-Za-z0-9]{6}(?![A-Za-z0-9])",  # of LVM
     r"(?<=LVM-)[A-Za-z0-9]{64}",  # UUIDs of a volume group and a volume in a dm UUID
     r"(?<=iqn\.)\d{4}-\d\d\.[\w.:-]*\w|(?<=nqn\.)\d{4}-\d\d\.[\w.:-]*\w",  # iSCSI, NVMe (RFC 3720, NVMe Base 4.5)
@@ -170,7 +170,7 @@ class Redactor:
         return _spelled_like(value, pseudonym)
 
     def _candidate(self, bare: str, attempt: int) -> str:
-        import hashlib  # loads a library of megabytes
+        import hashlib  # imported here, because it loads a library of several megabytes
 
         if attempt > 500:
             return "x" * len(bare)

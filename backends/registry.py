@@ -68,7 +68,7 @@ class VendorRegistry:
 def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegistry:
     """Return every `VENDOR` of backends.vendors, then those of the entry points.
 
-    Of several with one name the first is used.
+    If several have the same name, the first is used.
     """
     vendors: dict[str, Vendor] = {}
     problems: list[Problem] = []
@@ -113,7 +113,7 @@ def own_vendors() -> Iterator[Vendor]:
             continue
         module = importlib.import_module(f"{backends.vendors.__name__}.{name}")
         file = str(module.__file__)
-        stem, ending = os.path.splitext(file)  # a shipped form may contain only bytecode
+        stem, ending = os.path.splitext(file)  # a packaged program may contain only bytecode
         stems = (os.path.join(folder, name), os.path.join(folder, name, "__init__"))
         if stem not in stems or ending not in (".py", ".pyc"):
             raise ImportError(f"{name} was loaded from {file}, not from {folder}", name=name)
@@ -313,7 +313,9 @@ class MachineBackends:
         return values
 
     def using_last_scan(self, seconds: float = math.inf) -> AbstractContextManager[None]:
-        """Return a context that reuses program output since the last scan, or of the last `seconds`.
+        """Return a context in which program output is reused instead of running the program again.
+
+        Only output since the last scan is reused, and none older than `seconds`.
 
         Output from before a change is not reused. Use it only for display: before any action, everything is read again.
         """
@@ -383,7 +385,7 @@ class MachineBackends:
 
 
 def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield a problem for each timeout that no backend has reported, one for each disk."""
+    """Yield one problem for each disk that caused a timeout, unless a backend has reported the timeout."""
     messages = [problem.message for problem in problems]
     reported: set[tuple[str, ...]] = set()
     for error in silences:

@@ -81,7 +81,7 @@ class Setting:
     confirmed: bool = True
     """Whether a change of it has been recorded on hardware."""
     other_words: tuple[str, ...] = ()
-    """Values that other devices have, or that this one may have had. They may not be offered here."""
+    """Values that other devices have, or that this one may have had. They are not necessarily offered for this one."""
     stands_for: tuple[str, ...] = ()
     """Keys of other settings of the same device. Each value of this setting is a combination of theirs."""
 
@@ -256,7 +256,7 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 def may_be_value(setting: Setting, reading: Reading, value: str) -> bool:
     """Return whether the value may be legal on another device or at another time.
 
-    If the setting has numbers, every number may be. Words must be offered now, or declared by the setting.
+    For a numeric setting this is any number. A word must be offered now, or be one of the setting's `other_words`.
     """
     numeric = reading.span is not None or any(_WHOLE_NUMBER.fullmatch(choice.value) for choice in reading.choices)
     if numeric and _WHOLE_NUMBER.fullmatch(value):

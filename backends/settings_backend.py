@@ -218,7 +218,7 @@ class Settable(ABC, Generic[StateT]):
         Raises RefusedError with the guard's reasons against the change.
         """
         device = self.destroys(state, key)
-        # Without root the check would be incomplete. It is done before the change is applied.
+        # Without root the check would be incomplete. It is then done later, before the change is applied.
         if device is None or not self._host.is_root:
             return ()
         return await require_free(self._host, device)

@@ -1,7 +1,7 @@
 """Check tool output for completeness, and report failing tools; common to all vendors.
 
-The complete lines of truncated output are shown, and the truncation is reported. Facts that it lacks are unknown, and
-no change is planned from it.
+The complete lines of truncated output are shown, and the truncation is reported. Facts that are missing from it are
+unknown, and no change is planned from it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _BEHIND = " \t\r\n-"
 
 
 def last_line(*lines: str) -> Missing:
-    """Return a check that the output ends in one of these lines, ignoring trailing blank lines and separator lines."""
+    """Return a check that the last line of the output is one of `lines`.
+
+    Blank lines and dashed separator lines at the end are ignored.
+    """
     wanted = tuple(line.lower() for line in lines)
 
     def missing(text: str) -> str:
@@ -163,7 +166,7 @@ async def run_checked(host: Host, check: CompletenessCheck, command: Command, wh
 
 
 def judge_output(check: CompletenessCheck, command: Command, where: str, done: Completed) -> ToolOutput:
-    """Check output that was already read, as `run_checked` does."""
+    """Return the checked output of a command that has already run; see `run_checked`."""
     why = check.lost(done)
     if not why:
         return ToolOutput(text=done.stdout)

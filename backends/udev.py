@@ -17,7 +17,7 @@ RELOAD = (("udevadm", "control", "--reload"),)
 """Command that makes udev read its files again. The values are already effective, so no event has to be triggered."""
 
 _LINES = re.compile(rb"[^\n]*\n|[^\n]+")
-"""A line as udev reads it: only a newline ends it, no other Unicode separator."""
+"""Pattern of a line as udev reads it: only a newline ends it, no other Unicode separator."""
 
 _VALUE = re.compile(r"-?[a-z0-9][a-z0-9_. -]*")
 

@@ -304,7 +304,7 @@ def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
 
 
 async def _back_if_read(backend: Backend, change: Change) -> Change | None:
-    """Return the undo of a change, or None if the backend refuses other output that contains the strange word."""
+    """Return the undo of a change, or None if the backend cannot parse output that contains the replaced word."""
     try:
         return await backend.back(change.target, change.key, change.before or "", change.companions)
     except ToolFailedError:
@@ -312,7 +312,7 @@ async def _back_if_read(backend: Backend, change: Change) -> Change | None:
 
 
 async def is_alone_unknown(backend: Backend, target: Target, key: str, before: Mapping[str, Reading]) -> bool:
-    """Return whether a setting reads as not understood, and all others as before."""
+    """Return whether the value of this setting is now not understood, while all other settings read as `before`."""
     try:
         now = await backend.read(target)
     except (

@@ -29,11 +29,11 @@ Places = Callable[[str], Iterable[int]]
 """Function that returns the lengths to which a text is truncated, in characters."""
 
 UNKNOWN = (None, "", "unknown", ())
-"""Values that count as no fact."""
+"""Values by which a backend states that a fact is unknown."""
 
 
 def seeded(count: int, seed: int = 23) -> Places:
-    """Return `count` random lengths, the same at each call; all lengths of a shorter text."""
+    """Return a function that yields `count` random lengths, always the same ones; for a shorter text, all lengths."""
 
     def places(text: str) -> Iterable[int]:
         every = range(len(text))
@@ -252,6 +252,6 @@ class TruncatedOutputTests:
     async def test_truncated_output_invents_no_fact_and_hides_no_loss(
         self, machine: Callable[[], Host], make: Callable[[Host], InventoryBackend], targets: tuple[Target, ...]
     ) -> None:
-        """For each output and each place of truncation."""
+        """Whichever output is truncated, and wherever, the backend invents no fact and reports the loss."""
         wrong = await truncation_violations(machine, make, targets=targets, places=self.places, files=self.files)
         assert not wrong, "\n".join(wrong[:20])

@@ -115,7 +115,10 @@ DELAYS = (
 
 
 def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
-    """Return the choices of `write_cache`. `unsafe`: the system caches even without batteries, and may have none."""
+    """Return the choices of `write_cache`.
+
+    `unsafe`: whether the disk system may cache writes without a battery, so that write-back can lose data.
+    """
     return (
         offer(
             "write-back",
@@ -144,7 +147,10 @@ LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5
 
 
 def level_of(number: str, members: int) -> Level:
-    """Return the RAID level for a number. A mirror of more than two drives is striped, so it is RAID 10."""
+    """Return the RAID level for the number by which the controllers name it.
+
+    A mirror of more than two drives is striped, so it is RAID 10.
+    """
     level = LEVELS.get(number, Level.UNKNOWN)
     return Level.RAID10 if level is Level.RAID1 and members > 2 else level
 
@@ -160,7 +166,7 @@ def node_of(wwn: str | None, picture: Topology) -> Node | None:
 
 
 def lock_name(wwn: str | None, name: str) -> str:
-    """Return the name of the lock of a disk system, which is the same for every tool and endpoint."""
+    """Return the name of the lock of a disk system, which is the same for every program that manages it."""
     return f"disk-system-{wwn or name}"
 
 

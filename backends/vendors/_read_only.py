@@ -13,7 +13,7 @@ READ_SECONDS = 60.0
 """Timeout of a tool in seconds."""
 
 facts = Fact.from_rows
-"""Function that returns a fact for each pair of label and value with a value."""
+"""Function that returns a fact for each pair of label and value whose value is neither None nor empty."""
 
 
 class ListingBackend:
@@ -41,7 +41,7 @@ async def read_output(host: Host, check: CompletenessCheck, where: str, *argv: s
 
 
 async def only_card(host: Host, pattern: str) -> str | None:
-    """Return the only PCI address that matches, which must be the tool's controller; None if none or several match."""
+    """Return the PCI address of the tool's controller: the only one that matches; None if none or several match."""
     addresses = [path.rpartition("/")[2] for path in await host.list(pattern)]
     return addresses[0] if len(addresses) == 1 else None
 

@@ -66,7 +66,7 @@ class Btrfs(ListingBackend):
         return {path.removeprefix(f"{folder}/"): text.strip() for path, text in texts.items()}
 
     async def _profiles(self, uuid: str, kind: str) -> list[str]:
-        """Return the profiles of data or metadata. There are two during a conversion."""
+        """Return the RAID profiles that the filesystem uses for `kind` (data or metadata); two during a conversion."""
         paths = await self._host.list(f"{_ROOT}/{uuid}/allocation/{kind}/*/total_bytes")
         sizes = await self._host.read_many(paths)
         return [path.split("/")[-2] for path in paths if sizes.get(path, "0").strip() != "0"]

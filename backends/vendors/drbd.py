@@ -1,7 +1,7 @@
-"""DRBD: disks with replicas on other hosts, listed with the lower disk and the state of the replicas; no settings.
+"""DRBD: disks with replicas on other hosts, listed with the local disk below and the replicas' states; no settings.
 
 DRBD 8.4 reports its states in /proc/drbd, DRBD 9 in `drbdsetup status --json`. Resource names come from `drbdsetup
-show`, the lower disk from there or from sysfs.
+show`, the local disk below from there or from sysfs.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _filesystem(node: Node, gauges: dict[str, PoolGauge], picture: Topology) -> 
 
 
 def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
-    """Return the disks and arrays below all Stratis layers."""
+    """Return the disks and arrays on which a Stratis device is stored, below all device-mapper layers."""
     tree = picture.tree
     below = [node for node in tree.below(node.name) if not node.name.startswith("dm-") and node.parent is None]
     above_others = {slave for node in below for slave in (lower.name for lower in tree.below(node.name))}
@@ -155,7 +155,7 @@ def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
 
 
 async def _present(host: Host) -> bool:
-    """Return whether any device-mapper device is named like one of Stratis."""
+    """Return whether the host has a device-mapper device whose name is one that stratisd gives."""
     paths = await host.list("/sys/block/dm-*")
     names = await host.read_many([f"{path}/dm/name" for path in paths])
     return any(name.startswith(FRONT) for name in names.values())

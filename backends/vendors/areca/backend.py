@@ -89,7 +89,7 @@ class Areca(ListingBackend):
         )
 
     async def _read_drives(self, program: str, disks: tuple[ArecaDrive, ...]) -> Mapping[str, ToolOutput]:
-        """Return the answer about each drive, by number. The controller serves only one command at a time."""
+        """Return the output about each drive, by the drive's number. The drives are read one after the other."""
         return {
             disk.number: await read_output(self._host, WHOLE, NAME, program, "disk", "info", f"drv={disk.number}")
             for disk in disks
@@ -107,7 +107,7 @@ class Areca(ListingBackend):
 def _belongs_to(disk: ArecaDrive, raid_set: RaidSet) -> bool:
     """Return whether the drive belongs to the RAID set.
 
-    The column may cut its name, but not below twelve characters.
+    The drive's column may truncate the name of the set, but not to fewer than twelve characters.
     """
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 

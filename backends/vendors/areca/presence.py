@@ -13,7 +13,7 @@ PLACES = ("/usr/local/sbin/cli64", "/root/cli64", "/opt/areca/cli64", "cli64", "
 UNRECORDED = ("vsf", "info")
 """Arguments that list the volume sets.
 
-Only recordings run this command, because the format of the answer is unknown.
+The command runs only to be recorded, because the format of its output is not known yet.
 """
 
 READS = (("sys", "info"), ("sys", "showcfg"), ("adsys", "info"), ("hw", "info"), ("rsf", "info"), ("disk", "info"))

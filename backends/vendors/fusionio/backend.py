@@ -79,7 +79,7 @@ class FusionIo(Settable[IoCardView]):
     def finished(
         self, view: IoCardView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change, marked as destructive for any size. A change without steps has no undo."""
+        """Return the change, marked as destroying data whatever the new size is. A change without steps has no undo."""
         risk_text = SECTOR_SIZE.risk_text
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
 
@@ -93,7 +93,7 @@ class FusionIo(Settable[IoCardView]):
                 )
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, view: IoCardView) -> None:
-        """Check before the detach that the device is not in use, and before the format that it is detached."""
+        """Check that the device is not in use before it is detached, and that it is detached before it is formatted."""
         if step.argv[0] == view.programs.detach:
             await super().require_free_for(device, change, step, view)
         elif step.argv[0] == view.programs.format:

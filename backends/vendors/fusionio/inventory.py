@@ -83,7 +83,10 @@ def problems(module: Module) -> tuple[Problem, ...]:
 
 
 def sector(volume: IoVolume, module: Module) -> int | None:
-    """Return the sector size of a volume in bytes. If the module has only this volume, its format tells the size."""
+    """Return the sector size of a volume in bytes, or None if unknown.
+
+    If fio-status does not report it for the only volume of a module, the size in the module's format is used.
+    """
     if volume.sector_bytes is not None:
         return volume.sector_bytes
     return module.sector_bytes if len(module.volumes) == 1 else None
@@ -114,7 +117,7 @@ def _health(module: Module) -> Health:
 
 
 def _condition(module: Module) -> Iterable[tuple[str, str | None]]:
-    """Yield wear, temperature and power, as far as reported."""
+    """Yield label and value of each fact about wear, temperature and power; a value of None means no such fact."""
     if module.celsius is not None:
         most = "" if module.celsius_most is None else f" (at most {module.celsius_most:.0f} °C)"
         yield "Temperature", f"{module.celsius:.0f} °C{most}"

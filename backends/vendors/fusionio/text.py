@@ -74,9 +74,9 @@ _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
 def missing_part(text: str) -> str:
-    """Return the part that an answer lacks, as a clause.
+    """Return the part that is missing from the text of fio-status, as a clause.
 
-    "" if the answer is complete or reports that there is no module.
+    "" if the text is complete or reports that there is no module.
     """
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
@@ -94,7 +94,7 @@ def missing_part(text: str) -> str:
 
 
 def _first_of_each_name(modules: list[Module]) -> tuple[Module, ...]:
-    """Return the first module of each name."""
+    """Return the modules without those whose name occurred before."""
     by_name: dict[str, Module] = {}
     for module in modules:
         by_name.setdefault(module.name, module)
@@ -212,7 +212,7 @@ def _module_of_both(module: Module, second: Module | None) -> Module:
 
 
 def _fill(first: Facts, second: Facts | None) -> Facts:
-    """Return the first record; values that it lacks are taken from the second."""
+    """Return the facts in `first`; values that it lacks are taken from `second`."""
     if second is None:
         return first
     missing = {

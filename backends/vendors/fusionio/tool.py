@@ -28,7 +28,7 @@ READ_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusionIoTools:
-    """Paths of the programs; None for one that is not installed."""
+    """Paths of the ioMemory driver's programs; None for one that is not installed."""
 
     status: str | None
     """fio-status."""
@@ -84,7 +84,7 @@ async def read_cards(host: Host, status: str | None) -> Cards:
 
 
 async def _read_output(host: Host, check: CompletenessCheck, *argv: str) -> ToolOutput:
-    """Return an answer. For a version that refuses JSON it is empty, without a problem."""
+    """Return the checked output of fio-status; empty, without a problem, for a version that refuses to print JSON."""
     command = Command(argv=argv, timeout=READ_SECONDS)
     try:
         done = await host.run(command)

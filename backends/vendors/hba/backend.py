@@ -40,7 +40,7 @@ class HbaBackend:
     async def complete(self, inventory: Inventory) -> Inventory:
         """Return the inventory with each drive assigned to its controller, and with data from firmware queries.
 
-        A controller is queried only if no vendor backend reports it, only here and only once.
+        A controller's firmware is queried only once, and only if no vendor backend reports the controller.
         """
         if not self._functions:
             return inventory
@@ -91,7 +91,7 @@ class HbaBackend:
         return add_firmware_facts(inventory, function, contents, why, Topology(tree=await read_tree(self._host)))
 
     def _is_unmanaged(self, inventory: Inventory, function: Function) -> bool:
-        """Return whether to query the controller, because no vendor backend reports it."""
+        """Return whether no vendor backend reports the controller, so that its firmware is queried instead."""
         listed_controller: Controller | None = next(
             (controller for controller in inventory.controllers if controller.pci == function.address), None
         )

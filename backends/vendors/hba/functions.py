@@ -51,7 +51,7 @@ BIOS = ("version_bios", "optrom_bios_version", "hba_bios_version")
 LIMITS = ("can_queue", "cmd_per_lun", "sg_tablesize", "nr_hw_queues")
 """sysfs attributes with limits of the SCSI layer for a host.
 
-They limit commands in flight, commands for one device, segments and queues.
+In this order, they limit commands in flight, commands for one device, segments of a command and queues.
 """
 
 _HOST_ATTRIBUTES = ("proc_name", "state", *MODEL, *FIRMWARE, *SERIAL, *BIOS, *LIMITS)
@@ -78,7 +78,7 @@ class Function:
     path: str
     """Its sysfs folder, with links resolved."""
     kind: str
-    """A key of KINDS."""
+    """PCI class and subclass, a key of `KINDS`: `0104`."""
     vendor: str | None
     """PCI vendor id as four hexadecimal digits, like the next three; None if not readable."""
     device: str | None
@@ -99,7 +99,7 @@ class Function:
     """Its SCSI hosts, by number."""
 
     def attribute(self, names: tuple[str, ...]) -> str | None:
-        """Return the first value that a host has for one of these attributes, in their order; None if there is none."""
+        """Return the first value that its SCSI hosts have for these attributes, in order; None if there is none."""
         return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
 
 

@@ -65,13 +65,13 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
 
 
 def _range(values: set[str]) -> str | None:
-    """Return the range of the hosts' values: `32`, or `32 to 128` if they differ; None if there are no values."""
+    """Return the range of numeric values as text: `32`, or `32 to 128` if they differ; None if there are none."""
     ordered = sorted(values, key=lambda text: (len(text), text))
     return " to ".join(dict.fromkeys((ordered[0], ordered[-1]))) if ordered else None
 
 
 def _span(numbers: list[int]) -> str | None:
-    """Return the names of SCSI hosts: `host0 to host5`, `host7` or `host0, host3`; None if there are none."""
+    """Return the names of SCSI hosts as text: `host0 to host5`, `host7` or `host0, host3`; None if there are none."""
     if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return f"host{numbers[0]} to host{numbers[-1]}"
     return ", ".join(f"host{number}" for number in numbers) or None

@@ -24,7 +24,7 @@ class Tool:
     places: tuple[str, ...] = ()
     """Paths at which packages install it."""
     backend: str | None = None
-    """Backend that uses the tool and reports more; None if raidbench has none."""
+    """Backend that uses the tool and so reports more than this one; None if raidbench has no such backend."""
 
     def find_program(self, host: Host) -> str | None:
         """Return the path of the program, or None if it is not installed."""

@@ -32,7 +32,10 @@ _HEAT = "hda temperature"
 
 
 def drive_health(text: str) -> Health:
-    """Return the health of a drive from `smart -p N`. The lowest byte of the temperature is the current one."""
+    """Return the health of a drive from `smart -p N`.
+
+    The lowest byte of the raw temperature value is the current temperature.
+    """
     attribute_rows = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
     raw = {row[1].lower(): int(row[2], 16) for row in attribute_rows}
     verdict = re.search(r"^SMART STATUS RETURN: ([A-Za-z]{1,20})", text, re.ASCII | re.MULTILINE)
@@ -62,7 +65,7 @@ class Marvell(ListingBackend):
     """Backend for the Marvell controllers of one host. mvcli reports only the first one."""
 
     async def inventory(self) -> Inventory:
-        """Return the controllers of both kinds, their virtual disks and drives."""
+        """Return the controllers of both kinds (SATA and NVMe), their virtual disks and drives."""
         return (await self._sata()).merge(await nvme_inventory(self._host))
 
     async def _sata(self) -> Inventory:
@@ -73,7 +76,7 @@ class Marvell(ListingBackend):
         tool_outputs = [await read_output(self._host, check, NAME, program, *arguments) for arguments, check in asked]
         cards, volumes, disks = tool_outputs
         card_records = records(cards.text, *ADAPTER)
-        if not card_records:  # the answer without a controller is unknown: no recording shows it
+        if not card_records:  # no recording shows the output without a controller
             return Inventory(problems=collect_problems(tool_outputs[:1]) if await on_bus(self._host) else ())
         owner = Target(backend=NAME, address="0", scope=Scope.CONTROLLER)
         arrays = tuple(_array(row, owner) for row in records(volumes.text, *VOLUME))

@@ -84,7 +84,7 @@ async def nvme_inventory(host: Host) -> Inventory:
 
 
 def _target(row: Mapping[str, str], at: int) -> Target:
-    """Return the target of a controller, whose address is the kernel's name of its NVMe controller."""
+    """Return the target of a controller. Its address is the kernel's name of the NVMe controller."""
     named = _DEVICE.fullmatch(row.get("device", ""))
     return Target(backend=NAME, address=named[1] if named is not None else f"card{at}", scope=Scope.CONTROLLER)
 

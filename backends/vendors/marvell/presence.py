@@ -25,9 +25,10 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 
 
 def _last_label_check(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
-    """Return a check that an answer contains the label which is the last one in all recordings.
+    """Return a check that output contains `label`, which is the last label of the output in all recordings.
 
-    `head`: label that starts each record, if the last line states their number.
+    `head`: label that starts each record. It is set only if the last line states the number of records, which is then
+    compared.
     """
     shape = re.compile(rf"^{re.escape(label)}:[ \t]*(\d{{0,4}})", re.ASCII | re.MULTILINE)
     heads = re.compile(rf"^[ \t]*{re.escape(head)}:", re.IGNORECASE | re.MULTILINE)

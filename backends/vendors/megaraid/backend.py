@@ -132,9 +132,9 @@ class MegaRaid:
         return self._readings(target, await self._view(target, address, unit))
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """Read again only what `key` depends on, and return the settings.
+        """Return the readings of all settings, after reading again only the data on which `key` depends.
 
-        Read-ahead, for example, does not need the battery.
+        The battery, for example, is not read again for `read_ahead`.
         """
         address, unit = await self._unit(target)
         if address.drive is not None:
@@ -156,7 +156,7 @@ class MegaRaid:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return one change per setting, planned together.
+        """Return one change for each setting in `values`, planned together.
 
         If one of them re-creates the virtual drive, it is re-created with the values that the others set.
         """
@@ -195,7 +195,7 @@ class MegaRaid:
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """Return the change that sets `key` back to `value`.
 
-        A former strip size is restored together with the policies and the name that the virtual drive had then.
+        With a former strip size, the virtual drive also gets back the policies and the name that it had then.
         """
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
@@ -219,7 +219,9 @@ class MegaRaid:
         return replace(volume_change(view, request, about, _lock_of(unit, view, picture), companions), found=signatures)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands if the target, as the caller has just read it, still matches the plan.
+        """Run the commands of a change, provided that the target is still the one that the change was planned for.
+
+        The target is compared as the caller has just read it.
 
         The tool's report decides whether the change succeeded.
         """
@@ -268,7 +270,10 @@ class MegaRaid:
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return every drive that only a readable controller sees, each with the reasons why it cannot be used."""
+        """Return every drive that only its controller sees, each with the reasons why it cannot be used.
+
+        Drives of controllers that cannot be read are left out.
+        """
         picture = await scan_topology(self._host)
         listed: list[Candidate] = []
         for unit in self._units.cards or await self._units.search_cards():
@@ -396,7 +401,10 @@ class MegaRaid:
         return {key: self._memory.apply_pending(target, key, reading) for key, reading in read.items()}
 
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
-        """Return the change that applies an activation key. It contains a token; the key itself stays in memory."""
+        """Return the change that applies an activation key.
+
+        The change contains a token instead of the key, which is kept only in memory.
+        """
         token = self._memory.token(request.value)
         key = self._memory.key(token) or ""
         preview = await self._runner.preview(unit, view.dialect.apply_key(view.card.number, key, preview=True))
@@ -404,7 +412,7 @@ class MegaRaid:
 
 
 def _active(contents: CardSnapshot) -> set[str]:
-    """Return the names of the active options."""
+    """Return the names of the controller's advanced software options that are active."""
     return {option.name for option in contents.card.options if option.state.value == "active"}
 
 

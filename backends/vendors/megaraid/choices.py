@@ -21,7 +21,7 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
 """Legal values of the policies that FastPath depends on, in the order in which a value of `fastpath` lists them."""
 
 FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
-"""Policies that the preset sets."""
+"""Policies that the preset of `fastpath` sets, by setting key."""
 
 
 def policies_in(value: str) -> dict[str, str]:
@@ -33,7 +33,10 @@ def policies_in(value: str) -> dict[str, str]:
 
 
 def write_cache(card: Card) -> tuple[Choice, ...]:
-    """Return the write policies. Write-back risks data only while the battery or CacheVault is not healthy."""
+    """Return the choices for the write policy.
+
+    Write-back risks data only while the battery or CacheVault is not healthy.
+    """
     unsafe = is_protected(card) is not True
     text = f" Now {protection_text(card)}." if unsafe else ""
     return (
@@ -54,7 +57,7 @@ def write_cache(card: Card) -> tuple[Choice, ...]:
 
 
 def io_policy(card: Card) -> tuple[Choice, ...]:
-    """Return the I/O policies. Cached I/O also caches writes, so it carries the risk of write-back."""
+    """Return the choices for the I/O policy. Cached I/O also caches writes, so it carries the risk of write-back."""
     unsafe = is_protected(card) is not True
     return (
         offer("direct", "Reads are not cached in the controller's memory."),
@@ -83,7 +86,7 @@ DRIVE_CACHE = (
     ),
 )
 BIRTH: Mapping[str, tuple[str, ...]] = {**POLICIES, "drive_cache": tuple(choice.value for choice in DRIVE_CACHE)}
-"""Legal values, at creation, of the policies of a virtual drive."""
+"""Legal values of a virtual drive's policies when it is created, by setting key."""
 
 ACCESS = (
     offer("read-write", "Reads and writes are allowed."),
@@ -148,7 +151,7 @@ def strips(card: Card) -> tuple[Choice, ...]:
 
 
 def fastpath(now: str) -> tuple[Choice, ...]:
-    """Return the preset and, if it differs, the current value."""
+    """Return the choices for `fastpath`: the preset and, if it differs, the current value `now`."""
     preset = offer(PRESET, "Write-through, no read-ahead and direct I/O, as FastPath requires.", label="preset")
     if now in (PRESET, UNKNOWN):
         return (preset,)

@@ -1,4 +1,4 @@
-"""Free drives of a controller, commands that create an array on them, and the search for one that raidbench made."""
+"""Free drives of a controller, commands that create an array on them, and the search for created arrays."""
 
 from __future__ import annotations
 
@@ -166,7 +166,10 @@ def plan_array(request: ArrayRequest, contents: CardSnapshot, dialect: Dialect) 
 
 
 def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tuple[str, ...]]:
-    """Return the policies to choose from at creation, by setting key, as far as tool and controller support them."""
+    """Return the values to choose from at creation for each policy, by setting key.
+
+    Policies and values that the tool or the controller does not support are left out.
+    """
 
     def has_command(key: str, value: str) -> bool:
         try:
@@ -180,7 +183,10 @@ def creation_choices(contents: CardSnapshot, dialect: Dialect) -> dict[str, tupl
 
 
 def _starts_automatically(request: ArrayRequest) -> bool | None:
-    """Return whether most controllers start background initialisation automatically; None for a level without one."""
+    """Return whether most controllers automatically start a background initialisation of the new array.
+
+    None for a RAID level that has no such initialisation.
+    """
     least = {Level.RAID5: 5, Level.RAID50: 5, Level.RAID6: 7, Level.RAID60: 7}.get(request.level)
     return None if least is None else len(request.drives) // (request.spans or 1) >= least
 
@@ -208,9 +214,10 @@ def existing_volume_ids(contents: CardSnapshot) -> tuple[str, ...]:
 def find_made(
     array: CreatedArray, contents: CardSnapshot, dialect: Dialect, picture: Topology, *, prefix: str, lock: str
 ) -> ArrayMatch:
-    """Find a recorded array among the controller's virtual drives (see `BuildsArrays.find_made`).
+    """Find a recorded array among the controller's virtual drives (see `ArrayCreator.find_made`).
 
-    `contents`: the controller, just read. `prefix` and `lock`: its address, and the name of its lock between processes.
+    `contents`: the controller, just read. `prefix` and `lock`: the controller's address, and the name of its lock
+    between processes.
     """
     card = ControllerArrays(
         drives=tuple(_drive(drive) for drive in contents.drives),

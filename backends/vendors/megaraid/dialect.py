@@ -148,7 +148,10 @@ class Dialect(Protocol):
         ...
 
     def judge(self, command: Command, done: Completed) -> Answer:
-        """Return whether a change succeeded, by the tool's report on each object. The exit status is ignored."""
+        """Return whether the command made its change, according to the tool's report on each object.
+
+        The exit status is ignored.
+        """
         ...
 
     def retry_command(self, command: Command, done: Completed) -> Command | None:
@@ -156,14 +159,14 @@ class Dialect(Protocol):
         ...
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """Return the argument lists with masked secrets, for display."""
+        """Return the argument list of each command for display, with secrets masked."""
         ...
 
 
 def with_refusals(command: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-    """Return the parts that a command listed, with that command added to the reason of each refused part.
+    """Return the (virtual) drives that a command listed, with the command added to the reason of each refused one.
 
-    Appends a sentence about each refused part to `problems`.
+    Appends a sentence about each refused one to `problems`.
     """
     problems += [refused_text(command, part.refused) for part in parts if part.refused]
     return tuple(

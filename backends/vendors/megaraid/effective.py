@@ -67,7 +67,7 @@ def protection_name(backup: CacheProtection) -> str:
 
 
 def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
-    """Return the effective write policy: as the tool reports it, else as the state of the battery implies."""
+    """Return the effective write policy: that which the tool reports, else that which the battery's state implies."""
     wanted = value_of(volume.configured.write_cache)
     reported = volume.in_force.write_cache if volume.in_force is not None else None
     safe = is_protected(card)
@@ -85,7 +85,10 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
 
 
 def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
-    """Return the effective value of a policy, if the tool reports one that differs from the configured value."""
+    """Return the effective value of the policy `name`, if the tool reports one that differs from `wanted`.
+
+    `wanted`: the configured value.
+    """
     policies: Policies | None = volume.in_force
     reported: ReportedValue | None = getattr(policies, name) if policies is not None else None
     if reported is None or wanted is None or reported.value == wanted.value:
@@ -107,7 +110,7 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         against += ["the controller does not support it"] if supported is False else []
         certain = bool(card.options)
     elif states or supported is not None:
-        # Without the key, some controllers report FastPath as unsupported.
+        # Without an activation key, some controllers report FastPath as unsupported.
         against.append("its activation key is missing")
     else:
         certain = False  # controllers of storcli 8 list options, but never FastPath

@@ -95,7 +95,7 @@ class VirtualDrive(ReportedArray):
     ssd_cache: bool = False
     """Whether this is a CacheCade cache rather than a virtual drive."""
     lost: bool | None = None
-    """Whether it has lost blocks, which no member can supply."""
+    """Whether some of its blocks are lost because no member can supply their data."""
     cache_bypass: ReportedValue | None = None
     """Cache bypass mode, in the values of the setting `cache_bypass_mode`."""
     cached: ReportedValue | None = None
@@ -108,8 +108,8 @@ COPYBACK = "copyback"
 """Kind of the operation that copies a drive to its replacement."""
 
 PRESERVED = "The controller has unwritten data of a missing array (preserved cache)"
-"""Notice of a controller that refuses to create arrays for now. A virtual drive that is deleted meanwhile cannot be
-re-created."""
+"""Notice of a controller that refuses to create arrays until its preserved cache is gone. If a virtual drive is deleted
+before that, it cannot be re-created."""
 
 GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
 """States, in the tool's words, of a free and usable drive. Unsupported drives and drives in a self-test have other
@@ -233,11 +233,11 @@ NEVER_SET: Mapping[str, str] = {
     PRESERVED_BOOT: "it affects unwritten data of missing arrays",
     SSD_CACHE: "the SSDs would be deleted and re-created",
 }
-"""Reason why raidbench does not set the value, as a clause, by label."""
+"""Reason, as a clause, why raidbench never sets a value, by the label of the value."""
 
 
 def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
-    """Yield a fact for each value that the tool reports, by label."""
+    """Yield a fact for each value in `shown`, which contains the reported values by label."""
     for label, why in NEVER_SET.items():
         if label in shown:
             yield Fact(label=label, value=f"{shown[label]} (raidbench does not set it: {why})")
@@ -245,8 +245,8 @@ def shown_facts(shown: Mapping[str, str]) -> Iterable[Fact]:
 
 _PLAIN = {0: Level.RAID0, 1: Level.RAID1, 4: Level.RAID4, 5: Level.RAID5, 6: Level.RAID6, 15: Level.JBOD}
 _SPANNED = {0: Level.RAID0, 1: Level.RAID10, 5: Level.RAID50, 6: Level.RAID60}
-"""Levels of arrays over several spans, by SNIA DDF's primary level. 17 (RAID 1E), 2, 3 and others are missing and
-remain unknown. RAID 00 is RAID 0 over several spans."""
+"""Levels of arrays over several spans, by SNIA DDF's primary level. All other primary levels, such as 17 (RAID 1E), 2
+and 3, are reported as unknown. RAID 00 is RAID 0 over several spans."""
 
 _SECONDARY_STRIPED = (0, 3)
 """DDF's secondary levels that stripe over the spans: 0 (stripe) and 3 (spanned). Level 1 mirrors the spans, and 2

@@ -25,7 +25,10 @@ def data_drives(volume: VirtualDrive) -> int | None:
 
 
 def _drives(volume: VirtualDrive) -> int | None:
-    """Return the number of drives by the tool's counts, because its list of drives omits missing drives."""
+    """Return the number of drives, calculated from the reported number in each span; None if unknown.
+
+    The tool's list of drives omits missing ones, so it is only used for an optimal virtual drive.
+    """
     spans = volume.spans or (None if volume.level in SPANNED else 1)
     if spans and volume.drives_per_span:
         return spans * volume.drives_per_span
@@ -73,7 +76,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """Return the values that a re-created virtual drive gets back, by key."""
+    """Return the settings, with their values, that a re-created virtual drive gets back, by key."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,
@@ -88,7 +91,7 @@ def companions_of(new: NewVolume) -> dict[str, str]:
 
 
 def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]:
-    """Return the serial numbers of the drives at these places, or () if one is missing or not unique."""
+    """Return the serial numbers of the drives at these places, or () if a serial number is missing or not unique."""
     serials = {drive.place: drive.serial for drive in contents.drives}
     serial_numbers = [serial for slot in places if (serial := serials.get(slot))]
     everywhere = [serial for serial in serials.values() if serial]
@@ -97,7 +100,10 @@ def members_of(contents: CardSnapshot, places: Sequence[str]) -> tuple[str, ...]
 
 
 def _card_reason(contents: CardSnapshot) -> str | None:
-    """Return why no virtual drive could be re-created: with preserved cache the controller refuses (code 84, 0x54)."""
+    """Return why the controller would not re-create any virtual drive, or None.
+
+    It refuses to create one while it has preserved cache (code 84, 0x54).
+    """
     has_preserved = any(problem.startswith(PRESERVED) for problem in contents.card.problems)
     return f"{PRESERVED[:1].lower()}{PRESERVED[1:]}, so it creates no array" if has_preserved else None
 
@@ -142,7 +148,7 @@ def _spans_reason(volume: VirtualDrive) -> str | None:
 
 
 def _size_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
-    """Return why a re-created virtual drive would have another size, or None.
+    """Return why a virtual drive would have another size after its re-creation, or None.
 
     Only a virtual drive that takes its drives completely can be allocated with the same size again.
     """

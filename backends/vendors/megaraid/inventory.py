@@ -97,7 +97,7 @@ def _task(job: BackgroundOperation) -> Task:
 
 
 def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Iterable[Fact]:
-    """Yield the facts of a controller. Facts that combine several values are left out unless all of these are known."""
+    """Yield the facts of a controller. A fact that combines several values is left out unless all of them are known."""
     card = contents.card
     if version or not contents.cut:
         yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))

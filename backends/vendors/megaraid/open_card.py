@@ -113,10 +113,10 @@ class OpenCard:
             return self._keep(await self.dialect.read(self.number))
 
     async def refresh(self, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again the data that the settings of a virtual drive (None: of the controller) depend on.
+        """Read again what the settings of a virtual drive (None: of the controller) depend on; return the state.
 
-        Reads everything if nothing is cached. `key`: read only what this setting depends on. Raises as `read` does; the
-        cached state is kept then.
+        Reads everything if nothing is cached. `key`: read only what this setting depends on. Raises as `read` does;
+        after an error, the cached state is kept.
         """
         async with self.lock:
             if self.contents is not None:
@@ -172,7 +172,7 @@ class OpenCards:
     def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
         """Return the state without the virtual drives whose world wide name also appears on another controller.
 
-        In that case, the output about one of the two controllers contains rows of the other one.
+        A world wide name on two controllers means that the output about one of them contains rows of the other.
         """
         claims = {
             volume.wwn: f"virtual drive {volume.number} of {other.prefix}"

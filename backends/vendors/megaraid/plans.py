@@ -29,8 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
 _NAMED_DRIVES = re.compile(r"(?:drives=|-R[0-9]{1,2}\[|-Array[0-9]\[)([0-9:,-]{1,400})\]?")
 _NAMED_STRIP = re.compile(r"(?:strip=|-strpsz)([0-9]{1,5})")
 _NAMED_VOLUME = re.compile(r"(?:/c[0-9]+/v|-L(?!DSetProp))(.*)")
-"""Arguments of storcli and MegaCli that name the drives to create from, the strip size in KiB, and the virtual drive to
-delete or set."""
+"""Patterns of the arguments of storcli and MegaCli that name the drives of a new virtual drive, its strip size in KiB,
+and the virtual drive that is deleted or changed."""
 
 _MOVES = {
     "write_cache": ("fastpath",),
@@ -39,7 +39,7 @@ _MOVES = {
     "fastpath": tuple(FASTPATH_PARTS),
     "strip_size": ("auto_bgi", "cache_bypass_mode"),
 }
-"""Settings that change as a side effect, by the setting that is changed."""
+"""Keys of the settings that change as a side effect, by the key of the setting that is changed."""
 
 _MOVES_DISK = dict.fromkeys(("write_cache", "fastpath"), ("write_cache",))
 """Settings of the kernel disk that change as a side effect, because the kernel mirrors the write cache of the virtual
@@ -125,7 +125,7 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 
 def previous_definition(view: VolumeView, companions: Mapping[str, str]) -> VolumeView:
-    """Return the virtual drive with the policies and the name in `companions`."""
+    """Return the view of the virtual drive with its policies and its name replaced by those in `companions`."""
     volume = view.volume
     texts = {key: ReportedValue(value=value, raw=value) for key, value in companions.items()}
     policies = {key: word for key, word in texts.items() if key in POLICIES}
@@ -183,7 +183,7 @@ def creation(view: CardView, number: int, new: NewVolume) -> tuple[ChangeStep, .
 
 
 def _with_worst_risk(view: VolumeView, change: Change) -> Change:
-    """Return the change with a raised risk: the highest among the three policies that its value sets."""
+    """Return the change of `fastpath` with the highest risk of the three policies that its value sets."""
     parts, named = volume_readings(view), policies_in(change.after)
     risks = {
         key: next((choice.risk for choice in parts[key].choices if choice.value == value), Risk.NONE)
@@ -224,10 +224,10 @@ def key_change(
 
 
 def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
-    """Return the steps that set the preset, or those that set the current policies again.
+    """Return the steps that set the preset; if `value` is not the preset, those that set the current policies again.
 
-    Policies that cannot be changed are left out. So are policies that already have the right value, unless all of them
-    do.
+    Policies that cannot be changed are left out. Policies that already have the right value are left out too, unless
+    all of them do.
     """
     parts = volume_readings(view)
     movable = {key: parts[key].now or "" for key in FASTPATH_PARTS if parts[key].availability.available}
@@ -237,7 +237,10 @@ def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
 
 
 def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore these policies, in reverse order. Raises BlockedError if one cannot be changed."""
+    """Return the steps that restore the policies in `named`, the last one first.
+
+    Raises BlockedError if one of them cannot be changed.
+    """
     parts = volume_readings(view)
     movable = {key: value for key, value in named.items() if parts[key].availability.why_not_back is None}
     wrong = [key for key in named if parts[key].now not in (None, named[key])]
@@ -284,7 +287,7 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
         raise RefusedError(f"The recorded steps do not re-create {change.target}. Plan the change again.")
     view.dialect.begin_making(view.card.number, lines)
-    # End the announcement, which was needed only for its check of the steps.
+    # The steps were announced only so that the dialect checks them. End the announcement.
     view.dialect.begin_making(view.card.number, ())
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]
@@ -316,8 +319,8 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...
 
 
 _AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
-"""Settings to change last, in this order. A re-created virtual drive has all its policies, but read-write access and
-the controller's default for background initialisation."""
+"""Settings to change last, in this order. A re-created virtual drive gets all its cache policies back, but has
+read-write access and the controller's default for background initialisation."""
 
 _POLICIES = {field.name for field in fields(Policies)}
 

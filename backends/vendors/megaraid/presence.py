@@ -1,4 +1,4 @@
-"""Presence check for tools and for controllers with a matching kernel driver. It is cheap to import.
+"""Presence check: is a tool installed, or a controller bound to a matching kernel driver? Cheap to import.
 
 Also finds the kernel disk of a virtual drive.
 """
@@ -23,13 +23,13 @@ STORCLI_7_PLACES = (
     "/opt/hpe/storcli/storcli64",
     "/opt/lsi/storcli/storcli",
 )
-"""Paths where their packages install them."""
+"""Paths at which packages install storcli and perccli version 7."""
 
 STORCLI_8 = ("storcli2", "perccli2")
 """Names of storcli and perccli version 8 on PATH."""
 
 STORCLI_8_PLACES = ("/opt/MegaRAID/storcli2/storcli2", "/opt/MegaRAID/perccli2/perccli2")
-"""Paths where their packages install them."""
+"""Paths at which packages install storcli and perccli version 8."""
 
 MEGACLI_PLACES = (
     "/opt/MegaRAID/MegaCli/MegaCli64",

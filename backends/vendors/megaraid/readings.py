@@ -70,7 +70,10 @@ def _policy(
 
 
 def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]) -> tuple[Choice, ...]:
-    """Return those of the values that the tool can set."""
+    """Return those choices in `legal` whose values the tool can set.
+
+    `command` raises InvalidValueError for the others.
+    """
     offered = []
     for choice in legal:
         try:
@@ -82,7 +85,7 @@ def _offered_choices(legal: tuple[Choice, ...], command: Callable[[str], object]
 
 
 def _no_word_reason(legal: tuple[Choice, ...] | None, view: CardView) -> str | None:
-    """Return why the tool can set none of the values, or None if it can set some."""
+    """Return the reason if the tool can set none of the values (`legal` is empty), or None if it can set some."""
     if legal is None or legal:
         return None
     return f"no {program(view)} command that sets it is known"
@@ -133,7 +136,10 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
 
 
 def strip(view: VolumeView) -> Reading:
-    """Return the strip size, with the reason if the virtual drive cannot be re-created with a different one."""
+    """Return the reading of the strip size.
+
+    If the virtual drive cannot be re-created with another strip size, the reading contains the reason.
+    """
     size = view.volume.strip_bytes
     legal = choices.strips(view.card)
     remade = shape(view.contents, view.volume)
@@ -186,7 +192,7 @@ def in_use_reason(view: VolumeView) -> str | None:
 
 
 def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
-    """Return whether FastPath is active. Its preset sets three other settings."""
+    """Return the reading of `fastpath`: the values of its three policies, and whether FastPath is in force."""
     parts = [read["write_cache"], read["read_ahead"], read["io_policy"]]
     values = [reading.now for reading in parts]
     if values[2] is None and not parts[2].availability.available:
@@ -217,7 +223,7 @@ def _combined(values: list[str | None]) -> str:
 
 
 def _preset_availability(view: VolumeView, parts: list[Reading]) -> Availability:
-    """Return whether all three policies may be changed, and whether undo could restore all of them."""
+    """Return whether the preset may be set and undone: this depends on its three policies, `parts`."""
     why_not = _preset_reason(view, parts, [part.availability.why_not for part in parts])
     why_not_back = _preset_reason(view, parts, [part.availability.why_not_back for part in parts])
     return Availability(why_not=why_not, only_back=why_not is not None and why_not_back is None)
@@ -274,7 +280,7 @@ def _card_value(view: CardView, key: str) -> Reading:
 
 
 def _span(key: str, present: int | None) -> Span:
-    """Return the range of a controller's numeric setting. The current value is always part of the range."""
+    """Return the range of a controller's numeric setting. The current value `present` is always part of the range."""
     if key in CARD_SPANS:
         span = CARD_SPANS[key]
     elif key in _RATES:

@@ -37,9 +37,9 @@ class Runner:
         self._host = host
 
     async def run(self, change: Change, unit: OpenCard, writes: Sequence[ChangeStep], secret: str | None = None) -> str:
-        """Run these steps in order until one fails.
+        """Run the steps in `writes` in order until one fails.
 
-        Return `reboot` or `controller reset` if they take effect only after that, else "".
+        Return `reboot` or `controller reset` if the steps take effect only after that, else "".
 
         Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the controller's tool.
         """
@@ -71,7 +71,7 @@ class Runner:
                 unit.dialect.begin_making(unit.number, ())
 
     async def preview(self, unit: OpenCard, commands: Sequence[Command]) -> str:
-        """Return a sentence with the tool's preview of an activation key that is not applied yet.
+        """Return a sentence that contains the tool's preview of an activation key before the key is applied.
 
         Runs only commands that change nothing. Raises ToolFailedError if the tool refuses the key.
         """
@@ -107,7 +107,9 @@ class Runner:
         )
 
     def _command(self, unit: OpenCard, write: ChangeStep, secret: str | None) -> Command:
-        """Return the step as a command. Its program must be the controller's tool, because a journal is not trusted.
+        """Return the step as a command.
+
+        Its program must be the controller's tool: a step may come from a journal, which is not trusted.
 
         Raises RefusedError for another program, and if a masked secret is missing.
         """
@@ -125,7 +127,10 @@ class Runner:
         return Command(argv=argv, timeout=SET_SECONDS, mutates=True, secret=(*hidden, secret))
 
     async def _run_change(self, unit: OpenCard, command: Command) -> str:
-        """Run a command. Return the step that it needs to take effect, or "". Raises ToolFailedError if it fails."""
+        """Run a command. Return `reboot` or `controller reset` if it takes effect only after that, else "".
+
+        Raises ToolFailedError if the command fails.
+        """
         answer, done = await self._run_command(unit, command)
         if not answer.ok:
             text = command.mask(answer.message) or "it failed and the tool reported no reason"
@@ -199,7 +204,7 @@ def remake(
 def places_of(contents: CardSnapshot, serials: Sequence[str]) -> tuple[str, ...]:
     """Return the enclosures and slots of the drives with these serial numbers, which all have to be free.
 
-    Raises RefusedError if a drive is not free, DeviceGoneError if one is missing, BlockedError if no drives are named.
+    Raises RefusedError if a drive is not free, DeviceGoneError if one is missing, BlockedError if `serials` is empty.
     """
     if not serials or len(set(serials)) != len(serials):
         raise BlockedError(

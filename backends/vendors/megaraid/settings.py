@@ -1,8 +1,8 @@
 """Settings of MegaRAID controllers and their virtual drives, each declared once.
 
 Settings of the whole controller use arguments from the tools' own usage texts (storcli 7: `storcli help`; MegaCli:
-`MegaCli -h`). No usage text of storcli2 or perccli2 with these settings is known, so raidbench at most shows them with
-these tools.
+`MegaCli -h`). No usage text of storcli2 or perccli2 that contains these settings is known, so with these two tools
+raidbench at most shows the settings and never changes them.
 """
 
 from __future__ import annotations

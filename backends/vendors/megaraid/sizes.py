@@ -18,7 +18,10 @@ def strip(text: str | None) -> int | None:
 
 
 def exact(text: str | None, sector: int | None) -> int | None:
-    """Return a drive's size in bytes, by the sectors in brackets if they match the rounded size, else rounded."""
+    """Return a drive's size in bytes.
+
+    It is exact if the number of sectors in brackets matches the rounded size; otherwise it is the rounded size.
+    """
     rounded = read_size(text)
     match = _SECTORS.search(text or "")
     if rounded is None or match is None:

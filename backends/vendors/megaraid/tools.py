@@ -1,4 +1,4 @@
-"""Search for tools, to find out which tool sees which controllers.
+"""Searches for the installed tools and finds out which tool sees which controllers.
 
 The search covers the installation folders, then PATH, and each tool runs `show` once. Of each kind (storcli 7, storcli
 8, MegaCli), raidbench uses the tool that sees the most controllers, or the first of several equal ones. Version 8
@@ -44,7 +44,7 @@ class ToolKind:
     make: Callable[[Host, str], Dialect]
     """Creates the dialect for a program."""
     places: tuple[str, ...]
-    """Paths where packages install it."""
+    """Paths at which packages install it."""
     names: tuple[str, ...]
     """Names on PATH."""
 
@@ -167,7 +167,7 @@ async def _may_miss_cards(host: Host, chosen: Sequence[MegaRaidToolProbe]) -> bo
 async def _without_managed_cards(
     megacli: MegaRaidToolProbe, probes: Sequence[MegaRaidToolProbe], slots: Slots
 ) -> MegaRaidToolProbe:
-    """Return the probe without controllers that another tool manages or whose PCI address is unknown."""
+    """Return MegaCli's probe without the controllers that another tool manages or whose PCI address is unknown."""
     taken: set[str | None] = {None}
     for probe in probes:
         for card in probe.cards:
@@ -203,7 +203,10 @@ def tool_problems(search: Search) -> tuple[Problem, ...]:
 
 
 async def unseen_card_problems(host: Host, search: Search) -> tuple[Problem, ...]:
-    """Return the problems to report if no tool sees a controller; those of the tools only, if the kernel has none."""
+    """Return the problems to report if no tool sees any controller.
+
+    If the kernel has no such controller either, these are only the problems of the tools.
+    """
     cards = await kernel_cards(host)
     if not cards:
         return tool_problems(search)

@@ -118,9 +118,9 @@ class Santricity(Settable[WebView]):
         return volume_identity(view.system, view.volume)
 
     async def lock_for(self, view: WebView, key: str) -> str:
-        """Return the lock of the kernel disk, which benchmarks take too.
+        """Return the lock of the volume's kernel disk, which benchmarks of the disk take too.
 
-        Without a kernel disk, lock the disk system.
+        Without a kernel disk, this is the lock of the disk system.
         """
         node = node_of(view.volume.wwn, await scan_topology(self._host)) if key in BY_KEY else None
         return lock_name(view.system.wwn, view.system.name) if node is None else await lock_of(self._host, node.name)
@@ -128,11 +128,11 @@ class Santricity(Settable[WebView]):
     def steps(
         self, view: WebView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the step with the request; () for settings that are only shown."""
+        """Return the step that sends the request for the change; () for settings that are only shown."""
         return (step(view, key, value),) if key in BY_KEY else ()
 
     async def take(self, view: WebView, change: Change, step: ChangeStep) -> None:
-        """Send the request."""
+        """Send the request of one step."""
         done = await self._run(Command(argv=step.argv, timeout=SET_SECONDS, mutates=True))
         if done.returncode != 0:
             raise _as_failure(responses.refusal(done, _door_text(view.system.door)))

@@ -28,7 +28,7 @@ class WebSystem:
     serial: str | None = None
     """Serial number of the enclosure."""
     status: str | None = None
-    """Status in its own word: `optimal`, `needsAttn`, `offline`, ..."""
+    """Status in the word of the web services: `optimal`, `needsAttn`, `offline`, ..."""
     password: str | None = None
     """Whether a proxy knows the system's password: `valid`, `invalid`, `unknown`."""
 
@@ -51,7 +51,7 @@ class WebVolume:
     level: str | None = None
     """RAID level: `raid5`, `raidDiskPool`."""
     status: str | None = None
-    """Status in its own word: `optimal`, ..."""
+    """Status in the word of the web services: `optimal`, ..."""
     action: str | None = None
     """Background operation: `none`, `initializing`."""
     size_bytes: int | None = None
@@ -67,7 +67,7 @@ class WebVolume:
     thin: bool = False
     """Whether it is thin-provisioned."""
     changeable: bool | None = None
-    """Whether it reports that its cache settings can be changed."""
+    """Whether the disk system reports that the volume's cache settings can be changed; None if not reported."""
     cache: Mapping[str, object] = field(default_factory=dict)
     """Fields of its cache, as reported."""
 
@@ -109,7 +109,7 @@ class WebDrive:
     size_bytes: int | None = None
     """Raw capacity in bytes."""
     status: str | None = None
-    """Status in its own word: `optimal`, `failed`, ..."""
+    """Status in the word of the web services: `optimal`, `failed`, ..."""
     spare: bool = False
     """Whether it is a hot spare."""
     health: Health = Health()
@@ -131,7 +131,7 @@ class WebController:
     firmware: str | None = None
     """Software version."""
     status: str | None = None
-    """Status in its own word: `optimal`, `failed`, `serviceMode`, ..."""
+    """Status in the word of the web services: `optimal`, `failed`, `serviceMode`, ..."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class WebHardware:
     drives: tuple[WebDrive, ...] = ()
     """Drives."""
     batteries: tuple[str, ...] = ()
-    """Status of each battery, in its own word."""
+    """Status of each battery, in the word of the web services."""
     serials: tuple[str, ...] = ()
     """Serial numbers of trays and batteries."""
 

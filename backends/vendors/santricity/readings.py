@@ -22,13 +22,13 @@ class CacheField:
     reported_field: str
     """Reported field with the configured value."""
     force: str | None = None
-    """Reported field that states whether the setting is effective; None if there is none."""
+    """Reported field that states whether the configured value is effective; None if no field does."""
     request_field: str
     """Field in a request."""
 
 
 def _delay(seconds: str) -> str:
-    """Return the word for a number of seconds: `flush10Sec` or `flush250Msec`."""
+    """Return the web services' word for a number of seconds: `flush10Sec` or `flush250Msec`."""
     if "." in seconds:
         return f"flush{round(float(seconds) * 1000)}Msec"
     return f"flush{seconds}Sec"

@@ -129,7 +129,10 @@ class SmartArray:
         return (CARD_SETTINGS if address.volume is None else VOLUME_SETTINGS)[address.family]
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError if the output is unusable."""
+        """Return the readings of all settings.
+
+        Raises as `Backend.read` does, and ToolFailedError if the output is unusable.
+        """
         address, unit = await self._unit(target)
         return self._readings(target, address, await self._view(target, address, unit, await unit.refresh()))
 
@@ -165,7 +168,10 @@ class SmartArray:
         )
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change back to `value`. A change back from Smart Path restores the cache of the whole array."""
+        """Return the change that sets `key` back to `value`.
+
+        An undo of Smart Path turns the cache on again for every logical drive of the array that used it.
+        """
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, address, unit, await unit.refresh(), ask=False)
@@ -174,7 +180,7 @@ class SmartArray:
         return plan_change(view, request, self._identity(address, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands unless the value is already set. The value read afterwards decides about success.
+        """Run the commands unless the value is already set. The value read afterwards decides whether it succeeded.
 
         Raises ToolFailedError in the tool's own words if the controller still has the old value.
         """
@@ -252,7 +258,10 @@ class SmartArray:
         return find_made(array, text, unit.tool, picture, prefix=unit.prefix, pci=unit.pci)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Run the steps; the tool's report decides. After each step, read the controller until it shows the change."""
+        """Run the steps; the tool's report decides whether each succeeded.
+
+        After each step, the controller is read until it shows the change.
+        """
         unit = await self._making_unit(controller)
         for step in steps:
             if not unit.tool.is_creation_or_deletion(unit.number, step.argv):
@@ -277,7 +286,10 @@ class SmartArray:
         return (await self._unit(controller))[1]
 
     async def _value_after(self, change: Change, address: SmartArrayAddress, unit: OpenController) -> str | None:
-        """Return the value after a change. Read again, up to `READ_BACK` times, while it is still the old value."""
+        """Return the value that the controller reports after a change.
+
+        While this is still the old value, the controller is read again, at most `READ_BACK` times in all.
+        """
         now = None
         for _ in range(READ_BACK):
             with uncached():

@@ -59,7 +59,7 @@ _OFF = offer("disable", "A write is acknowledged only when it would survive a po
 
 
 def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
-    """Return the values of a controller's setting."""
+    """Return the choices for a setting of the controller; () if the setting has none."""
     match key:
         case "cache_ratio":
             return _ratios(view)
@@ -80,7 +80,10 @@ def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
 def _values_and_source(
     view: PartView, key: str, otherwise: tuple[str, ...], now: str | None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the values, and a warning if the controller does not report which ones it supports."""
+    """Return the values to offer: those that the controller reports, else `otherwise`, and always the current one.
+
+    Also returns a warning if the controller reports none, else "".
+    """
     lines = view.legal.get(key, ())
     values = lines or otherwise
     source = "" if lines else " The controller does not report whether it supports this value."
@@ -103,7 +106,7 @@ def _ratios(view: PartView) -> tuple[Choice, ...]:
 
 
 def acceleration(view: PartView) -> tuple[Choice, ...]:
-    """Return the values `none`, `controller-cache` (if there is a cache) and `smart-path` (if the array is flash)."""
+    """Return the choices `none`, `controller-cache` (if there is a cache) and `smart-path` (if the array is flash)."""
     card, volume = view.card, view.volume
     assert volume is not None
     group = view.text.group(volume.array)
@@ -128,7 +131,7 @@ def acceleration(view: PartView) -> tuple[Choice, ...]:
 
 
 def strips(view: PartView) -> tuple[Choice, ...]:
-    """Return the strip sizes in bytes."""
+    """Return the choices for the strip size, in bytes."""
     volume = view.volume
     assert volume is not None
     now = str(volume.strip_bytes) if volume.strip_bytes is not None else None
@@ -145,7 +148,7 @@ def strips(view: PartView) -> tuple[Choice, ...]:
 
 
 def write_cache(card: RaidCard) -> tuple[Choice, ...]:
-    """Return the write policies of series 2 to 8."""
+    """Return the choices for the write policy of a controller of series 2 to 8."""
     safe = card.power is not None and card.power.healthy is True
     text = "" if safe else f" Now {power_text(card)}."
     return (

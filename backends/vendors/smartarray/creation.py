@@ -1,4 +1,4 @@
-"""Free drives, commands that create a logical drive on them, and the search for one that raidbench created. No I/O."""
+"""Free drives, commands that create a logical drive on them, and the search for created ones. No I/O."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
 
 
 def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
-    """Return the reasons why this controller cannot create anything now."""
+    """Return the reasons why this controller cannot create any logical drive now."""
     reasons = [text.cut] if text.cut else []
     reasons += ["the controller is in HBA mode and has no arrays"] if text.card.passes_through else []
     reasons += [text.card.locked.rstrip(".")] if text.card.locked else []
@@ -109,7 +109,7 @@ def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: st
     """Return the plan with the tool's commands that create the logical drive.
 
     `usage`: the text of `ArrayTool.creation_usage`. Raises InvalidValueError for a layout or policy that the controller
-    does not support, BlockedError while the controller can create nothing.
+    does not support, BlockedError while the controller cannot create any logical drive.
     """
     warnings = require_alike(request.drives)
     data = require_shape(request)
@@ -176,9 +176,9 @@ def existing_volume_ids(text: CardText) -> tuple[str, ...]:
 def find_made(
     array: CreatedArray, text: CardText, tool: ArrayTool, picture: Topology, *, prefix: str, pci: str | None
 ) -> ArrayMatch:
-    """Find a recorded array among the controller's logical drives (see `BuildsArrays.find_made`).
+    """Find a recorded array among the controller's logical drives (see `ArrayCreator.find_made`).
 
-    `text`: the controller, just read. `prefix` and `pci`: its address, and its PCI address.
+    `text`: the controller, just read. `prefix` and `pci`: the controller's address and its PCI address.
     """
     nodes = tuple(picture.tree.nodes.values())
 

@@ -23,7 +23,7 @@ class CardList:
 
 
 Lines = tuple[tuple[str, ...], ...]
-"""Command lines in order."""
+"""Command lines, in the order in which they run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,7 +67,7 @@ class LogicalDrive(ReportedArray):
     jobs: tuple[BackgroundOperation, ...] = ()
     """Background operations on it."""
     lost: str | None = None
-    """The tool's text about lost data, which no member can supply; None if it reports none."""
+    """The tool's text about data that is lost because no member can supply it; None if it reports no loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

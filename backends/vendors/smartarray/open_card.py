@@ -93,7 +93,10 @@ class OpenControllers:
     async def _scan_program(
         self, program: Program, report: CardReport
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
-        """Read the controllers that one program sees, one after the other. Return the probed copies and the results."""
+        """Read the controllers that one program sees, one after the other.
+
+        Return the tried copies of the program, and for each controller its state or a problem.
+        """
         tried = await probe_program(self._host, program, self._tools)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]
         for tool, number in asked:
@@ -114,7 +117,10 @@ class OpenControllers:
         return OpenController(tool.address(number, text.card.family), number, tool, at, text)
 
     async def card_at(self, prefix: str, target: Target) -> OpenController:
-        """Return a controller. Raises NotFoundError if there is none, ToolFailedError if a failed tool may hide it."""
+        """Return the controller at an address.
+
+        Raises NotFoundError if there is none, ToolFailedError if a failed tool may hide it.
+        """
         if self._units is None:
             await self.search_cards()
         unit = (self._units or {}).get(prefix)

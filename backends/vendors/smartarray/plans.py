@@ -31,15 +31,15 @@ _BEFORE = {
     "cache_ratio": re.compile(r"[0-9]{1,3}/[0-9]{1,3}"),
     "strip_size": re.compile("|".join(str(1 << power) for power in range(13, 21))),
 }
-"""Former values that undo can restore although raidbench does not offer them."""
+"""Patterns, by setting key, of former values that an undo can restore although raidbench does not offer them."""
 
 _MOVES = {
     "acceleration": ("write_cache",),
     "surface_scan_mode": ("surface_scan_delay",),
     "surface_scan_delay": ("surface_scan_mode",),
 }
-"""Settings that change as a side effect, by the setting that is changed. Scan mode and delay, for example, are a single
-number in the firmware."""
+"""Keys of the settings that change as a side effect, by the key of the setting that is changed. Scan mode and delay,
+for example, are a single number in the firmware."""
 
 
 def plan_change(
@@ -79,7 +79,10 @@ def companions_now(view: PartView, key: str, value: str) -> dict[str, str]:
 
 
 def legal_companions(view: PartView, key: str) -> dict[str, Pattern[str]]:
-    """Return a pattern for companion values. Acceleration may name the array's other logical drives."""
+    """Return, by key, the pattern of values that an undo of `key` may restore too.
+
+    For the acceleration, these are the numbers of the array's other logical drives.
+    """
     if view.volume is None or key != "acceleration":
         return {}
     mates = "|".join(

@@ -11,13 +11,13 @@ SSACLI = ("ssacli", "hpssacli", "hpacucli")
 """Names of HPE's tool on PATH, newest first. The commands of all three have the same form."""
 
 SSACLI_PLACES = ("/opt/smartstorageadmin/ssacli/bin/ssacli", "/opt/hp/hpssacli/bld/hpssacli")
-"""Paths where its packages install it."""
+"""Paths at which packages install HPE's tool."""
 
 ARCCONF = ("arcconf",)
 """Names of Adaptec's tool on PATH."""
 
 ARCCONF_PLACES = ("/usr/Arcconf/arcconf", "/usr/StorMan/arcconf", "/opt/StorMan/arcconf")
-"""Paths where its packages install it."""
+"""Paths at which packages install Adaptec's tool."""
 
 DRIVERS = ("hpsa", "cciss", "smartpqi", "aacraid")
 """Kernel drivers of the controllers that these tools manage."""

@@ -118,7 +118,10 @@ def _ratio_reason(view: PartView) -> str | None:
 
 
 def _bypass_reason(view: PartView) -> str | None:
-    """Return why the firmware refuses to change the no-battery write cache, or None. Source: the same library."""
+    """Return why the firmware refuses to change the no-battery write cache, or None.
+
+    Source: Microchip's storage library.
+    """
     bypassed = {value_of(volume.acceleration) for volume in view.text.volumes} == {"smart-path"}
     return "the firmware refuses it while every logical drive bypasses the cache" if bypassed else None
 

@@ -1,8 +1,8 @@
-"""Search for tools: which tool manages which controllers, by kernel driver and PCI subsystem vendor, else by trying.
+"""Searches for the tools and decides which one manages which controllers, by driver and PCI subsystem vendor.
 
 ssacli manages controllers with the drivers hpsa and cciss, and arcconf those with aacraid. smartpqi is the driver for
-both, and for other vendors. Subsystem vendor 9005 is Adaptec; 103c and 1590 are HPE. For other vendors both tools run,
-and arcconf manages a controller that both see.
+both, and for other vendors. Subsystem vendor 9005 is Adaptec; 103c and 1590 are HPE. For other subsystem vendors both
+tools run, and arcconf manages a controller that both see.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from backends.vendors.smartarray.ssacli.tool import Ssacli
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """One of the two tools."""
+    """A kind of tool: ssacli or arcconf."""
 
     name: str
     """Name in messages."""
     make: Callable[[Host, str], ArrayTool]
     """Creates the interface for a program."""
     places: tuple[str, ...]
-    """Paths where packages install it."""
+    """Paths at which packages install it."""
     names: tuple[str, ...]
     """Names on PATH."""
     drivers: tuple[str, ...]
@@ -98,7 +98,10 @@ class SmartArrayToolProbe:
 
 
 async def family_addresses(host: Host, program: Program, family: Family) -> tuple[str, ...]:
-    """Return the PCI addresses of a family's controllers that a program may manage; aacraid is for series 2 to 8."""
+    """Return the PCI addresses of a family's controllers that a program may manage.
+
+    Controllers with the driver aacraid are of the family SERIES, all others of the family SMART.
+    """
     old = await kernel_cards(host, SERIES_DRIVERS)
     if family is Family.SERIES:
         return old

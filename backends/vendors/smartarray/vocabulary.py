@@ -42,30 +42,30 @@ def onoff(text: str) -> str | None:
 
 
 def whole(text: str) -> str | None:
-    """Return a count without its unit, or None."""
+    """Return the whole number in a text, without its unit; None for other text."""
     value = count(text)
     return None if value is None or value < 0 else str(value)
 
 
 def depth(text: str) -> str | None:
-    """Return `automatic` or a count, or None."""
+    """Return the queue depth: `automatic` or a number; None for other text."""
     return "automatic" if text.lower().startswith("auto") else whole(text)
 
 
 def priority(text: str) -> str | None:
-    """Return `low`, `medium`, `mediumhigh`, `high` or `rapid`, or None."""
+    """Return the priority `low`, `medium`, `mediumhigh`, `high` or `rapid`; None for other text."""
     word = "".join(char for char in text.lower() if char.isalpha())
     return word if word in ("low", "medium", "mediumhigh", "high", "rapid") else None
 
 
 def scan(text: str) -> str | None:
-    """Return the mode of the surface scan, or None."""
+    """Return the mode of the surface scan in the common vocabulary; None for other text."""
     word = text.lower()
     return "disable" if word.startswith("disab") else word if word in ("idle", "high") else None
 
 
 def power(text: str) -> str | None:
-    """Return the power mode, or None."""
+    """Return the power mode in the common vocabulary; None for other text."""
     word = "".join(char for char in text.lower() if char.isalpha())
     names = {"minpower": "minpower", "minimumpower": "minpower", "balanced": "balanced"}
     return (names | {"maxperformance": "maxperformance", "maximumperformance": "maxperformance"}).get(word)
@@ -95,7 +95,7 @@ _LATENCY = {
 
 
 def latency(text: str) -> str | None:
-    """Return the strength of the latency scheduler; None for other text."""
+    """Return the strength of the latency scheduler in the common vocabulary; None for other text."""
     return _LATENCY.get("".join(char for char in text.lower() if char.isalnum()))
 
 

@@ -91,7 +91,7 @@ class Smcli(Settable[SystemView]):
         return await super().read(target) if self.settings(target) else {}
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return all readings from the last profile: a query takes half a minute."""
+        """Return all readings from the last profile, because a query takes half a minute."""
         return readings(await self._view(target, cached=True)) if self.settings(target) else {}
 
     async def read_state(self, target: Target, *, back: bool = False) -> SystemView:
@@ -103,7 +103,7 @@ class Smcli(Settable[SystemView]):
         return readings(view)
 
     def identity_of(self, view: SystemView, key: str) -> Identity:
-        """Return the identity by world wide name."""
+        """Return the identity of a disk system or logical drive, which contains its world wide name."""
         return identity(view)
 
     async def lock_for(self, view: SystemView, key: str) -> str:
@@ -114,7 +114,7 @@ class Smcli(Settable[SystemView]):
     def steps(
         self, view: SystemView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the step with one statement."""
+        """Return the step that runs the one SMcli statement which sets the value."""
         return (step(view, key, value),) if key in readings(view) else ()
 
     def order(self, view: SystemView, values: Mapping[str, str]) -> Sequence[str]:
@@ -122,7 +122,7 @@ class Smcli(Settable[SystemView]):
         return order_thresholds(view, values)
 
     def after(self, view: SystemView, key: str, value: str) -> SystemView:
-        """Return the state after a change of a flush threshold."""
+        """Return the expected state after `key`, if it is a flush threshold, is set to `value`."""
         return with_value(view, key, value)
 
     def check_restorable(self, view: SystemView, setting: Setting, now: Reading, value: str) -> str:
@@ -130,15 +130,15 @@ class Smcli(Settable[SystemView]):
         return value_before(setting, now, value)
 
     def legal_companions(self, view: SystemView, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the pattern of the other threshold's old value, which is restored along with a threshold."""
+        """Return, by key, the pattern of the other flush threshold's value, which an undo restores too."""
         return legal_companions(key)
 
     def finished(
         self, view: SystemView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the value of the other threshold.
+        """Return the change with, for a flush threshold, a warning and the other threshold's value as a companion.
 
-        Raises BlockedError if that prevents restoring this one.
+        Raises BlockedError if the other threshold's value prevents an undo.
         """
         if companions is not None:
             require_room(view, request, companions)
@@ -147,7 +147,7 @@ class Smcli(Settable[SystemView]):
         return replace(change, risk_text=text, companions=companions_now(view, request.setting.key))
 
     async def take(self, view: SystemView, change: Change, step: ChangeStep) -> None:
-        """Run a step, one statement at a time."""
+        """Run a step. Only one statement runs at a time."""
         async with self._one:
             await super().take(view, change, step)
 
@@ -156,7 +156,7 @@ class Smcli(Settable[SystemView]):
         return "" if is_carried_out(done.stdout) else refusal(f"{done.stdout}\n{done.stderr}")
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return the drives of all disk systems from their last profiles: a query takes half a minute."""
+        """Return the drives of all disk systems from their last profiles, because a query takes half a minute."""
         picture = await scan_topology(self._host)
         return tuple(
             candidate
@@ -165,7 +165,10 @@ class Smcli(Settable[SystemView]):
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan for a logical drive. Its statements are only shown. The disk system is read again."""
+        """Return the plan for a logical drive, after reading the disk system again.
+
+        The user has to run the plan's statements: raidbench only shows them.
+        """
         if assume_clean:
             raise InvalidValueError(
                 "--assume-clean is not supported: a disk system always initialises parity.",
@@ -179,7 +182,7 @@ class Smcli(Settable[SystemView]):
         return plan_logical_drive(request, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return problems: no disk system is known, or some do not answer or are not healthy."""
+        """Return a problem if SMcli knows no disk system, and for each one that does not answer or is not healthy."""
         program = self._host.which(PLACES)
         if program is None:
             return ()

@@ -23,7 +23,7 @@ class SystemPart:
     name: str
     """Its name or location."""
     rows: Mapping[str, str] = field(default_factory=dict)
-    """Values by label in lower case. If a label occurs twice, its first row is used."""
+    """Values of its rows in the profile, by label in lower case. If a label occurs twice, its first row is used."""
     members: tuple[str, ...] = ()
     """Locations of the drives of an array."""
 
@@ -63,7 +63,7 @@ class SystemProfile:
     drives: tuple[SystemPart, ...] = ()
     """Drives by location."""
     batteries: tuple[str, ...] = ()
-    """State of each battery in its own words."""
+    """State of each battery, in the words of the profile."""
     serials: tuple[str, ...] = ()
     """Serial numbers of enclosures and their components."""
     cut: str = ""
@@ -150,7 +150,7 @@ _HEADS = {
     ),
     "volumes": re.compile(r"(?:Logical Drive|Volume|Virtual Disk) name:[ \t]{0,60}(\S.{0,63})", re.IGNORECASE),
 }
-"""Pattern of the first line of a part, by section. For a drive this line is its location."""
+"""Pattern of the first line of a part, by section of the profile. For a drive this line contains its location."""
 
 
 @dataclass(slots=True)
@@ -218,7 +218,10 @@ def _records(parts: Iterable[_PartBuilder]) -> tuple[SystemPart, ...]:
 
 
 def complete_sections(text: str) -> str:
-    """Return the complete sections of a truncated profile. The last section may be incomplete."""
+    """Return the complete sections of a truncated profile.
+
+    The last section is left out, because it may be incomplete.
+    """
     lines = text.splitlines(keepends=True)
     heads = [at for at, line in enumerate(lines) if _SECTION.fullmatch(line.strip())]
     return "".join(lines[: heads[-1] if heads else 0])

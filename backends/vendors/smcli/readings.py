@@ -87,7 +87,7 @@ class SystemView:
 
     @property
     def table(self) -> tuple[SmcliSetting, ...]:
-        """Return the settings of the disk system or logical drive."""
+        """Return the settings of the logical drive, else those of the disk system."""
         return SYSTEM_TABLE if self.volume is None else VOLUME_TABLE
 
 
@@ -154,7 +154,7 @@ _VALUES: Mapping[str, Callable[[str], str | None]] = {
     FLUSH_MODIFIER.setting.key: _delay,
     PRIORITY.setting.key: _priority,
 }
-"""Parsers of rows by the key of the setting. All other settings are on/off."""
+"""Parsers of reported values, by setting key. Settings without an entry are on/off settings."""
 
 
 def _choices(view: SystemView, key: str, now: str | None) -> tuple[Choice, ...]:
@@ -185,14 +185,17 @@ def _sort_sizes(usual: tuple[str, ...], present: tuple[str, ...]) -> list[str]:
 def _span(key: str) -> Span | None:
     """Return the range of a flush threshold; None for other settings.
 
-    A stop above the start is not refused but causes a warning: IBM's own example is start 80, stop 84 (see `_GUIDE` of
-    _disk_systems).
+    A stop threshold above the start threshold is not refused but causes a warning: IBM's own example is start 80, stop
+    84 (see `_GUIDE` of _disk_systems).
     """
     return Span(minimum=0, maximum=100, unit="%") if key in (FLUSH_START.setting.key, FLUSH_STOP.setting.key) else None
 
 
 def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str | None, str | None]:
-    """Return the effective cache mode and the reason, if the write cache is on but not effective."""
+    """Return the effective cache mode and the reason if the write cache is on, but not effective or not protected.
+
+    (None, None) in all other cases.
+    """
     if now != "write-back":
         return None, None
     cache_line = _ON.match(raw or "")

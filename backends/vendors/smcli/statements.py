@@ -1,4 +1,4 @@
-"""Statements that change a disk system or would create a logical drive, and the changes made of them. No I/O.
+"""SMcli statements: those that change a disk system, and those for a new logical drive, which are only shown. No I/O.
 
 The statements for a new logical drive are from IBM's `Command Line Interface and Script Commands Programming Guide` for
 the DS3000, DS4000 and DS5000 (create logicalDrive, manual drive select), NetApp's for E-Series (create volumeGroup,
@@ -41,7 +41,7 @@ def script_argv(program: str, name: str, statement: str) -> tuple[str, ...]:
 
 
 def step(view: SystemView, key: str, value: str) -> ChangeStep:
-    """Return the statement that sets a value on one disk system or logical drive."""
+    """Return the step with the statement that sets a value on one disk system or logical drive."""
     terms, setting = view.profile.nouns, BY_KEY[key]
     subject = terms.system if view.volume is None else f'{terms.volume} ["{view.volume.name}"]'
     word = setting.value_words.get(value) or (_delay(value, terms.fractions) if setting is FLUSH_MODIFIER else value)
@@ -67,14 +67,14 @@ def identity(view: SystemView) -> Identity:
 
 
 def companions_now(view: SystemView, key: str) -> dict[str, str]:
-    """Return the current value of the other flush threshold by its key, if `key` is a threshold."""
+    """Return the other flush threshold's current value, by its key, if `key` is a threshold; else {}."""
     partner = _PARTNERS.get(key)
     beside = None if partner is None else value_of(view.record, BY_KEY[partner])
     return {} if partner is None or beside is None else {partner: beside}
 
 
 _PARTNERS = {FLUSH_START.setting.key: FLUSH_STOP.setting.key, FLUSH_STOP.setting.key: FLUSH_START.setting.key}
-"""The other flush threshold by key. They depend on each other: the flush should not stop above its start."""
+"""The other flush threshold, by the key of each. The stop threshold should not be above the start threshold."""
 
 _PERCENT = re.compile(r"[0-9]{1,2}|100")
 _KIB = re.compile(r"[1-9][0-9]{0,3}")
@@ -82,7 +82,7 @@ _BEFORE = {CACHE_BLOCK.setting.key: _KIB, SEGMENT.setting.key: _KIB, **dict.from
 
 
 def legal_companions(key: str) -> dict[str, Pattern[str]]:
-    """Return the pattern of the companion of an old threshold: the old value of the other threshold."""
+    """Return, by key, the pattern of the other threshold's value if `key` is a flush threshold, else {}."""
     return {_PARTNERS[key]: _PERCENT} if key in _PARTNERS else {}
 
 
@@ -97,13 +97,13 @@ def value_before(setting: Setting, now: Reading, value: str) -> str:
 
 
 def order_thresholds(view: SystemView, values: Mapping[str, str]) -> list[str]:
-    """Return the keys in an order in which the flush never stops above its start, if possible."""
+    """Return the keys in an order in which the stop threshold is never above the start threshold, if possible."""
     now = {key: value_of(view.record, BY_KEY[key]) for key in _PARTNERS}
     return order_by_bounds(values, now, (FLUSH_STOP.setting.key, FLUSH_START.setting.key))
 
 
 def with_value(view: SystemView, key: str, value: str) -> SystemView:
-    """Return the state after a change of a flush threshold."""
+    """Return the expected state after `key`, if it is a flush threshold, is set to `value`."""
     if key not in _PARTNERS:
         return view
     label = BY_KEY[key].labels[0]
@@ -112,7 +112,7 @@ def with_value(view: SystemView, key: str, value: str) -> SystemView:
 
 
 def threshold_warning(view: SystemView, key: str, value: str) -> str:
-    """Return a warning if the flush would stop above its start; "" otherwise."""
+    """Return a warning if the stop threshold would be above the start threshold; "" otherwise."""
     partner = _PARTNERS.get(key)
     partner_value = None if partner is None else value_of(view.record, BY_KEY[partner])
     if partner_value is None or not partner_value.isdecimal():
@@ -124,7 +124,7 @@ def threshold_warning(view: SystemView, key: str, value: str) -> str:
 
 
 def require_room(view: SystemView, request: RequestedValue, companions: Mapping[str, str]) -> None:
-    """Raise BlockedError if the other threshold was changed meanwhile, so that this one cannot be restored."""
+    """Raise BlockedError if a flush threshold cannot be restored because the other one has been changed since."""
     key, partner = request.setting.key, _PARTNERS.get(request.setting.key)
     if partner is None or request.value == request.now.now or not threshold_warning(view, key, request.value):
         return
@@ -139,7 +139,7 @@ def require_room(view: SystemView, request: RequestedValue, companions: Mapping[
 
 
 LEVELS = {Level.RAID0: "0", Level.RAID1: "1", Level.RAID10: "1", Level.RAID5: "5", Level.RAID6: "6"}
-"""Names of levels in statements. A RAID 1 over more than two drives is striped, so RAID 10 is `1`."""
+"""Numbers of RAID levels in statements. RAID 10 is `1`, because a RAID 1 over more than two drives is striped."""
 
 SEGMENTS = tuple(8 << 10 << step for step in range(7))
 """Segment sizes in bytes that the statements accept, 8 to 512 KiB."""
@@ -187,7 +187,10 @@ def _candidate(drive: Drive, twice: bool, cut: str) -> Candidate:
 
 
 def plan_logical_drive(request: ArrayRequest, profile: SystemProfile, program: str) -> ArrayPlan:
-    """Return the statements in the dialect of the disk system. Raises InvalidValueError."""
+    """Return the plan for a logical drive, with statements in the dialect of the disk system.
+
+    Raises InvalidValueError.
+    """
     warnings = require_alike(request.drives)
     if request.level not in LEVELS:
         raise InvalidValueError(

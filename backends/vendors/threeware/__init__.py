@@ -7,7 +7,7 @@ PLACES = ("/opt/3ware/CLI/tw_cli", "tw_cli", "tw-cli")
 """Names and paths of the program."""
 
 POLICIES = ("storsave", "qpolicy")
-"""Keys of the settings of a unit that no table reports. The keys are also the arguments of `show`."""
+"""Keys of the unit settings that none of tw_cli's tables contains. The keys are also the arguments of its `show`."""
 
 READS = (
     ("info",),
@@ -25,7 +25,8 @@ WHOLE = CompletenessCheck(
     hides="ports without a drive",
     statuses=frozenset(),
 )
-"""Check for complete output. tw_cli prints no end marker, so `missing_rows` compares counts after parsing."""
+"""Check for complete output. tw_cli prints no end marker, so `missing_rows` compares the numbers of parsed rows with
+those that `info` reports."""
 
 ROOT_READS: RootReads = {PLACES: READS}
 """Commands that the root helper runs for a user. All of them only read."""

@@ -76,7 +76,7 @@ class _UnitView:
     lock: str
     frozen: str | None
     policies: Mapping[str, str]
-    """Output of `show` for each setting that no table reports, by key."""
+    """Output of `show` for each setting that none of the tables contains, by key."""
 
 
 class Threeware(Settable[_UnitView]):
@@ -142,7 +142,7 @@ class Threeware(Settable[_UnitView]):
         return clean(failed or (lines[-1] if lines else f"it exited with status {done.returncode}"), 300)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return (): the PCI scan reports a controller whose tool is missing."""
+        """Return (): the backend of the PCI bus reports a controller whose tool is missing."""
         return ()
 
     async def candidates(self) -> tuple[Candidate, ...]:
@@ -243,7 +243,7 @@ class Threeware(Settable[_UnitView]):
     async def _with_serials(self, program: str, card: ThreewareCard) -> ThreewareCard:
         """Return the controller with the serial number of each drive.
 
-        It is queried if the table does not contain it.
+        A serial number that is not in the table of drives is queried.
         """
         silent = [port for port in card.ports if port["Status"] != "NOT-PRESENT" and "Serial" not in port]
         pairs = await asyncio.gather(*(self._serial(program, card, port) for port in silent))

@@ -64,7 +64,7 @@ _PAUSED = {
     "REBUILD": "REBUILDING",
     "MIGRATE": "MIGRATING",
 }
-"""Status of the running task, by the status of the paused task without its suffix."""
+"""Status of a running task, by the first part of the status of the same task when it is paused (`VERIFY-PAUSED`)."""
 
 _BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
 """Battery state by the columns BBU and Status. Any other value (Fault, WeakBat) is a failure."""
@@ -107,7 +107,7 @@ class ThreewareCard:
     pci: str | None = None
     """Its PCI address; only known if it is the only controller."""
     cut: Mapping[str, Problem] = field(default_factory=dict)
-    """Problems about incomplete output, by the argument of the query."""
+    """Problems about incomplete output, by the argument of the query, such as `unitstatus`."""
 
     @property
     def name(self) -> str:
@@ -228,7 +228,10 @@ def _controller(card: ThreewareCard, owner: Target) -> Controller:
 
 
 def missing_rows(card: ThreewareCard) -> Mapping[str, str]:
-    """Return clauses about rows that are missing compared with the counts of `info`, by the argument of the query."""
+    """Return a clause for each query that lists fewer units, drives or batteries than `info` reports.
+
+    The keys are the arguments of the queries: `unitstatus`, `drivestatus`, `bbustatus`.
+    """
     drive_count = sum(port["Status"] != "NOT-PRESENT" for port in card.ports)
     counts = {
         "unitstatus": ("units", card.row.get("Units", ""), len(card.units)),
@@ -284,7 +287,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
         state = State.SPARE
     elif state is State.ONLINE and unit == "-":
         state = State.UNASSIGNED
-    elif state is State.ONLINE and is_unknown_unit:  # unless its unit is a spare
+    elif state is State.ONLINE and is_unknown_unit:  # the missing rows may list its unit as a spare
         state = State.UNKNOWN
     blocks = port.get("Blocks", "")
     location = port.get("Encl-Slot", "-")
@@ -305,7 +308,7 @@ def _drive(card: ThreewareCard, port: Row, owner: Target, spares: set[str]) -> D
 
 
 _USUAL = ("OK", "VERIFYING", "REBUILDING", "INITIALIZING")
-"""Statuses of a drive to which the text of the status adds nothing."""
+"""Statuses of a drive that report no fault, and whose text is therefore not shown as a fact."""
 
 
 def _health(status: str) -> Health:
@@ -318,5 +321,8 @@ def _health(status: str) -> Health:
 
 
 def _size(unit: Row) -> int | None:
-    """Return the size of a unit in bytes. A number without a unit has the unit of the column, which is binary."""
+    """Return the size of a unit in bytes.
+
+    A number without a unit is in the unit of the column's title, which is binary.
+    """
     return read_size(unit.get("Size(GB)"), bare="g")

@@ -130,7 +130,7 @@ _POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
 
 
 def policy(key: str, text: str, where: str = "") -> str | None:
-    """Return the value in a line such as `/c0/u0 Storsave Policy = protection`; None if there are none or several.
+    """Return the value in a line such as `/c0/u0 Storsave Policy = protection`; None if no or several such lines exist.
 
     `where`: the queried unit, which the line has to name; "" accepts any unit.
     """
