@@ -183,7 +183,7 @@ def parse_arrival(text: str) -> Arrival | None:
 
 
 def one_of(kind: type[StrEnum], description: str) -> Callable[[str], object]:
-    """Return a parser for a fixed set of words; the parser raises InvalidValueError for any other word."""
+    """Return a parser for the words of `kind`. For any other word it raises InvalidValueError: not `description`."""
 
     def parse(text: str) -> object:
         word = text.strip().lower()

@@ -55,7 +55,7 @@ class OptionTable:
     version: str
     """Name of that version in a sentence: `fio-3.33`."""
     names: frozenset[str]
-    """All names and aliases."""
+    """All names and aliases of the options."""
     installed: bool = False
     """Whether an installed fio listed these names."""
 
