@@ -30,7 +30,7 @@ FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
         "policy-not-in-force": LOST_WRITE_BACK,
     }
 )
-"""Advice that forbids a verdict: keys of docs/advice.md, each with the required subject; None for any subject."""
+"""Advice that forbids a verdict: keys of docs/advice.md, each with the subjects for which it does; None for all."""
 
 WEAKENS = frozenset(
     {

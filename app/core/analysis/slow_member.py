@@ -11,7 +11,10 @@ from app.core.analysis.stats import quantile
 from backends.values import dataclass
 
 FALSE_ALARM = 0.04
-"""Chance that any healthy member is reported as slow. With single slow rounds, simulations give up to 5 %."""
+"""Chance that any healthy member is reported as slow.
+
+If single rounds are slow, the chance is up to 5 % in simulations.
+"""
 
 POWER = 0.9
 """Chance of finding a member that is slower by the share that `detectable` returns."""

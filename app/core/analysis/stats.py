@@ -114,7 +114,7 @@ class ConfidenceInterval:
     p: float
     """Two-sided p value, for the hypothesis that there is no difference."""
     level: float = LEVEL
-    """The interval covers the true value with probability 1 - level: 0.05 for a 95 % interval."""
+    """Level of the interval, 0.05 for 95 %: it covers the true value with probability 1 - level."""
 
     @property
     def smallest_percent(self) -> float:

@@ -403,7 +403,10 @@ class BenchmarkRunner:
         )
 
     async def _fill(self, monitor: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
-        """Fill the target as often as requested. If its scratch file was just written (`layout`), that is one fill."""
+        """Fill the target as often as requested.
+
+        `layout`: its scratch file was just written, which counts as one fill.
+        """
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout

@@ -147,7 +147,7 @@ def _open_index(file: Path) -> sqlite3.Connection:
 
 
 def _with_tables(base: sqlite3.Connection, copy_of: Path | None = None) -> sqlite3.Connection:
-    """Return the connection after its tables are created; close it on an error. Raises sqlite3.Error.
+    """Create the tables of an index, and return its connection. On an error, close it and raise sqlite3.Error.
 
     `copy_of`: an index whose content is copied first.
     """

@@ -23,7 +23,7 @@ class CacheHitCounters:
     write_hits: int | None = None
     """Writes that the cache accepted, so that they did not wait for the slow device."""
     dirty: float | None = None
-    """Present share of the cache that is not yet written back, 0..1."""
+    """Fraction of the cache (0 to 1) that is not yet written back."""
 
 
 def since(before: CacheHitCounters, now: CacheHitCounters) -> CacheHitCounters:

@@ -77,7 +77,7 @@ def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
 
 
 def _step(old: int, new: int) -> int | None:
-    """Return the step from one count to the next, or None if the counter was reset."""
+    """Return the increase of a counter from `old` to `new`, wraps included; None if the counter was reset."""
     if new >= old:
         return new - old
     step = new + _WRAP - old

@@ -28,7 +28,7 @@ UNEVEN = 2.0
 """Ratio between the share of a member and the mean share, in either direction, from which members are uneven."""
 
 ENOUGH_IOPS = 10.0
-"""I/Os per second of all members together below which their shares are random."""
+"""Below this number of I/Os per second of all members together, the members' shares of the I/O are random."""
 
 _GONE = "gone"
 
@@ -100,7 +100,9 @@ class MemberSampler:
         return self._stats(done, now.at - before.at)
 
     async def total(self, seconds: float = 0.0) -> tuple[MemberStats, ...]:
-        """Return metrics from `begin` to the last reading. A member that was removed has its I/O until then.
+        """Return metrics from `begin` to the last reading.
+
+        For a member that was removed, they include its I/O until then.
 
         `seconds`: length of the phase. On a busy machine `begin` may be called when most of the phase is over. The
         metrics then cover the time from `open` to now, which includes the ramp and the idle time around it.
