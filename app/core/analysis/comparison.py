@@ -361,7 +361,9 @@ def _has_stopped(sides: ComparisonSides) -> bool:
 
 
 def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
-    """Return the given verdict of the runs with I/O, or NOT_DECIDED if one side has several silent or slow runs more.
+    """Return the verdict of the runs with I/O, or NOT_DECIDED in one case.
+
+    The case is that one side has several more silent or slow runs than the other.
 
     A side that often completed no I/O must not be chosen for the results of its other runs.
     """
@@ -470,7 +472,7 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
 """Prefixes of the keys of I/O scheduler parameters.
 
-They always differ if the schedulers differ, so they are then not listed as further differences.
+A parameter that only one side has belongs to its scheduler, so it is not listed as a further difference.
 """
 
 

@@ -194,7 +194,9 @@ class _Chart:
         return worse
 
     def _recover(self, level: float, *, recurs: bool) -> None:
-        """Add a night's level to the reference, with the nights waiting before it that can be normal operation.
+        """Add a night's level to the reference, after the waiting nights.
+
+        Only waiting nights that can be normal operation are added.
 
         `recurs`: whether nights of an alarm may join the reference now.
         """
@@ -284,7 +286,7 @@ def _inflation(logs: Sequence[float]) -> float:
 
 
 def _chance_distance(logs: Sequence[float]) -> float:
-    """Return how far another night can be from the mean of these nights by chance; 0 for fewer than two nights."""
+    """Return how far from the mean of these nights chance can move another night; 0 for fewer than two nights."""
     if len(logs) < 2:
         return 0.0
     return quantile(1 - LEVEL / 2, len(logs) - 1) * _moments(logs)[1] * sqrt(1 + 1 / len(logs))

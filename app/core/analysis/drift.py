@@ -242,7 +242,10 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
 
 
 def level_of(points: int) -> float:
-    """Return the test level for a series of this many points, so that repeated analyses rarely show a false change."""
+    """Return the test level for a series of this many points.
+
+    It limits the false changes that one more analysis may add.
+    """
     return LEVEL / 3 / max(1.0, log2(points / FEWEST_POINTS)) ** 2 if points else LEVEL
 
 

@@ -78,7 +78,9 @@ level of 5 % this happens in 6.2 % of experiments, at this level in 5 %.
 """
 
 UNDER_PERIODS = MappingProxyType({3: 0.27, 4: 0.13, 8: 0.06})
-"""Rate of false verdicts of a single analysis under the worst periodic disturbance, by the least number of pairs.
+"""Rate of false verdicts of a single analysis under the worst periodic disturbance.
+
+Each key is the least number of pairs to which its rate applies.
 
 Few pairs have few possible orders, and then all their differences are of similar size.
 """

@@ -119,7 +119,10 @@ _NORMAL = 1.4826
 """Standard deviation divided by median absolute deviation, for normally distributed values."""
 
 _FAR = 4.5
-"""Distance from the median, in standard deviations, beyond which a member is no measure of the normal difference."""
+"""Distance from the median, in standard deviations, beyond which a member is left out.
+
+It is left out when the normal difference between members is measured.
+"""
 
 _HICCUP = 2.5
 """Distance from the median of its member, in standard deviations, at which a value is clipped."""
@@ -137,7 +140,7 @@ def _critical_value(members: int, free: float) -> float:
 
 
 def _median_factor(others: int) -> float:
-    """Return how much more the difference from the median of `others` members scatters than one member, as a factor."""
+    """Return a factor by which the difference from the median of `others` members scatters more than one member."""
     return sqrt(1 + pi / 2 / others)
 
 

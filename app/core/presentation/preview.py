@@ -16,7 +16,7 @@ from app.core.session.state import ExperimentRecord, RunRecord
 _MOST_DIFFERENCES = 6
 
 PREVIEWED = ("", "IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "Status")
-"""Headings of the columns that a preview shows of the table of results."""
+"""Headings of those columns of the results table that a preview shows."""
 
 
 def preview_facts(

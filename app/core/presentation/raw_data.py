@@ -69,7 +69,7 @@ _LARGEST_JOB = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """Contents of the files of runs that could be read."""
+    """Contents of the run files that could be read."""
 
     jobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Lines of the job file, by the id of the run."""

@@ -25,7 +25,7 @@ LATE = 0.5
 """Smallest share of a phase that the readings must cover. Below it `begin` was called too late."""
 
 UNEVEN = 2.0
-"""Ratio between the share of a member and the mean share, in either direction, from which members are uneven."""
+"""Ratio from which members count as uneven: of a member's share to the mean share, or of the mean to the member's."""
 
 ENOUGH_IOPS = 10.0
 """Below this number of I/Os per second of all members together, the members' shares of the I/O are random."""
