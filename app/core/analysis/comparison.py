@@ -254,10 +254,10 @@ def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
 
 
 def _compare_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
-    """Yield the headline metric first, with its own verdict, then all others, with verdicts as one family.
+    """Yield the headline metric first, with its own verdict, then all others, whose verdicts are corrected together.
 
-    If all I/Os have one size, IOPS and throughput are equivalent. Both get the same verdict, and count once in the
-    family.
+    If all I/Os have one size, IOPS and throughput are equivalent. Both get the same verdict, and count as one metric in
+    the correction.
     """
     (about, direction), left = _headline_kind(sides), _with_io(sides)
     first = _compare_figure(direction, about, sides, headline=True)
@@ -403,7 +403,8 @@ def _judge_values(
     """Return the verdict on one metric, by the method that suits the order in which the runs were measured.
 
     The order is that of an experiment's plan, B between two measurements of A, or two groups. `a` and `b`: values of
-    `left`, which has only the runs with I/O. The interim analyses count all pairs, also those without I/O in `sides`.
+    `left`, which has only the runs with I/O. When an interim analysis is due is decided by all pairs in `sides`,
+    including those without I/O.
     """
     direction, figure = kind
     step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))

@@ -18,7 +18,7 @@ from app.core.analysis.stats import geometric_mean, quantile
 from backends.values import dataclass
 
 NEAR_BEST = 0.8
-"""Loads with at least this share of the best ratio of throughput to latency determine the position of the knee."""
+"""The loads whose ratio of throughput to latency is at least this share of the best ratio determine the knee."""
 
 DRAWS = 200
 """Number of simulated curves around the measured one, from which the interval is computed."""

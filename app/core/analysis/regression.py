@@ -25,7 +25,7 @@ LATER_THRESHOLD_PERCENT = 5.0
 """Default threshold; sessions often differ by less than this without a cause."""
 
 _MEDIAN_OF_NORMAL = 0.6744897501960817
-"""Half of all values of a normal distribution are within this many standard deviations of the mean."""
+"""Number of standard deviations around the mean within which half of the values of a normal distribution lie."""
 
 
 class RegressionVerdict(StrEnum):
@@ -52,7 +52,7 @@ class RegressionResult:
     interval: ConfidenceInterval | None
     """Interval of the later session compared with the earlier one; None without repeats."""
     of_sessions: bool = False
-    """Whether the width of the interval comes from the scatter of sessions, which more runs do not reduce."""
+    """Whether the width of the interval comes from the scatter between sessions, which more runs do not reduce."""
 
 
 def session_scatter(values: Sequence[float]) -> MeanInterval | None:

@@ -21,7 +21,7 @@ UNRATED = f"{RATED}: unknown, no drive reports it"
 
 
 def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
-    """Return texts about the amount that a job writes and the endurance of its drives; () if the job does not write.
+    """Return texts about the amount that a job writes and the endurance of the drives; () if the job does not write.
 
     `runs`: earlier runs, which show the write rate. `times`: how often the job is run.
     """

@@ -105,7 +105,10 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return a drive's state after its worst fault, `predicts failure, spare`; only the fault if the drive works."""
+    """Return a drive's worst fault and then its state: `predicts failure, spare`.
+
+    Return the fault alone if the state is normal, and the state alone if the drive has failed or has no fault.
+    """
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"

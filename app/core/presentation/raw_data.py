@@ -88,7 +88,7 @@ def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
 
 
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
-    """Return all job files, and the samples of the runs with an id in `curves`.
+    """Return the job files of all runs, and the samples of the runs whose id is in `curves`.
 
     Samples are read only for these runs, because reading takes one second for each 10 MB.
     """

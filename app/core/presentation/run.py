@@ -310,7 +310,7 @@ def result_line(figures: RunResult) -> str:
 
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
-    """Yield a line with the means and 95 % intervals of repeats, for each direction; none for a single run.
+    """Yield one line for each direction, with the means and 95 % intervals of repeats; no line for a single run.
 
     `show`: returns whether a metric is part of the line.
     """

@@ -22,7 +22,7 @@ ROLES_EVERY = 20
 """Number of readings between two updates of the roles: five seconds at four readings a second."""
 
 LATE = 0.5
-"""Smallest share of a phase that the readings must cover. Below it `begin` was called too late."""
+"""Smallest share of a phase that the readings must cover; if they cover less, `begin` was called too late."""
 
 UNEVEN = 2.0
 """Ratio from which members count as uneven: of a member's share to the mean share, or of the mean to the member's."""
@@ -108,7 +108,7 @@ class MemberSampler:
         metrics then cover the time from `open` to now, which includes the ramp and the idle time around it.
         """
         if self._last is self._begun:
-            await self.take()  # a phase shorter than an interval
+            await self.take()  # the phase was shorter than an interval, so no reading was taken
         if self._begun is None or self._last is None:
             return ()
         self._roles |= await read_roles(self._host, self.members)
