@@ -30,7 +30,10 @@ FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
         "policy-not-in-force": LOST_WRITE_BACK,
     }
 )
-"""Advice that forbids a verdict: keys of docs/advice.md, each with the subjects for which it does; None for all."""
+"""Advice that forbids a verdict, by its key in docs/advice.md.
+
+Each value is the subject that the advice must have; None for any subject.
+"""
 
 WEAKENS = frozenset(
     {

@@ -361,9 +361,9 @@ def _has_stopped(sides: ComparisonSides) -> bool:
 
 
 def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
-    """Return the verdict of the runs with I/O, or NOT_DECIDED in one case.
+    """Return NOT_DECIDED if one side has several more silent or slow runs than the other, else `judgement`.
 
-    The case is that one side has several more silent or slow runs than the other.
+    `judgement`: the verdict of the runs with I/O.
 
     A side that often completed no I/O must not be chosen for the results of its other runs.
     """
@@ -403,8 +403,8 @@ def _judge_values(
     """Return the verdict on one metric, by the method that suits the order in which the runs were measured.
 
     The order is that of an experiment's plan, B between two measurements of A, or two groups. `a` and `b`: values of
-    `left`, which has only the runs with I/O. When an interim analysis is due is decided by all pairs in `sides`,
-    including those without I/O.
+    `left`, which has only the runs with I/O. All pairs in `sides`, even those without I/O, count towards the next
+    interim analysis.
     """
     direction, figure = kind
     step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))
@@ -443,7 +443,7 @@ def _judge_values(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    """Return the values; an empty list if a value is missing, because the other runs do not replace it."""
+    """Return the values, or an empty list if any is missing, because the other runs cannot stand in for it."""
     present = [value for value in values if value is not None]
     return present if len(present) == len(values) else []
 

@@ -194,9 +194,9 @@ class _Chart:
         return worse
 
     def _recover(self, level: float, *, recurs: bool) -> None:
-        """Add a night's level to the reference, after the waiting nights.
+        """Add a night's level to the reference, preceded by the nights that were waiting to join it.
 
-        Only waiting nights that can be normal operation are added.
+        Of the waiting nights, only those that can be normal operation are added.
 
         `recurs`: whether nights of an alarm may join the reference now.
         """
@@ -293,7 +293,7 @@ def _chance_distance(logs: Sequence[float]) -> float:
 
 
 def _score(t: float, dof: int) -> float:
-    """Return the standard normal value that is as improbable as the value `t` of Student's t with `dof` degrees."""
+    """Return the normal score that is as improbable as `t` under Student's t with `dof` degrees of freedom."""
     score = -_NORMAL.inv_cdf(max(tails(t, dof) / 2, _SCORE_END))
     return score if t > 0 else -score
 

@@ -25,7 +25,7 @@ FEWEST = 6
 FEWEST_OF_A_KIND = 2
 """Least number of pairs of each kind: those that begin with a change of the setting, and the others.
 
-One pair has no scatter.
+A single pair does not show the scatter.
 """
 
 

@@ -9,7 +9,7 @@ from app.core.analysis.stats import incomplete_beta
 from backends.values import dataclass
 
 WIDER = 0.02
-"""Level of the test for a larger scatter; a configuration that fails the test gets no verdict."""
+"""Level of the test for a larger scatter. A configuration gets no verdict if the test finds its scatter larger."""
 
 FREEDOM = 4
 """Degrees of freedom below which that test detects too little; then each configuration's own scatter counts too."""

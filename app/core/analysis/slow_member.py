@@ -119,9 +119,9 @@ _NORMAL = 1.4826
 """Standard deviation divided by median absolute deviation, for normally distributed values."""
 
 _FAR = 4.5
-"""Distance from the median, in standard deviations, beyond which a member is left out.
+"""Distance from the median, in standard deviations, beyond which a member counts as abnormal.
 
-It is left out when the normal difference between members is measured.
+Abnormal members are ignored when the usual difference between members is measured.
 """
 
 _HICCUP = 2.5

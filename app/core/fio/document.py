@@ -309,7 +309,7 @@ def _float(value: object) -> float:
 
 
 def _int(value: object) -> int:
-    """Return a count from fio's JSON, but 0 instead of a negative count, which a race in fio can cause."""
+    """Return a count from fio's JSON; 0 for a negative one, which a race in fio can cause."""
     if isinstance(value, int) and not isinstance(value, bool):
         # No counter of fio exceeds a signed 64-bit number.
         return max(0, min(value, 1 << 63))

@@ -212,7 +212,7 @@ _BY_DIRECTION = ("bs", "rate", "rate_iops")
 
 
 def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
-    """Return the value, its empty parts filled from the option's `earlier` line: fio leaves them unchanged."""
+    """Return the value with its empty parts filled in from the option's `earlier` line, as fio does."""
     if earlier is None or key not in _BY_DIRECTION or "," not in value:
         return value
     try:

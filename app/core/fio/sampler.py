@@ -53,7 +53,7 @@ def counters_since(now: Counters, before: Counters | None) -> Counters:
 
 
 def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation of the `count` latencies between two documents, computed from both's sums."""
+    """Return mean and standard deviation of the `count` latencies between two documents, from their sums."""
     if count <= 0 or now.mean_ns is None:
         return None, None
     mean = (now.mean_ns * now.completed - (before.mean_ns or 0.0) * before.completed) / count
@@ -123,7 +123,7 @@ class LatencyWindow:
         return self.intervals[-1][1].bins
 
     def percentile(self, percent: float) -> int | None:
-        """Return the percentile over the latest intervals, as few as have enough I/Os; None if 5 s have too few."""
+        """Return the percentile over the fewest latest intervals with enough I/Os; None if even 5 s have too few."""
         parts: list[Histogram] = []
         count = 0
         for _, part in reversed(self.intervals):

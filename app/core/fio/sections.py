@@ -121,7 +121,9 @@ _OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")
 
 
 def join_sections(sections: Sequence[JobSection]) -> Job:
-    """Return one job that combines these sections; a single section's own job. Repeated names get a number.
+    """Return one job that combines these sections; for a single section, return its own job.
+
+    Repeated names get a number.
 
     Raises InvalidValueError for no section or too many.
     """

@@ -118,7 +118,7 @@ def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) ->
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
     """Yield sentences with the result of an experiment.
 
-    If both sides have the same value, they say which effects its pairs can show.
+    If both sides have the same value, the sentences say which effects such pairs can show.
     """
     if record.start.is_null:
         yield from null_texts(comparison)

@@ -20,7 +20,7 @@ COLUMNS = (
     "Share of reads",
     "Share of writes",
 )
-"""Headings for `member_cells`. Shares are of the total of all members at the same depth of the device stack."""
+"""Headings for `member_cells`. Shares refer to the total of all members at the same depth of the device stack."""
 
 _SHORT = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
 _WORDS = ("Member", "Model", "Role")

@@ -174,7 +174,7 @@ class LiveAdvisor:
         )
 
     def _moved(self, side: DirectionStats | None, counted: int) -> int:
-        """Return the bytes moved in one direction: from fio's results, and from the samples what those omit.
+        """Return the bytes of one direction by fio's results; with several sections, by the samples if they have more.
 
         The results omit the ramp of later sections, but the device counts it.
         """
