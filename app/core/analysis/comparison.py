@@ -304,7 +304,7 @@ def _compare_figure(
 ) -> MetricComparison | None:
     """Return the comparison of one metric.
 
-    `share`: fraction of the level at which a difference counts if this metric is one of several; 1 for a single one.
+    `share`: fraction of the level that the metric gets if it is one of several; 1 for a single metric.
     """
     left = _with_io(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)

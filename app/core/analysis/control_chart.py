@@ -273,7 +273,7 @@ def _moments(logs: Sequence[float]) -> tuple[float, float]:
 
 
 def _inflation(logs: Sequence[float]) -> float:
-    """Return how much more the sum of correlated nights scatters than that of independent nights, as a factor."""
+    """Return the factor by which the sum of correlated nights scatters more than a sum of independent nights."""
     mean = fsum(logs) / len(logs)
     off = [log - mean for log in logs]
     squares = fsum(map(mul, off, off))

@@ -201,7 +201,7 @@ async def _backing(host: Host, devices: Sequence[Array | Drive]) -> dict[str, st
 async def _queues(
     host: Host, device: str | None, disks: Sequence[_Disk], readings: Mapping[str, tuple[str, Reading]]
 ) -> dict[str, str]:
-    """Return the queue attributes of the device, without those in `readings`, and all of the disks below it."""
+    """Return the queue attributes of the device except those in `readings`, and all those of the disks below it."""
     own_name = "" if device is None else kernel_name(device)
     names = list(dict.fromkeys(filter(None, (own_name, *(disk.name for disk in disks)))))
     files = {name: await _queue_files(host, name) for name in names}

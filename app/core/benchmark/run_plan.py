@@ -283,7 +283,7 @@ class RunPlan:
 
     @property
     def title(self) -> str:
-        """Return the job in one line, after the fill if there is one."""
+        """Return a title in one line: the fill, if there is one, and then the job."""
         fills = self.request.fills
         return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
 

@@ -391,7 +391,7 @@ class BenchmarkRunner:
         return figures
 
     async def _lay_out(self, monitor: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
-        """Write the scratch file in full; return the results of the run only if this failed or was stopped."""
+        """Write the scratch file in full. Return None on success, else the results of the failed or stopped run."""
         folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
         figures = await monitor.follow(self._load.layout(target, folder, run.stop))

@@ -92,7 +92,7 @@ HARMLESS: Mapping[str, str] = {
     "offset_align": "0",
     "zonesize": "0",
 }
-"""Options that are refused unless they have fio's default value."""
+"""Options that are refused unless they have fio's default value, each with that default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -257,7 +257,7 @@ def _checksum(values: tuple[Any, ...]) -> int:
 
 
 def _run_of_row(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
-    """Return the run of a row. Raises ValueError if the row differs from its checksum."""
+    """Return the run that a row of the index stores. Raises ValueError if the row differs from its checksum."""
     if _checksum(row[:-1]) != row[-1]:
         raise ValueError("a run differs from what was written")
     values = dict(zip(_COLUMNS, row[:-1], strict=True))

@@ -68,7 +68,8 @@ def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
     """Return the difference between two readings.
 
     Counters of 32 bits wrap: all counters of 32-bit kernels, and the milliseconds of every kernel. A device that was
-    removed and added again counts from 0. A decrease counts as a wrap if the step is below 2^31, else as such a reset.
+    removed and added again counts from 0. A decrease counts as a wrap if the step is below 2^31, else as a new start
+    from 0.
     """
     steps = [_step(old, new) for old, new in zip(astuple(before), astuple(now), strict=True)]
     if any(step is None for step in steps):

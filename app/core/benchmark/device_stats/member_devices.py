@@ -214,7 +214,8 @@ def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[st
 def _inherited_role(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
     """Return the role of a device that it inherits from the device above, or "".
 
-    A physical volume below an LVM cache is part of the cache. A drive in an array that is the cache is a plain member.
+    A physical volume below an LVM cache is part of the cache. A drive in an array that serves as the cache is a plain
+    member of that array.
     """
     above = tree.nodes.get(device.above)
     return "" if above is None or lvm_name(above) is None else roles.get(device.above, "")
