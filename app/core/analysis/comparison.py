@@ -344,7 +344,7 @@ def _has_stopped(sides: ComparisonSides) -> bool:
     """Return whether one side stopped answering, because chance does not explain that it has all silent runs.
 
     A silent run completed no I/O. A device that failed for good would also leave silent runs on one side. Only two
-    things rule that out: a random order, or runs of the first side that complete I/O after the second side.
+    facts rule that out: a random order, or runs of the first side that complete I/O after the second side.
     """
     letter = silent_side(sides)
     if not letter:
@@ -443,7 +443,7 @@ def _judge_values(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    """Return the values, or an empty list if any is missing, because the other runs cannot stand in for it."""
+    """Return the values, or an empty list if any is missing, because the other runs cannot replace it."""
     present = [value for value in values if value is not None]
     return present if len(present) == len(values) else []
 

@@ -45,7 +45,7 @@ class Reason(StrEnum):
     STATE = "state"
     """The array, the battery or the policies were not in a normal state; `VerdictResult.doubts` has details."""
     MADE_ONCE = "made-once"
-    """Each array was created only once, so the effect of its RAID level cannot be told from that of its creation."""
+    """Each array was created only once, so the effects of its RAID level and of its creation cannot be separated."""
     NOT_DRAWN = "not-drawn"
     """The order of the pairs was not random, or their number was not fixed in advance.
 

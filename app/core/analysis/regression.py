@@ -25,7 +25,7 @@ LATER_THRESHOLD_PERCENT = 5.0
 """Default threshold; sessions often differ by less than this without a cause."""
 
 _MEDIAN_OF_NORMAL = 0.6744897501960817
-"""Number of standard deviations around the mean within which half of the values of a normal distribution lie."""
+"""Half of all values of a normal distribution are within this many standard deviations of the mean."""
 
 
 class RegressionVerdict(StrEnum):

@@ -84,7 +84,7 @@ class Histogram:
         return Histogram(counts)
 
     def percentile(self, percent: float) -> int | None:
-        """Return the latency in ns at or below which `percent` % of the I/Os lie; None for an empty histogram.
+        """Return the latency in ns at or below which `percent` % of the I/Os are; None for an empty histogram.
 
         As in fio, it is the first bucket at which the cumulative count reaches percent/100 of all I/Os, without
         rounding.

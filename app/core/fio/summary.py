@@ -391,7 +391,7 @@ def _is_complete(
 
 
 def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
-    """Return whether fio ended by itself after its amount of I/O, in cases where no document can prove that.
+    """Return whether fio ended normally after its amount of I/O, in cases where no document can prove that.
 
     The amount cannot be checked if it includes a ramp or uneven passes.
     """

@@ -1,4 +1,4 @@
-"""Facts about one run besides its results: settings, differences from the baseline, advice and notes."""
+"""Facts about one run in addition to its results: settings, differences from the baseline, advice and notes."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, las
 
 
 def job_text(job: Mapping[str, str]) -> str:
-    """Return the job fields with a value other than the default, in order: `bs=4k iodepth=64`.
+    """Return the job fields whose value is not the default, in order: `bs=4k iodepth=64`.
 
     Defaults are left out, so a field that a later version adds does not change the text of older jobs.
     """
