@@ -37,7 +37,7 @@ class RowScatter:
     They are fewer if most of the variance is from one workload.
     """
     p: float
-    """Chance of such a variance or a larger one, if the configuration scatters like the others."""
+    """Chance of this `ratio` or a larger one, if the configuration scatters like the others."""
 
 
 def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:

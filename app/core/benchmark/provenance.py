@@ -140,7 +140,7 @@ async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_
 
 
 async def _slot_fields(host: Host, addresses: Sequence[str], controllers: Sequence[Controller]) -> dict[str, str]:
-    """Return the fields of the PCI slots. Without a PCI function, the driver is the one that the tool reported."""
+    """Return the fields of the PCI slots. If no PCI function is known, the driver is the one that the tool reported."""
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]

@@ -495,11 +495,11 @@ _WORDS = {
     "offset_increment": "jobs {} apart",
     "extra": "{}",
 }
-"""Text that describes a field that is set; {} is its value."""
+"""Text that describes a field if it is set, by the key of the field; {} is its value."""
 
 _FEWEST = {"passes": 1, "offset_increment": 0}
 _ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one place"}
-"""Text that describes a field with its smallest value."""
+"""Text that describes a field if it has its smallest value, by the key of the field."""
 
 
 _GIVES_WAY: Mapping[str, tuple[str, ...]] = {

@@ -65,7 +65,7 @@ class OptionTable:
 
 
 SHIPPED = OptionTable(version="fio up to 3.42", names=frozenset(_NAMES.split()))
-"""All options of fio 3."""
+"""The options of all versions of fio 3 up to 3.42."""
 
 
 def listed_names(helps: Iterable[str]) -> frozenset[str]:

@@ -414,7 +414,7 @@ def _is_uneven(job: Job) -> bool:
 
 
 def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) -> bool:
-    """Return whether the job has done its amount. Each thread may omit a last partial block."""
+    """Return whether the job has completed its amount of I/O. A thread may omit a last partial block."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
         return True

@@ -65,7 +65,7 @@ def key_name(key: str) -> str:
 def _kernel_setting_keys() -> frozenset[str]:
     """Return the keys of the kernel's queue settings that have the same label as another setting.
 
-    A device may have both settings, so the label of the kernel's setting needs an addition.
+    A device may have both settings, so the label of the kernel's setting is extended to distinguish the two.
     """
     declarations = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
