@@ -60,7 +60,7 @@ WEAKENS = frozenset(
 
 
 def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
-    """Return `judgement`, or a verdict REFUSED with the same interval.
+    """Return `judgement`, or the verdict REFUSED with the same interval.
 
     REFUSED means that the advice of a run forbids a verdict, or that the I/O engines of the runs differ.
     """

@@ -44,7 +44,10 @@ def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
 
 
 def switches(letters: Sequence[Letter]) -> int:
-    """Return how often the setting is changed for runs in this order. It has the value of A before and after them."""
+    """Return how often the setting is changed for runs in this order.
+
+    Before and after the runs it has the value of A.
+    """
     return sum(letter != other for letter, other in pairwise(("A", *letters, "A")))
 
 

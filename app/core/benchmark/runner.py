@@ -206,7 +206,7 @@ class BenchmarkRunner:
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
         """Return the names of the locks for these targets. A file whose disk is unknown has a lock of its own.
 
-        Every process acquires locks in this order.
+        The names are in the order in which every process acquires its locks.
         """
         files = [f"file-{site.requested.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]

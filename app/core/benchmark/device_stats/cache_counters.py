@@ -104,7 +104,7 @@ BCACHE = ("cache_hits", "cache_misses", "cache_bypass_hits", "cache_bypass_misse
 
 
 def of_bcache(texts: Mapping[str, str]) -> CacheHitCounters | None:
-    """Return the counters from the texts of the files `BCACHE`, or None if one is missing.
+    """Return the counters from the texts of the files that `BCACHE` lists; None if a file is missing.
 
     A bypassing read of cached data is a hit, because the cache serves it.
     """
