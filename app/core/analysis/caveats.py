@@ -30,7 +30,10 @@ FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
         "policy-not-in-force": LOST_WRITE_BACK,
     }
 )
-"""Advice that forbids a verdict: keys of docs/advice.md, each with the required subject; None for any subject."""
+"""Advice that forbids a verdict, by its key in docs/advice.md.
+
+Each value is the subject that the advice must have; None for any subject.
+"""
 
 WEAKENS = frozenset(
     {
@@ -57,7 +60,7 @@ WEAKENS = frozenset(
 
 
 def apply_caveats(judgement: VerdictResult, runs: Iterable[RunRecord]) -> VerdictResult:
-    """Return the verdict, or REFUSED with the same interval.
+    """Return `judgement`, or the verdict REFUSED with the same interval.
 
     REFUSED means that the advice of a run forbids a verdict, or that the I/O engines of the runs differ.
     """

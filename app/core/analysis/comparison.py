@@ -44,7 +44,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from backends.values import dataclass
 
 Differences = tuple[tuple[str, str | None, str | None], ...]
-"""Differences of two sides: key, value of the first side, value of the second. A value is None if not recorded."""
+"""Differences of two sides, each as (key, value of the first side, value of the second); None if not recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +98,9 @@ class Comparison:
     provenance: Differences
     """Other recorded facts that differ, with the same three parts as `settings`."""
     between: MeanInterval | None
-    """Scatter between earlier sessions, from the logarithms of their mean headline metrics; None if unknown."""
+    """Scatter of the headline metric between earlier sessions, as a logarithm; None if unknown."""
     disturbances: tuple[DriftPattern, ...]
-    """Patterns over time in the headline metric that the settings did not cause."""
+    """Patterns over time in the headline metric that were not caused by the settings."""
     weakened: tuple[Caveat, ...]
     """Caveats of the runs that weaken a verdict."""
     experiment: ExperimentStarted | None = None
@@ -141,8 +141,9 @@ def compare(
     """Return the comparison of both runs, each together with its repeats from the runs of its session.
 
     `names`: names of the sides; the ids of the runs if None. `earlier`: runs of other sessions, one list per session.
-    `threshold`: a difference up to this size, in percent, counts as none; if None, that of the experiment, or 2.
-    `experiments`: the experiments of the first run's session; they give the plan if both runs belong to one of them.
+    `threshold`: a difference up to this size, in percent, counts as no difference; if None, the threshold of the
+    experiment, or 2. `experiments`: the experiments of the first run's session. If both runs belong to one of them, its
+    plan is used.
     """
     sides = sides_of(a, b, a_session, b_session, experiments)
     start = next((record.start for record in experiments if record.id == sides.experiment), None)
@@ -163,7 +164,7 @@ def compare_sections(
     earlier: Sequence[Sequence[RunRecord]] = (),
     threshold: float | None = None,
 ) -> tuple[tuple[str, Comparison], ...]:
-    """Return the comparisons of all sections that both runs have, by name. The arguments are those of `compare`."""
+    """Return a comparison for each section that both runs have, by its name. For the arguments, see `compare`."""
     return tuple(
         (
             name,
@@ -253,10 +254,10 @@ def compare_headline(sides: ComparisonSides) -> MetricComparison | None:
 
 
 def _compare_figures(sides: ComparisonSides) -> Iterator[MetricComparison]:
-    """Yield the headline metric first, with its own verdict, then all others, with verdicts as one family.
+    """Yield the headline metric first, with its own verdict, then all others, whose verdicts are corrected together.
 
-    If all I/Os have one size, IOPS and throughput are equivalent. Both get the same verdict, and count once in the
-    family.
+    If all I/Os have one size, IOPS and throughput are equivalent. Both get the same verdict, and count as one metric in
+    the correction.
     """
     (about, direction), left = _headline_kind(sides), _with_io(sides)
     first = _compare_figure(direction, about, sides, headline=True)
@@ -303,7 +304,7 @@ def _compare_figure(
 ) -> MetricComparison | None:
     """Return the comparison of one metric.
 
-    `share`: fraction of the level at which a difference counts if this metric is one of several; 1 for a single one.
+    `share`: fraction of the level that the metric gets if it is one of several; 1 for a single metric.
     """
     left = _with_io(sides)
     a, b = values_of(left.a, direction, figure), values_of(left.b, direction, figure)
@@ -334,16 +335,16 @@ def _compare_figure(
 
 
 def _with_io(sides: ComparisonSides) -> ComparisonSides:
-    """Return the sides with only the runs that completed I/O; the sides unchanged if one has no such run."""
+    """Return the sides without the runs that completed no I/O; unchanged if a side would then have no runs."""
     left = without_silent_runs(sides)
     return left if left.a and left.b else sides
 
 
 def _has_stopped(sides: ComparisonSides) -> bool:
-    """Return whether one side stopped answering: chance does not explain that all silent runs are on that side.
+    """Return whether one side stopped answering, because chance does not explain that it has all silent runs.
 
     A silent run completed no I/O. A device that failed for good would also leave silent runs on one side. Only two
-    things rule that out: a random order, or runs of the first side that complete I/O after the second side.
+    facts rule that out: a random order, or runs of the first side that complete I/O after the second side.
     """
     letter = silent_side(sides)
     if not letter:
@@ -360,7 +361,9 @@ def _has_stopped(sides: ComparisonSides) -> bool:
 
 
 def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
-    """Return the verdict of the runs with I/O; NOT_DECIDED if one side has several more silent or slow runs.
+    """Return NOT_DECIDED if one side has several more silent or slow runs than the other, else `judgement`.
+
+    `judgement`: the verdict of the runs with I/O.
 
     A side that often completed no I/O must not be chosen for the results of its other runs.
     """
@@ -377,14 +380,14 @@ def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> 
 def _judged_values(
     direction: str, figure: MetricKind, sides: ComparisonSides
 ) -> tuple[list[float], list[float]] | None:
-    """Return the values of both sides; None if they allow no verdict."""
+    """Return the metric's value for each run of both sides; None if the values allow no verdict."""
     a, b = (_complete_values(values_of(side, direction, figure)) for side in (sides.a, sides.b))
     alike = not figure.is_latency or direction == SYNC or len(latency_kinds(sides)) == 1
     return (a, b) if figure.judged and alike and a and b and min(*a, *b) > 0 else None
 
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
-    """Return which kinds of latency the runs have: True includes submission, False (earlier versions) excludes it."""
+    """Return which latencies the runs recorded: True if they include submission, False if not (earlier versions)."""
     both = (side for run in (*sides.a, *sides.b) for side in run.figures.transfers)
     return {side.completion_ns is not None for side in both}
 
@@ -397,10 +400,11 @@ def _judge_values(
     kind: tuple[str, MetricKind],
     share: float,
 ) -> VerdictResult:
-    """Return the verdict on one metric, by the order in which the runs were measured.
+    """Return the verdict on one metric, by the method that suits the order in which the runs were measured.
 
     The order is that of an experiment's plan, B between two measurements of A, or two groups. `a` and `b`: values of
-    `left`, which has only the runs with I/O. The interim analyses count all pairs, also those without I/O in `sides`.
+    `left`, which has only the runs with I/O. All pairs in `sides`, even those without I/O, count towards the next
+    interim analysis.
     """
     direction, figure = kind
     step = sum(fmean(half_step(run.figures, direction, figure) for run in runs) for runs in (left.a, left.b))
@@ -439,7 +443,7 @@ def _judge_values(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    """Return the values, or an empty list if any is missing, because the other runs cannot stand in for it."""
+    """Return the values, or an empty list if any is missing, because the other runs cannot replace it."""
     present = [value for value in values if value is not None]
     return present if len(present) == len(values) else []
 
@@ -453,7 +457,7 @@ def _mean(values: list[float]) -> float | None:
 def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     """Return the p99 latency row to show with every headline; None for single runs, or if the headline is a p99.
 
-    It is that of the slower direction, or that of the flushes if the headline is about flushes.
+    The row is that of the slower direction, or of the flushes if the headline metric is about flushes.
     """
     about = next((row for row in rows if row.headline), None)
     if about is not None and about.figure.key == "latency_p99_ns":
@@ -467,7 +471,10 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
 # -- other differences of the sides, and the scatter of sessions ------------------------------------------------------
 
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
-"""Parameters of one I/O scheduler. Another scheduler has other parameters, which is not a difference of its own."""
+"""Prefixes of the keys of I/O scheduler parameters.
+
+A parameter that only one side has belongs to its scheduler, so it is not listed as a further difference.
+"""
 
 
 def differences(sides: ComparisonSides) -> Differences:

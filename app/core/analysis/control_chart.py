@@ -41,18 +41,19 @@ LEARNING = 10
 """Nights needed for a chart, including the baseline; fewer do not show the scatter well enough."""
 
 ALLOWANCE = 0.6
-"""Least allowance, as a normal score. Only the part of a score beyond the allowance is added up."""
+"""Smallest allowance, as a normal score: only the part of a night's score beyond the allowance is added to the sum."""
 
 LIMIT = 5.5
 """Sum at which an alarm is raised."""
 
 MOST = 2.5
-"""Most that one night adds to the sum, so that two outlier nights raise no alarm."""
+"""Maximum that one night adds to the sum, so that two outlier nights raise no alarm."""
 
 FAR = 12.0
 """Distance below the reference, in standard deviations, at which a single night raises an alarm.
 
-Student's t with three degrees of freedom, scaled to the same deviation, has one value in 12,000 beyond it.
+A Student's t distribution with three degrees of freedom and the same standard deviation exceeds this distance once in
+12,000 values.
 """
 
 SHORT = 30
@@ -75,8 +76,8 @@ class ControlChart:
     judgement: RegressionResult
     """The verdict: WORSE on the night that raises the alarm, STILL_WORSE on later nights of the episode.
 
-    Its interval compares the nights of a loss with the reference; without a loss, the last night. None if there is
-    nothing to compare.
+    Its interval compares the nights of a loss, or without a loss the last night, with the reference. The interval is
+    None if there is nothing to compare.
     """
     nights: int
     """Number of nights, including the baseline."""
@@ -85,7 +86,7 @@ class ControlChart:
     against: int
     """Number of nights with which the last night was compared; 1 while the chart is learning."""
     sd: float | None
-    """Standard deviation of the logarithms of the reference; None if the reference is one night."""
+    """Standard deviation of the logarithms of the reference nights; None if there is only one."""
     since: int | None
     """Index of the first night of the current loss (the baseline is 0); None without a loss."""
     begun: int | None
@@ -97,7 +98,7 @@ class ControlChart:
 
     @property
     def standing(self) -> RegressionVerdict:
-        """Return the verdict."""
+        """Return the verdict after the last night."""
         return self.judgement.standing
 
     @property
@@ -193,7 +194,9 @@ class _Chart:
         return worse
 
     def _recover(self, level: float, *, recurs: bool) -> None:
-        """Add a night's level to the reference, with the nights waiting before it that can be normal operation.
+        """Add a night's level to the reference, preceded by the nights that were waiting to join it.
+
+        Of the waiting nights, only those that can be normal operation are added.
 
         `recurs`: whether nights of an alarm may join the reference now.
         """
@@ -270,7 +273,7 @@ def _moments(logs: Sequence[float]) -> tuple[float, float]:
 
 
 def _inflation(logs: Sequence[float]) -> float:
-    """Return how much more the sum of correlated nights scatters than that of independent nights, as a factor."""
+    """Return the factor by which the sum of correlated nights scatters more than a sum of independent nights."""
     mean = fsum(logs) / len(logs)
     off = [log - mean for log in logs]
     squares = fsum(map(mul, off, off))
@@ -283,14 +286,14 @@ def _inflation(logs: Sequence[float]) -> float:
 
 
 def _chance_distance(logs: Sequence[float]) -> float:
-    """Return how far another night can be from the mean of these nights by chance; 0 for fewer than two nights."""
+    """Return how far from the mean of these nights chance can move another night; 0 for fewer than two nights."""
     if len(logs) < 2:
         return 0.0
     return quantile(1 - LEVEL / 2, len(logs) - 1) * _moments(logs)[1] * sqrt(1 + 1 / len(logs))
 
 
 def _score(t: float, dof: int) -> float:
-    """Return the score of a normal distribution that is as improbable as this value of Student's t."""
+    """Return the normal score that is as improbable as `t` under Student's t with `dof` degrees of freedom."""
     score = -_NORMAL.inv_cdf(max(tails(t, dof) / 2, _SCORE_END))
     return score if t > 0 else -score
 

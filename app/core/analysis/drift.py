@@ -23,7 +23,10 @@ FEWEST = 6
 """Least number of pairs that can show a pattern."""
 
 FEWEST_OF_A_KIND = 2
-"""Least number of pairs that begin with a change of the setting, and of other pairs; one pair has no scatter."""
+"""Least number of pairs of each kind: those that begin with a change of the setting, and the others.
+
+A single pair does not show the scatter.
+"""
 
 
 class RunPattern(StrEnum):
@@ -96,9 +99,9 @@ def carry_over(sides: ComparisonSides, value: Callable[[RunRecord], float | None
 
 
 def _by_switch(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[tuple[bool, float]]:
-    """Yield for each pair whether it began with a change of the setting, and its log-ratio.
+    """Yield, for each pair, whether it began with a change of the setting, and the pair's ln(B/A).
 
-    A is in force when an experiment begins. A pair is skipped if the pair before it is missing.
+    Before the first pair, A is in force. A pair is skipped if the pair before it is missing.
     """
     last_letters: dict[tuple[str, int], str] = {}
     pairs = sorted(zip(sides.a, sides.b, strict=True), key=lambda pair: place_in_session(pair[0]))
@@ -239,7 +242,10 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
 
 
 def level_of(points: int) -> float:
-    """Return the level for a series of this many points; it limits the false changes that one analysis may add."""
+    """Return the test level for a series of this many points.
+
+    It limits the false changes that one more analysis may add.
+    """
     return LEVEL / 3 / max(1.0, log2(points / FEWEST_POINTS)) ** 2 if points else LEVEL
 
 
@@ -269,7 +275,7 @@ def _most_significant_part(
 ) -> tuple[int, int] | None:
     """Return begin and end of the part whose mean differs most significantly from the mean of the rest.
 
-    None if no part differs by `least` or more at this level.
+    `parts`: begin and end of each candidate. Return None if no part differs by `least` or more at `level`.
     """
     if not parts:
         return None

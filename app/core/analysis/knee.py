@@ -18,7 +18,7 @@ from app.core.analysis.stats import geometric_mean, quantile
 from backends.values import dataclass
 
 NEAR_BEST = 0.8
-"""Loads with at least this share of the best ratio of throughput to latency determine the position of the knee."""
+"""The loads whose ratio of throughput to latency is at least this share of the best ratio determine the knee."""
 
 DRAWS = 200
 """Number of simulated curves around the measured one, from which the interval is computed."""
@@ -159,14 +159,14 @@ def _simulated_curve(
 
 
 def _half_step(loads: Sequence[_CarriedLoad], rate: float) -> float:
-    """Return half the distance between the loads around a rate: the resolution of the measured curve."""
+    """Return half the distance between the two loads next to `rate`, which is the resolution of the measured curve."""
     above = next((load.rate for load in loads if load.rate > rate), loads[-1].rate)
     below = next((load.rate for load in reversed(loads) if load.rate < rate), loads[0].rate)
     return (above - below) / (4 if any(load.rate == rate for load in loads) else 2)
 
 
 def _extend_to_break(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
-    """Return both ends of the interval; an end moves to the next load if the ratio there is below NEAR_BEST.
+    """Return both ends of the interval. An end is moved out to the next load if the ratio there is below NEAR_BEST.
 
     No rate between the end and that load was measured, so the ratio may drop anywhere between them.
     """

@@ -21,7 +21,7 @@ SYNC = "sync"
 """Direction key for the flushes of a job that writes."""
 
 LARGE_BLOCK = 128 * 1024
-"""Mean size of an I/O in bytes from which throughput is the headline metric instead of IOPS."""
+"""For I/Os with this mean size in bytes or more, throughput is the headline metric instead of IOPS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

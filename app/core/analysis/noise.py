@@ -15,7 +15,7 @@ SIZES = (5.0, 10.0, 20.0)
 """Sizes of effects, in percent, for which a plan states the number of pairs that would find them."""
 
 FEWEST_KNOWN = 3
-"""Least degrees of freedom of a scatter; with fewer it says almost nothing about the next run."""
+"""Least degrees of freedom of a scatter. With fewer, the scatter says almost nothing about the next run."""
 
 CAUTION = 0.75
 """Probability that the true scatter is at most the assumed one."""
@@ -75,7 +75,7 @@ def pairs_for(noise: RunNoise, percent: float, most: int) -> int | None:
 
 
 def sd_upper_bound(dof: int, sure: float = CAUTION) -> float:
-    """Return the upper bound of the true scatter as a multiple of the sample scatter, for the probability `sure`.
+    """Return a factor: with probability `sure`, the true scatter is at most the sample scatter times this factor.
 
     The chi-squared distribution is approximated by the method of Wilson and Hilferty.
     """
@@ -98,7 +98,7 @@ FEWEST_FORETELLING = 6
 """Least number of pairs for a forecast. With three pairs that agreed by chance it was correct in only 48 % of cases."""
 
 FORECAST_CAUTION = 0.80
-"""Probability that the effect is not worse than assumed for the forecast; the scatter has the same probability."""
+"""Probability that the effect is not worse than the forecast assumes, and the same for the scatter."""
 
 
 def deciding_look(
@@ -106,8 +106,8 @@ def deciding_look(
 ) -> InterimAnalysis | None:
     """Return the first of these interim analyses that is likely to give a verdict; None if there is none.
 
-    Each analysis is after a total number of pairs. It gives a verdict if it shows the effect, or if it shows that the
-    effect is below the threshold (in percent).
+    Each analysis takes place after a certain total number of pairs. It gives a verdict if it shows the effect, or if it
+    shows that the effect is below the threshold (in percent).
     """
     n = interval.n
     if n < FEWEST_FORETELLING or not interval.sd:
@@ -125,6 +125,6 @@ def deciding_look(
 
 
 def _is_shown(sd: float, margin: float, pairs: int, level: float, power: float) -> bool:
-    """Return whether the interval of this many pairs is no wider than `margin` on one side with this probability."""
+    """Return whether the interval of `pairs` pairs reaches at most `margin` to each side, with probability `power`."""
     wanted = quantile(1 - level / 2, pairs - 1) + quantile(power, pairs - 1)
     return margin > 0 and wanted * sd / sqrt(pairs) <= margin

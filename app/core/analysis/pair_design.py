@@ -14,7 +14,7 @@ from app.core.session.event_types import InterimAnalysis
 # -- the order of paired runs -----------------------------------------------------------------------------------------
 
 Letter = Literal["A", "B"]
-"""Side of a comparison: A has the reference value of the setting, B the value to be tried."""
+"""Letter of a side of a comparison: A has the reference value of the setting, B the value to be tried."""
 
 
 def draw_order(looks: Sequence[InterimAnalysis], random: Random) -> tuple[Letter, ...]:
@@ -44,7 +44,10 @@ def letters_of(order: Sequence[str]) -> tuple[Letter, ...]:
 
 
 def switches(letters: Sequence[Letter]) -> int:
-    """Return how often the setting is changed for runs in this order; it is A before the first and after the last."""
+    """Return how often the setting is changed for runs in this order.
+
+    Before and after the runs it has the value of A.
+    """
     return sum(letter != other for letter, other in pairwise(("A", *letters, "A")))
 
 
@@ -78,7 +81,9 @@ level of 5 % this happens in 6.2 % of experiments, at this level in 5 %.
 """
 
 UNDER_PERIODS = MappingProxyType({3: 0.27, 4: 0.13, 8: 0.06})
-"""Rate of false verdicts of a single analysis under the worst periodic disturbance, by the least number of pairs.
+"""Rate of false verdicts of a single analysis under the worst periodic disturbance.
+
+Each key is the least number of pairs to which its rate applies.
 
 Few pairs have few possible orders, and then all their differences are of similar size.
 """
@@ -120,7 +125,10 @@ at the full level until a difference shows gave a false difference in 24 % of ca
 
 
 def repeated_looks(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
-    """Return the interim analyses of an experiment after `times` others with the same question, with `pairs` in all."""
+    """Return the interim analyses of an experiment that repeats a question already asked by `times` experiments.
+
+    `pairs`: the number of pairs that those experiments have together.
+    """
     if not times:
         return tuple(looks)
     share = AGAIN / 2 ** (times - 1)
@@ -145,7 +153,7 @@ def one_look(pairs: int) -> tuple[InterimAnalysis, ...]:
 
 
 def due_look(looks: Sequence[InterimAnalysis], pairs: int) -> InterimAnalysis | None:
-    """Return the interim analysis at this number of pairs; None between two of them."""
+    """Return the interim analysis that takes place after exactly this number of pairs; None if there is none."""
     return next((look for look in looks if look.pairs == pairs), None)
 
 

@@ -34,7 +34,9 @@ finds an effect of +20 % in most of the tested kinds of noise.
 """
 
 REACH = 0.55
-"""Largest allowed rate of draws that keep all values of one configuration together, as a share of the level.
+"""Largest allowed rate of draws that keep all values of one configuration together.
+
+The rate is a share of the level.
 
 In such a draw the configuration differs as much as observed, and in half of these draws even more.
 """
@@ -131,7 +133,7 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
-    """Return, for each workload, the chance that the baseline is this far from the others by its own scatter."""
+    """Return, for each workload, the p value of the baseline's distance from the others, given its own scatter."""
     columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []

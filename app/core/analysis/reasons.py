@@ -35,7 +35,7 @@ class Reason(StrEnum):
     BASELINE_SCATTER = "baseline-scatter"
     """The runs of the baseline scatter more than those of the other configurations."""
     ONE_OF_MANY = "one-of-many"
-    """Chance explains a difference in one of so many metrics."""
+    """With so many metrics, chance alone can explain a difference in one of them."""
     NO_REPEATS = "no-repeats"
     """The scatter of runs with the same settings is not known."""
     FEW_RUNS = "few-runs"
@@ -45,7 +45,7 @@ class Reason(StrEnum):
     STATE = "state"
     """The array, the battery or the policies were not in a normal state; `VerdictResult.doubts` has details."""
     MADE_ONCE = "made-once"
-    """Each array was created only once, so effects of its creation and of its level cannot be distinguished."""
+    """Each array was created only once, so the effects of its RAID level and of its creation cannot be separated."""
     NOT_DRAWN = "not-drawn"
     """The order of the pairs was not random, or their number was not fixed in advance.
 

@@ -52,11 +52,11 @@ class RegressionResult:
     interval: ConfidenceInterval | None
     """Interval of the later session compared with the earlier one; None without repeats."""
     of_sessions: bool = False
-    """Whether the width of the interval comes from the scatter of sessions, which more runs do not reduce."""
+    """Whether the width of the interval comes from the scatter between sessions, which more runs do not reduce."""
 
 
 def session_scatter(values: Sequence[float]) -> MeanInterval | None:
-    """Return the scatter of the logarithms of sessions; None for too few sessions.
+    """Return the scatter between sessions, from the logarithms of their values; None for too few sessions.
 
     `values`: one value for each session, in order of time. The scatter comes from the median of the steps between
     consecutive sessions. A change of level is only one step, so it does not hide the next change.

@@ -47,7 +47,7 @@ class ComparisonSides:
     experiment: str = ""
     """Id of the experiment that the runs belong to; "" if they belong to none."""
     looks: tuple[InterimAnalysis, ...] = ()
-    """The planned interim analyses; their numbers of pairs include earlier experiments. Empty without a plan."""
+    """The planned interim analyses; their numbers of pairs include those of `others`. Empty without a plan."""
     others: tuple[str, ...] = ()
     """Ids of earlier experiments of the session with the same question. Their pairs are first in `a` and `b`."""
     before: int = 0
@@ -194,7 +194,7 @@ def sides_of(
     b_session: Sequence[RunRecord],
     experiments: Sequence[ExperimentRecord] = (),
 ) -> ComparisonSides:
-    """Return the sides that two runs represent: the pairs of their experiment, or the repeats of each run.
+    """Return the two sides to compare for two runs: the pairs of their experiment, or the repeats of each run.
 
     `a_session` and `b_session`: all runs of the sessions of `a` and `b`. `experiments`: the experiments of the first
     session.
@@ -303,7 +303,7 @@ def spread_of(runs: Sequence[RunRecord], direction: str, figure: MetricKind) -> 
 
 
 def spreads(runs: Sequence[RunRecord]) -> tuple[tuple[str, MetricKind, MeanInterval], ...]:
-    """Return direction, metric and interval of every metric whose value repeated runs can determine."""
+    """Return (direction, metric, interval) for every metric of these repeats on which a verdict is possible."""
     candidates = (
         (direction, figure, spread_of(runs, direction, figure))
         for direction in SIDES

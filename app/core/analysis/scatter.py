@@ -9,13 +9,13 @@ from app.core.analysis.stats import incomplete_beta
 from backends.values import dataclass
 
 WIDER = 0.02
-"""Level of the test by which a configuration with a larger scatter loses its verdict."""
+"""Level of the test for a larger scatter. A configuration gets no verdict if the test finds its scatter larger."""
 
 FREEDOM = 4
 """Degrees of freedom below which that test detects too little; then each configuration's own scatter counts too."""
 
 FAR_WIDER = 0.0001
-"""Level at which a configuration no longer counts for the scatter of the others.
+"""Level of the test by which a configuration is left out when the scatter of the others is computed.
 
 It is lower than `WIDER`. Otherwise, among many configurations with equal scatter, the one with the widest sample would
 be removed, and the others would seem to scatter less than they do.
@@ -32,9 +32,12 @@ class RowScatter:
     ratio: float
     """Variance of the configuration divided by the mean variance of all; 1 if nothing scatters."""
     freedom: float
-    """Degrees of freedom of the variance (Satterthwaite); fewer if it is larger with one workload."""
+    """Degrees of freedom of the variance (Satterthwaite).
+
+    They are fewer if most of the variance is from one workload.
+    """
     p: float
-    """Chance of such a variance or a larger one, if the configuration scatters like the others."""
+    """Chance of this `ratio` or a larger one, if the configuration scatters like the others."""
 
 
 def scatter_by_row(columns: Columns) -> Mapping[str, RowScatter]:

@@ -41,8 +41,8 @@ def pair_interval(
 ) -> ConfidenceInterval:
     """Return the interval of the log-ratios of at least two pairs.
 
-    `strictest`: the strictest level with which the p value may be compared, if that is not `level`. This is the case
-    for one metric of many.
+    `strictest`: the strictest level with which the p value may be compared. It differs from `level` if the metric is
+    one of many; None for `level`.
     """
     if uses_ranks(len(ratios), level if strictest is None else strictest):
         return signed_ranks(ratios, level=level)

@@ -11,7 +11,10 @@ from app.core.analysis.stats import quantile
 from backends.values import dataclass
 
 FALSE_ALARM = 0.04
-"""Chance that any healthy member is reported as slow. With single slow rounds, simulations give up to 5 %."""
+"""Chance that any healthy member is reported as slow.
+
+If single rounds are slow, the chance is up to 5 % in simulations.
+"""
 
 POWER = 0.9
 """Chance of finding a member that is slower by the share that `detectable` returns."""
@@ -116,7 +119,10 @@ _NORMAL = 1.4826
 """Standard deviation divided by median absolute deviation, for normally distributed values."""
 
 _FAR = 4.5
-"""Distance from the median, in standard deviations, beyond which a member is no measure of the normal difference."""
+"""Distance from the median, in standard deviations, beyond which a member counts as abnormal.
+
+Abnormal members are ignored when the usual difference between members is measured.
+"""
 
 _HICCUP = 2.5
 """Distance from the median of its member, in standard deviations, at which a value is clipped."""
@@ -134,7 +140,7 @@ def _critical_value(members: int, free: float) -> float:
 
 
 def _median_factor(others: int) -> float:
-    """Return how much more the difference from the median of `others` members scatters than one member, as a factor."""
+    """Return a factor by which the difference from the median of `others` members scatters more than one member."""
     return sqrt(1 + pi / 2 / others)
 
 

@@ -114,11 +114,11 @@ class ConfidenceInterval:
     p: float
     """Two-sided p value, for the hypothesis that there is no difference."""
     level: float = LEVEL
-    """The interval covers the true value with probability 1 - level: 0.05 for a 95 % interval."""
+    """Level of the interval, 0.05 for 95 %: it covers the true value with probability 1 - level."""
 
     @property
     def smallest_percent(self) -> float:
-        """Return the smallest effect, in percent, that so many runs with this scatter show with 80 % probability."""
+        """Return the smallest effect, in percent, that `n` runs with this scatter show with 80 % probability."""
         error = self.sd / sqrt(self.n)
         return expm1((self.high - self.low) / 2 + quantile(POWER, self.n - 1) * error) * 100
 
@@ -257,7 +257,7 @@ def outliers(values: Sequence[float]) -> tuple[int, ...]:
 
 
 def _farthest(values: Sequence[float]) -> tuple[int, bool]:
-    """Return the index of the value farthest from the mean, and whether it is too far; at least three values.
+    """Return the index of the value farthest from the mean, and whether it is too far. Needs three values or more.
 
     The limit for the externally studentised residual is a quantile of Student's t for the number of values (Bonferroni,
     5 %), but at least 3.5. With 3.5 alone, one in seven sets of six values from one distribution would have an outlier.

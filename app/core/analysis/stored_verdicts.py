@@ -71,7 +71,7 @@ def _without_verdicts(record: ExperimentRecord) -> ExperimentRecord:
 
 
 def _rows(comparison: Comparison, end: ExperimentEnded) -> Iterator[MetricComparison]:
-    """Yield the rows of the comparison, with the stored verdict if there is one."""
+    """Yield the rows of the comparison; a row for which a verdict was stored has that verdict."""
     verdicts = {
         (verdict.direction, verdict.figure): verdict for verdict in end.verdicts if verdict.verdict in {*Verdict}
     }
@@ -101,7 +101,7 @@ def _judgement(comparison: Comparison, kept: RecordedVerdict) -> VerdictResult:
 
 
 def interval_of(kept: RecordedVerdict) -> ConfidenceInterval | None:
-    """Return the stored interval; None for a metric that had none."""
+    """Return the interval that was stored with a verdict; None if it had none."""
     if kept.mean is None or kept.low is None or kept.high is None or kept.level is None:
         return None
     p = 1.0 if kept.p is None else kept.p

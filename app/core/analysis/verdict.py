@@ -23,7 +23,7 @@ from app.core.session.event_types import InterimAnalysis
 from backends.values import dataclass
 
 BETWEEN_LEVEL = 0.03
-"""Level for a group of runs measured between two others.
+"""Level of the interval if all runs of one side were measured between two groups of runs of the other.
 
 Under a periodic disturbance of both sides, 0.05 gives 6 % of false verdicts, and this level 4 %.
 """
@@ -50,7 +50,7 @@ class Verdict(StrEnum):
     REFUSED = "refused"
     """The state of the array during the runs forbids a verdict, however many runs there are."""
     STOPPED_ANSWERING = "stopped-answering"
-    """One side completed no I/O in some runs, and chance does not explain this. Nothing else matters then."""
+    """One side completed no I/O in some runs, and chance does not explain this. This verdict overrides all others."""
 
     @property
     def decided(self) -> bool:
@@ -74,7 +74,7 @@ class VerdictResult:
     interval: ConfidenceInterval | None
     """Interval of the difference; None without repeats."""
     further_pairs: int | None = None
-    """Additional pairs after which a verdict is due, or is 75 % probable; None if decided, or if no number helps."""
+    """Additional pairs after which a verdict is due, or 75 % probable; None if decided or if more pairs do not help."""
     interleaved: bool = False
     """Whether the runs were measured in turn."""
     reason: Reason | None = None
@@ -128,9 +128,9 @@ def judge(
     verdict.
 
     `threshold`: in percent. `level`: allowed rate of false verdicts. `inside_level`: allowed rate of false "no
-    difference" verdicts (`level` if None). `strictest`: level of the first of several metrics that are corrected
-    together. `step`: rounding error of the logarithm of a ratio, from the resolution of the values. `ahead`: later
-    interim analyses, with more pairs, that may lead to a verdict. `sees_slow_runs`: whether slow runs on one side
+    difference" verdicts (`level` if None). `strictest`: strictest level of Holm's correction if several metrics are
+    corrected together. `step`: rounding error of the logarithm of a ratio, from the resolution of the values. `ahead`:
+    later interim analyses, with more pairs, that may lead to a verdict. `sees_slow_runs`: whether slow runs on one side
     forbid "no difference". Raises ValueError unless all values are positive and finite.
     """
     if not all(isfinite(value) and value > 0 for value in (*a, *b)):
@@ -185,7 +185,7 @@ def judge_between(
 
 
 def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
-    """Return the chance that all runs without I/O are on one side, which has `side_runs` of all `runs`.
+    """Return the chance that all `silent` runs without I/O are on one side, which has `side_runs` of the `runs` runs.
 
     By Fisher's test, two-sided because it could have been either side.
     """
@@ -276,7 +276,10 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshol
 # -- multiple metrics: correction for their number --------------------------------------------------------------------
 
 BESIDE = 0.2
-"""Level for all other metrics together, as a share of the headline's level; the whole job stays near that level."""
+"""Level for all metrics except the headline together, as a share of the headline's level.
+
+So the level for all metrics of the job stays near that of the headline.
+"""
 
 
 def correct_for_multiplicity(
@@ -284,8 +287,8 @@ def correct_for_multiplicity(
 ) -> tuple[VerdictResult | None, ...]:
     """Return the verdicts after a correction for their number (Holm).
 
-    A difference that chance explains among so many becomes NOT_DECIDED. `share`: the level for these verdicts together,
-    as a share of the level of their intervals.
+    A difference that chance alone can explain among so many metrics becomes NOT_DECIDED. `share`: the level for these
+    verdicts together, as a share of the level of their intervals.
     """
     family = [judgement for judgement in judgements if judgement is not None and judgement.interval is not None]
     if len(family) < 2:

@@ -22,7 +22,7 @@ from backends.values import dataclass
 # -- conditions that are checked during a run -------------------------------------------------------------------------
 
 ConditionCheck = Callable[[], Awaitable[tuple[str, ...]]]
-"""Check during a run. It returns the reasons to stop the run as clauses; () if the run may continue."""
+"""Check during a run. It returns the reasons why the run must stop, as clauses; () if the run may continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class AbortCondition:
     every: float
     """Seconds between two checks."""
     reason: str
-    """Text before the reasons in the result."""
+    """Text that precedes the reasons in the result of the run."""
     hint: str
     """Next step for the user."""
 

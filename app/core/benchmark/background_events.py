@@ -21,7 +21,7 @@ _ACTION = "md/sync_action"
 _CACHE = "queue/write_cache"
 _IDLE = ("idle", "frozen", "none")
 _KINDS = {"recover": "recovery"}
-"""raidbench's words for md actions that it names differently (drivers/md/md.c, action_show)."""
+"""raidbench's words for md actions, by the kernel's word, if they differ (drivers/md/md.c, action_show)."""
 
 
 class BackgroundEventWatch:

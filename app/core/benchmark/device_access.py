@@ -111,7 +111,7 @@ class DeviceAccess:
         )
 
     async def rooms(self, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-        """Return the thin-provisioned storage in which writes allocate space, as `capacities_at` finds it.
+        """Return the thin-provisioned storage in which writes to a device or file allocate space; see `capacities_at`.
 
         `devno`: device number of the device, or of the filesystem of the file `path`.
         """

@@ -23,7 +23,7 @@ _LOST = {
     "removed": "was removed from its array during the run",
     "gone": "disappeared during the run",
 }
-"""Texts about a lost member, by its role at the end of the run (`MemberStats.role`)."""
+"""Texts that say how a member was lost, by its role at the end of the run (`MemberStats.role`)."""
 
 _WORKING = ("running", "live")
 """Values of device/state for a working disk (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
@@ -42,7 +42,9 @@ class DeviceHealth:
     name: str
     """Kernel name."""
     sequence: str | None
-    """Identity of the disk: `diskseq`, or else its device number. Another disk with the same name has another one.
+    """Identity of the disk: `diskseq`, or else its device number.
+
+    Another disk that gets the same name has another identity.
 
     None if there is no disk with this name.
     """

@@ -17,11 +17,11 @@ ENDURANCE = "Endurance used"
 """Label of the fact in which vendors' tools report the used endurance."""
 
 UNRATED = f"{RATED}: unknown, no drive reports it"
-"""Text if no drive reports a rated endurance and the option `endurance_tbw` of the configuration lacks its model."""
+"""Text if no drive reports a rated endurance and the option `endurance_tbw` does not list its model."""
 
 
 def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
-    """Return texts about the amount that a job writes and the endurance of its drives; () if the job does not write.
+    """Return texts about the amount that a job writes and the endurance of the drives; () if the job does not write.
 
     `runs`: earlier runs, which show the write rate. `times`: how often the job is run.
     """

@@ -10,9 +10,9 @@ from backends.host import Host
 RANDOM_SHARE = 1 / 3
 """Random part of a pause as a share of the length of a run, so that the runs do not synchronise with periodic activity.
 
-It was simulated with a sine of 10 % and runs that scatter by 1 %. Without the random part, four pairs give a false
-verdict in 14 % of experiments; with it, in 12 %. A random part as long as a run gives 11 %, but takes a third more
-time. From eight pairs on, the difference is negligible.
+This was simulated with a periodic disturbance (a sine of 10 %) and runs that scatter by 1 %. Without the random part,
+four pairs give a false verdict in 14 % of experiments; with it, in 12 %. A random part as long as a run gives 11 %, but
+takes a third more time. From eight pairs on, the difference is negligible.
 """
 
 POLL_SECONDS = 1.0

@@ -27,7 +27,7 @@ LOOPS = 2
 """Number of times that the device is filled."""
 
 WORKLOAD = "randwrite-4k"
-"""Default workload. A fresh drive improves its results more than those of other workloads."""
+"""Default workload: the one whose results a fresh drive improves most."""
 
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:

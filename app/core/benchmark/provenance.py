@@ -140,7 +140,7 @@ async def _controller_fields(host: Host, inventory: Inventory, disks: Sequence[_
 
 
 async def _slot_fields(host: Host, addresses: Sequence[str], controllers: Sequence[Controller]) -> dict[str, str]:
-    """Return the fields of the PCI slots. Without a PCI function, the driver is the one that the tool reported."""
+    """Return the fields of the PCI slots. If no PCI function is known, the driver is the one that the tool reported."""
     interrupts = [await _interrupts(host, address) for address in addresses]
     wanted = [f"{DEVICES}/{address}/{name}" for address in addresses for name in SLOT]
     wanted += [f"/proc/irq/{number}/smp_affinity_list" for numbers in interrupts for number in numbers]
@@ -201,7 +201,7 @@ async def _backing(host: Host, devices: Sequence[Array | Drive]) -> dict[str, st
 async def _queues(
     host: Host, device: str | None, disks: Sequence[_Disk], readings: Mapping[str, tuple[str, Reading]]
 ) -> dict[str, str]:
-    """Return the queue attributes of the device, without those in `readings`, and all of the disks below it."""
+    """Return the queue attributes of the device except those in `readings`, and all those of the disks below it."""
     own_name = "" if device is None else kernel_name(device)
     names = list(dict.fromkeys(filter(None, (own_name, *(disk.name for disk in disks)))))
     files = {name: await _queue_files(host, name) for name in names}

@@ -238,9 +238,9 @@ class RunPlan:
         return confirm_token(self.labels) or None
 
     def token_for(self, site: ResolvedTarget, typed: str | None) -> str | None:
-        """Return the confirmation for one target.
+        """Return the confirmation token to pass to the guard for one target.
 
-        With several targets, this is the target's own token if the user typed the token for all of them, else None.
+        With several targets, this is the target's own token if the user typed the joint token, else None.
         """
         if len(self.sites) == 1:
             return typed
@@ -272,7 +272,7 @@ class RunPlan:
         )
 
     def confirmed_with(self, first: RunPlan) -> RunPlan:
-        """Return the plan with the content listed in `first`, because the user confirmed only that content."""
+        """Return the plan with the lost content that `first` listed, because the user confirmed only that content."""
         sites = [_with_shown_content(site, before) for site, before in zip(self.sites, first.sites, strict=True)]
         return replace(self, sites=tuple(sites))
 
@@ -283,7 +283,7 @@ class RunPlan:
 
     @property
     def title(self) -> str:
-        """Return the job in one line, after the fill if there is one."""
+        """Return a title in one line: the fill, if there is one, and then the job."""
         fills = self.request.fills
         return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
 

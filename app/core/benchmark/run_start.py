@@ -71,7 +71,10 @@ def run_sections(job: Job) -> tuple[RunSection, ...]:
 
 
 def _numbers(parts: Sequence[Sequence[JobSection]]) -> dict[str, int]:
-    """Return for each section, by name, the number of the phase or group to which it belongs, from 1."""
+    """Return, by section name, the number of the section's phase or group, counted from 1.
+
+    `parts`: the phases or groups.
+    """
     return {section.name: number for number, part in enumerate(parts, 1) for section in part}
 
 

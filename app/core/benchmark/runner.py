@@ -206,7 +206,7 @@ class BenchmarkRunner:
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
         """Return the names of the locks for these targets. A file whose disk is unknown has a lock of its own.
 
-        Every process acquires locks in this order.
+        The names are in the order in which every process acquires its locks.
         """
         files = [f"file-{site.requested.where}" for site in sites if site.disk is None]
         disks = [node for site in sites for node in site.locked]
@@ -391,7 +391,7 @@ class BenchmarkRunner:
         return figures
 
     async def _lay_out(self, monitor: RunMonitor, target: JobTarget, run: _ActiveRun) -> RunResult | None:
-        """Write the scratch file in full; return the results of the run only if this failed or was stopped."""
+        """Write the scratch file in full. Return None on success, else the results of the failed or stopped run."""
         folder = run.workdir / "layout"
         folder.mkdir(mode=0o700, exist_ok=True)
         figures = await monitor.follow(self._load.layout(target, folder, run.stop))
@@ -403,7 +403,10 @@ class BenchmarkRunner:
         )
 
     async def _fill(self, monitor: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
-        """Fill the target as often as requested. If its scratch file was just written (`layout`), that is one fill."""
+        """Fill the target as often as requested.
+
+        `layout`: its scratch file was just written, which counts as one fill.
+        """
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0
         loops = ready.request.fills - layout

@@ -186,7 +186,7 @@ async def _with_leftover(path: Path, *, remove: bool) -> RefusedError | None:
 
 
 def _leads_to(folder: int, name: str, info: os.stat_result) -> bool:
-    """Return whether a name in an open folder is this file itself, not a symbolic link to it."""
+    """Return whether `name` in the open folder is the file with the status `info` itself, not a symbolic link to it."""
     try:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:

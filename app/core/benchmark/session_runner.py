@@ -259,7 +259,10 @@ class SessionBenchmarks:
         return combine_facts([await self._facts(site.locate(ready.job)) for site in ready.sites])
 
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
-        """Return the advisor for one run. It has the current condition, and reads the condition again after the run."""
+        """Return the advisor for one run.
+
+        It starts with the current state of the devices, and reads it again at the end.
+        """
         from app.core.benchmark.conditions.facts import Condition, common_policies
         from app.core.benchmark.conditions.monitor import LiveAdvisor
 

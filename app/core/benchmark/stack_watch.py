@@ -53,7 +53,10 @@ _LOOPS = "/sys/block/loop*/loop/backing_file"
 _MOUNTS = ("/proc/self/mountinfo", "/proc/1/mountinfo")
 
 _KNOWN_BEFORE = frozenset({"open", "exclusive", "closed", "unknown", "unseen"})
-"""Kinds of use that the run itself causes, by fio and its open file. Before the run the guard found no other use."""
+"""Kinds of use that the run itself causes, through fio and its open file, so they do not stop it.
+
+Before the run the guard found no other use.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

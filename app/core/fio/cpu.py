@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CpuSampler:
-    """Reads the CPU time of fio and of the host. Each `tick` returns the shares since the previous one."""
+    """Measures the CPU use of fio and of the host. Each `tick` returns the CPU use since the previous tick."""
 
     def __init__(self, pid: int) -> None:
         """`pid`: process id of fio, whose threads do the I/O; 0 if fio does not run on this machine."""
@@ -32,12 +32,12 @@ class CpuSampler:
         self._last = self._mark = self._now()
 
     def tick(self) -> CpuStats:
-        """Return the shares of CPU time since the last tick."""
+        """Return the CPU use of fio and of the host since the last tick."""
         before, self._last = self._last, self._now()
         return _shares(before, self._last)
 
     def total(self) -> CpuStats:
-        """Return the shares of CPU time from `begin` to the last tick."""
+        """Return the CPU use of fio and of the host from `begin` to the last tick."""
         return _shares(self._mark, self._last)
 
     def _now(self) -> tuple[float, float | None, float, float]:

@@ -50,7 +50,7 @@ class Counters:
     drop_ios: int = 0
     """I/Os that the engine dropped."""
     completion: Counters | None = None
-    """The same I/Os with their completion latency; None if the fields above have it, or if it was not requested."""
+    """The same I/Os with their completion latency; None if the other fields already hold it, or if not requested."""
     submission: Counters | None = None
     """The same I/Os with their submission latency; None if it is unknown or was not requested."""
 
@@ -75,7 +75,7 @@ class FioDocument:
         self._parsed: dict[tuple[int, bool], Counters] = {}
 
     def section(self, name: str) -> FioDocument:
-        """Return the document for one section of the job file alone. The two documents share parsed counters."""
+        """Return a view of this document for one section of the job file only. It shares the parsed counters."""
         document = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
         document._parsed = self._parsed
         return document
@@ -143,7 +143,10 @@ class FioDocument:
         return merge_counters(parts) if parts else None
 
     def _cached_counters(self, entry: Mapping[str, Any], split: bool) -> Counters:
-        """Return the counters of an entry, cached because an entry is read for its target and for the total."""
+        """Return the counters of a job entry.
+
+        They are cached, because each entry is read for its target and for the total.
+        """
         key = (id(entry), split)
         if key not in self._parsed:
             self._parsed[key] = _counters(entry, split)
@@ -159,7 +162,7 @@ class FioDocument:
 
 
 def merge_counters(parts: Iterable[Counters]) -> Counters:
-    """Return the counters of several jobs as one: added counts, the longest times, and pooled standard deviations."""
+    """Return the counters of several jobs merged into one: summed counts, the longest run time, pooled deviations."""
     rows = list(parts)
     if len(rows) == 1:
         return rows[0]
@@ -229,7 +232,7 @@ def _counters(entry: Mapping[str, Any], split: bool) -> Counters:
 
 
 def _block(entry: Mapping[str, Any], kind: str) -> Counters | None:
-    """Return one of fio's three latencies (total, completion, submission), or None if it was not timed."""
+    """Return the counters of one of fio's latencies; None if it was not timed. `kind`: `lat`, `clat` or `slat`."""
     for name, scale in ((f"{kind}_ns", 1), (kind, _US)):
         block = _dict(entry.get(name))
         if block and (_float(block.get("max")) > 0 or _int(block.get("N")) > 0):
@@ -270,7 +273,7 @@ def _bin(key: str) -> int | None:
 
 
 def _old_value(bucket: int) -> int:
-    """Return the midpoint, in microseconds, of a bucket number of fio 2.x."""
+    """Return the midpoint, in microseconds, of the histogram bucket that has this number in fio 2.x."""
     bucket = min(bucket, 19 * _OLD_PER_GROUP - 1)
     if bucket < 2 * _OLD_PER_GROUP:
         return bucket
@@ -306,7 +309,7 @@ def _float(value: object) -> float:
 
 
 def _int(value: object) -> int:
-    """Return a count that is 0 or more, although a race in fio can make its counters negative."""
+    """Return a count from fio's JSON; 0 for a negative one, which a race in fio can cause."""
     if isinstance(value, int) and not isinstance(value, bool):
         # No counter of fio exceeds a signed 64-bit number.
         return max(0, min(value, 1 << 63))

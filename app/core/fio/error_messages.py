@@ -145,7 +145,7 @@ _PASSING = frozenset({5, 11, 16, 35, 61, 84, 110, 121})
 """Error numbers of failures that may be temporary: device errors, busy devices, time-outs."""
 
 _PASSING_WORDS = ("fio gave up waiting for its own statistics", "fio gave up on a worker")
-"""Beginnings of reasons in `_WORDS` that may be temporary."""
+"""Beginnings of those reasons in `_WORDS` whose failures may be temporary."""
 
 _LASTING = (
     *(diagnosis.reason for _, diagnosis in _WORDS if not diagnosis.reason.startswith(_PASSING_WORDS)),
@@ -226,5 +226,5 @@ def signal_diagnosis(signal: int) -> Diagnosis:
 
 
 def quoted_first_line(lines: Iterable[str]) -> str:
-    """Return a colon and the first line of fio's output, to append to an unknown failure; "" without output."""
+    """Return a colon and the first line of fio's output, to append to an error message; "" without output."""
     return next((f": {clean(line, 200)}" for line in lines if line.strip()), "")

@@ -22,7 +22,7 @@ class ExtraOption:
     """An option that is passed on to fio."""
 
     default: str
-    """The value of a job that does not set the option, as `read` returns it; "" if fio decides."""
+    """The value that applies if a job does not set the option, in the form that `read` returns; "" if fio decides."""
     read: Callable[[str], str]
     """Returns the value as fio expects it. Raises InvalidValueError for an illegal value."""
 

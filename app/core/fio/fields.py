@@ -35,18 +35,18 @@ class JobField:
     optional: bool = False
     """Whether an empty text is legal and means None."""
     unit: str = ""
-    """Unit of a number without one; "" if the unit is obvious or always part of the text."""
+    """Unit that applies to a number written without one; "" if it is obvious or always part of the text."""
     option: str = ""
-    """fio's name of the field; "" if fio uses the same name as `key`."""
+    """Name of fio's option for the field; "" if it is the same as `key`."""
 
     @property
     def fio(self) -> str:
-        """Return fio's name of the field."""
+        """Return the name of fio's option for the field."""
         return self.option or self.key
 
     @property
     def metavar(self) -> str:
-        """Return the metavar, which names the type of the value on the command line; VALUE for types without a name."""
+        """Return the placeholder (metavar) for the field's value in help texts; VALUE for types without a name."""
         if self.is_size:
             return "SIZE"
         if self.parse is values.parse_number:
@@ -87,7 +87,7 @@ _METAVARS = {
     "buffer_pattern": "PATTERN",
     "extra": "OPTION=VALUE...",
 }
-"""The metavars of fields that are neither sizes nor numbers."""
+"""The placeholders (metavars) of fields that are neither sizes nor numbers, by key."""
 
 
 def field_text(key: str, text: str) -> str:
@@ -96,7 +96,7 @@ def field_text(key: str, text: str) -> str:
 
 
 def unit_of(key: str) -> str:
-    """Return the unit of a field's number that has none; "" if it is obvious."""
+    """Return the unit that applies to a field's number written without one; "" if it is obvious."""
     return FIELDS_BY_KEY[key].unit
 
 
@@ -401,7 +401,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("dedupe_working_set_percentage", "zero_buffers", "refill_buffers", "scramble_buffers", "buffer_pattern"),
     ),
 }
-"""Keys of all fields by the headings under which forms and help texts show them."""
+"""Keys of all fields, grouped by the heading under which forms and help texts show them."""
 
 COMMON = frozenset(("rw", "bs", "iodepth", "numjobs", "rwmixread", "runtime", "ramp", "size", "ioengine", "direct"))
 """Keys of the fields that most jobs set; a form shows other fields only if their value is not the default."""

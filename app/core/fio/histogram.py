@@ -21,11 +21,11 @@ class Histogram:
     """Number of I/Os for each latency. Immutable; do not change `counts`."""
 
     counts: Mapping[int, int] = field(default_factory=dict)
-    """Number of I/Os by bucket value in ns; never 0."""
+    """Number of I/Os by bucket value in ns. Empty buckets are left out."""
 
     @classmethod
     def merged(cls, parts: Iterable[Histogram]) -> Self:
-        """Return the sum of several histograms: exact across jobs, directions, intervals, hosts and runs."""
+        """Return the sum of several histograms. It is exact, even across directions, intervals, hosts and runs."""
         counts: dict[int, int] = {}
         for part in parts:
             for value, count in part.counts.items():
@@ -55,7 +55,10 @@ class Histogram:
         return sum(value * count for value, count in self.counts.items()) / self.total
 
     def spread(self) -> tuple[int, tuple[int, ...]]:
-        """Return the index of the lowest used bin, and the counts from it up (bins of `widgets.text_utils.ticks`)."""
+        """Return the index of the lowest bin with I/Os, and the counts of all bins from there up.
+
+        The bins are those of `widgets.text_utils.ticks`. An empty histogram gives (0, ()).
+        """
         counts: dict[int, int] = {}
         for value, count in self.counts.items():
             index = bin_of(value)
@@ -66,7 +69,7 @@ class Histogram:
         return lowest, tuple(counts.get(index, 0) for index in range(lowest, max(counts) + 1))
 
     def since(self, earlier: Histogram) -> Histogram:
-        """Return the I/Os counted after `earlier`.
+        """Return the histogram of the I/Os that were counted after the histogram `earlier` of the same run.
 
         A count of the result is never negative. (fio reads its counters while they change, so a count may fall by a
         few.) A histogram with fewer I/Os than `earlier` was reset at the end of the ramp, so all of its I/Os are new.
@@ -81,9 +84,10 @@ class Histogram:
         return Histogram(counts)
 
     def percentile(self, percent: float) -> int | None:
-        """Return the latency in ns at or below which `percent` of the I/Os are, computed as fio does; None if empty.
+        """Return the latency in ns at or below which `percent` % of the I/Os are; None for an empty histogram.
 
-        fio uses the first bucket whose running count reaches percent/100 of all, and compares without rounding.
+        As in fio, it is the first bucket at which the cumulative count reaches percent/100 of all I/Os, without
+        rounding.
         """
         return self.percentiles((percent,))[0]
 

@@ -35,7 +35,7 @@ class TargetKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobTarget:
-    """A laid out scratch file or a raw device that the guard has approved.
+    """A target of a job: a scratch file written completely, or a raw device that the guard has approved.
 
     Raises InvalidValueError for a path that fio's job file syntax would read as something else.
     """
@@ -43,7 +43,7 @@ class JobTarget:
     path: str
     """Absolute path that fio opens; `/proc/<pid>/fd/N` for a device opened exclusively, never a bare sdX."""
     name: str
-    """Name to show instead: `/dev/sdb`, `/srv/scratch.dat`."""
+    """Name to show instead of the path: `/dev/sdb`, `/srv/scratch.dat`."""
     kind: TargetKind
     """File or block device."""
     size: int
@@ -147,22 +147,22 @@ class Job:
     direct: bool = True
     """Whether I/O bypasses the page cache."""
     rate_iops: int | None = None
-    """Limit of I/Os per second and job, for reads and writes together.
+    """Maximum I/Os per second of each job, for reads and writes together; None for no limit.
 
-    If trims and writes alternate, it applies to each of the two.
+    If trims and writes alternate, the limit applies to the trims and to the writes separately.
     """
     arrival: Arrival | None = None
     """When rate-limited requests arrive; None for evenly spaced requests."""
     rate: int | None = None
-    """Limit of bytes per second and job, for reads and writes together."""
+    """Maximum bytes per second of each job, for reads and writes together; None for no limit."""
     rate_iops_read: int | None = None
-    """Limit of reads per second and job of a mixed pattern; None is no limit."""
+    """Maximum reads per second of each job with a mixed pattern; None for no limit."""
     rate_iops_write: int | None = None
-    """Limit of writes per second and job of a mixed pattern; None is no limit."""
+    """Maximum writes per second of each job with a mixed pattern; None for no limit."""
     rate_read: int | None = None
-    """Limit of bytes read per second and job of a mixed pattern; None is no limit."""
+    """Maximum bytes that each job with a mixed pattern reads per second; None for no limit."""
     rate_write: int | None = None
-    """Limit of bytes written per second and job of a mixed pattern; None is no limit."""
+    """Maximum bytes that each job with a mixed pattern writes per second; None for no limit."""
     thinktime: int | None = None
     """Length of each pause of a job, in microseconds; None for no pauses."""
     thinktime_blocks: int | None = None
@@ -182,11 +182,11 @@ class Job:
     fdatasync: int | None = None
     """Number of writes between two fdatasync calls; None for no such calls."""
     number_ios: int | None = None
-    """I/Os after which each job ends; None for no such end."""
+    """Number of I/Os after which each job ends; None for no limit."""
     io_size: int | None = None
-    """Bytes after which each job ends; None for no such end."""
+    """Number of bytes after which each job ends; None for no limit."""
     passes: int | None = None
-    """How often each job processes all of its region, or `io_size` bytes, before it ends; None for no such end."""
+    """How often each job processes all of its region, or `io_size` bytes, before it ends; None for no limit."""
     hipri: bool | None = None
     """Whether jobs poll for completions; None for interrupts."""
     cpus_allowed: str | None = None
@@ -206,7 +206,7 @@ class Job:
     dedupe_percentage: int | None = None
     """Percent of the written blocks that are copies; None for fio's default, none."""
     dedupe_mode: DedupeMode | None = None
-    """Source of the copies; None for fio's default, the previous block."""
+    """Which earlier block a duplicate copies; None for fio's default, the previous block."""
     dedupe_working_set_percentage: int | None = None
     """Size of the working set of copies, in percent of the target; None for fio's default, 5."""
     zero_buffers: bool | None = None
@@ -301,7 +301,7 @@ class Job:
         return ((self.bs, 100),)
 
     def mean_size_of(self, direction: str) -> float:
-        """Return the mean bytes of a `read` or `write`."""
+        """Return the mean size in bytes of the I/Os in `direction` (`read` or `write`)."""
         if self.bssplit is not None:
             return sum(size * percent for size, percent in self.bssplit) / 100
         if self.bsrange is not None:
@@ -309,21 +309,21 @@ class Job:
         return float(self.bs if direction == "read" or self.bs_write is None else self.bs_write)
 
     def smallest_of(self, direction: str) -> int:
-        """Return the bytes of the smallest `read` or `write`."""
+        """Return the size in bytes of the smallest I/O in `direction` (`read` or `write`)."""
         if self.bssplit is None and self.bsrange is None:
             return int(self.mean_size_of(direction))
         return self.block_sizes[0]
 
     @property
     def whole_rate_iops(self) -> int | None:
-        """Return the limit of I/Os per second and job; None if not all I/Os are limited by their number."""
+        """Return the maximum I/Os per second of each job; None if some of its I/Os have no limit of this kind."""
         if self.rate_iops_read is not None and self.rate_iops_write is not None:
             return self.rate_iops_read + self.rate_iops_write
         return self.rate_iops
 
     @property
     def whole_rate(self) -> int | None:
-        """Return the limit of bytes per second and job; None if not all I/Os are limited by bytes."""
+        """Return the maximum bytes per second of each job; None if some of its I/Os have no limit of this kind."""
         if self.rate_read is not None and self.rate_write is not None:
             return self.rate_read + self.rate_write
         return self.rate
@@ -356,7 +356,7 @@ class Job:
 
     @property
     def reach(self) -> int | None:
-        """Return the end of the used region in bytes of the target; None if it depends on the target's size."""
+        """Return the byte of the target at which the used region ends; None if it depends on the target's size."""
         if self.size is None or self.offset_percent is not None:
             return None
         return (self.offset or 0) + self.size
@@ -368,13 +368,13 @@ class Job:
 
     @property
     def required_alignment(self) -> int:
-        """Return the largest logical block size in bytes that suits all sections with direct I/O; 1 without any."""
+        """Return the largest logical block size in bytes that suits all sections with direct I/O; 1 if none has."""
         direct = (part for part in self.parts if part.direct)
         return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
     @property
     def queue(self) -> int:
-        """Return the I/Os in flight of all jobs together."""
+        """Return the number of I/Os that all jobs together keep in flight."""
         return self.numjobs * (self.iodepth if self.keeps_a_queue else 1)
 
     @property
@@ -402,7 +402,7 @@ class Job:
         return " · ".join(parts)
 
     def _described_fields(self) -> Iterator[tuple[JobField, str, object]]:
-        """Yield each field whose value differs from most jobs, with the text that describes it, and the value."""
+        """Yield the fields that `describe` mentions: each field, the text that describes it, and its value."""
         for key, text in _WORDS.items():
             if (value := getattr(self, key)) not in (None, Engine.LIBAIO):
                 yield FIELDS_BY_KEY[key], _ONCE.get(key, text) if value == _FEWEST.get(key) else text, value
@@ -413,16 +413,16 @@ class Job:
         return {field.key: "" if values[field.key] is None else field.format(values[field.key]) for field in FIELDS}
 
     def with_fields(self, texts: Mapping[str, str]) -> Job:
-        """Return the job with the given fields set, as `from_fields` does."""
+        """Return a copy of the job with the fields in `texts` set; see `from_fields` for the rules and errors."""
         return Job.from_fields(texts, self)
 
     @classmethod
     def from_fields(cls, texts: Mapping[str, str], base: Job | None = None) -> Job:
         """Return the job that the texts of a form or command line describe; `base` has the values of missing fields.
 
-        Unless the texts set a ramp, a run time no longer than the ramp shortens it, and an end by amount removes it. If
-        the base has several sections, each section is changed. Raises InvalidJobError with a sentence for each invalid
-        field.
+        Unless the texts set a ramp, it is shortened if the run time is no longer than the ramp, and removed if the job
+        ends by amount. If the base has several sections, each section is changed. Raises InvalidJobError with a
+        sentence for each invalid field.
         """
         if base is not None and base.sections:
             return base.with_fields(texts)
@@ -495,11 +495,11 @@ _WORDS = {
     "offset_increment": "jobs {} apart",
     "extra": "{}",
 }
-"""Text that describes a field that is set; {} is its value."""
+"""Text that describes a field if it is set, by the key of the field; {} is its value."""
 
 _FEWEST = {"passes": 1, "offset_increment": 0}
 _ONCE = {"passes": "ends after its region", "offset_increment": "all jobs in one place"}
-"""Text that describes a field with its smallest value."""
+"""Text that describes a field if it has its smallest value, by the key of the field."""
 
 
 _GIVES_WAY: Mapping[str, tuple[str, ...]] = {

@@ -183,7 +183,10 @@ def parse_arrival(text: str) -> Arrival | None:
 
 
 def one_of(kind: type[StrEnum], description: str) -> Callable[[str], object]:
-    """Return a parser for a fixed set of words; the parser raises InvalidValueError for any other word."""
+    """Return a parser that accepts only the words of `kind`, and raises InvalidValueError for any other word.
+
+    `description`: what the word should be, for the error message.
+    """
 
     def parse(text: str) -> object:
         word = text.strip().lower()

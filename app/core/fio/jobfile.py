@@ -93,7 +93,7 @@ class _Section:
 
 
 def import_jobfile(content: str | bytes, table: OptionTable = SHIPPED) -> Imported:
-    """Return the jobs of a `.fio` file; `table` has the options of the fio that will run them.
+    """Return the jobs of a `.fio` file; `table`: the options of the fio that will run them.
 
     Raises only InvalidValueError, which names each refused line with its reason.
     """
@@ -152,7 +152,11 @@ def _require_text(text: str) -> None:
 def _sections(
     text: str, problems: list[str]
 ) -> tuple[dict[tuple[str, int], dict[str, tuple[str, int]]], list[_Section]]:
-    """Return the global options above each section, and the sections in order. Options: key -> (value, line)."""
+    """Return the global options that apply to each section, and the sections in order.
+
+    Each mapping of options has (value, line number) by option name. Adds a sentence to `problems` for each refused
+    line.
+    """
     shared: dict[str, tuple[str, int]] = {}
     above: dict[tuple[str, int], dict[str, tuple[str, int]]] = {}
     sections: list[_Section] = []
@@ -208,7 +212,7 @@ _BY_DIRECTION = ("bs", "rate", "rate_iops")
 
 
 def _fill_blanks(key: str, value: str, earlier: tuple[str, int] | None) -> str:
-    """Return the value, with empty parts taken from the earlier line, because fio leaves those parts unchanged."""
+    """Return the value with its empty parts filled in from the option's `earlier` line, as fio does."""
     if earlier is None or key not in _BY_DIRECTION or "," not in value:
         return value
     try:

@@ -92,7 +92,7 @@ HARMLESS: Mapping[str, str] = {
     "offset_align": "0",
     "zonesize": "0",
 }
-"""Options that are refused unless they have fio's default value."""
+"""Options that are refused unless they have fio's default value, each with that default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +100,7 @@ class Replaced:
     """An option that raidbench replaces with its own mechanism."""
 
     default: str = ""
-    """fio's default value, which needs no note; "" if every value needs one."""
+    """fio's default value, for which the import needs no note; "" if every value needs one."""
     why: str
     """What raidbench does instead, as the end of a sentence."""
 
@@ -332,7 +332,7 @@ _NONE_IF_ZERO = frozenset(
 
 
 def _seconds(field: JobField, value: str, draft: SectionDraft) -> str:
-    """Return whole seconds, with a note if fio would use a fraction of a second."""
+    """Return a time rounded up to whole seconds; add a note to `draft` if it had a fraction of a second."""
     microseconds = read_microseconds(value, bare="s")
     seconds = -(-microseconds // SECOND)
     if microseconds % SECOND:
@@ -430,9 +430,9 @@ def _block_size(value: str, draft: SectionDraft) -> None:
 
 
 def _of_one_side(value: str, draft: SectionDraft) -> str:
-    """Return the part for the job's direction.
+    """Return the part of `value` that applies to the direction of the section.
 
-    Raises InvalidValueError if it is missing, or if reads and writes of a mixed job have different parts.
+    Raises InvalidValueError if that part is missing, or if reads and writes of a mixed job have different parts.
     """
     parts = split_by_direction(value)
     if draft.mixed and parts[0] != parts[1]:
@@ -474,7 +474,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:
-    """Return a parser for a rate limit. fio applies a single value to reads and to writes, whatever their mix is."""
+    """Return a parser for the rate limit `key`. fio applies a single value to the reads and again to the writes."""
 
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):
@@ -516,7 +516,10 @@ _SPECIAL: Mapping[str, Callable[[str, SectionDraft], None]] = {
 
 
 def complete_draft(draft: SectionDraft) -> bool:
-    """Fill in fio's defaults; return whether the file sets a run time. Raises InvalidValueError for a conflict."""
+    """Fill in fio's defaults; return whether the job file sets a run time.
+
+    Raises InvalidValueError if options conflict.
+    """
     texts = draft.texts
     # fio's defaults where they differ from those of raidbench.
     for key, default in (("direct", "no"), ("ioengine", "psync"), ("rw", "read"), ("norandommap", "no")):
@@ -554,7 +557,7 @@ def _leave_out_idle(draft: SectionDraft) -> None:
 
 
 def _complete_end(draft: SectionDraft) -> None:
-    """Set the end of the job: by time, or without time_based by the amount at which fio ends it."""
+    """Set when the job ends: after its run time, or without time_based after the amount of I/O at which fio ends it."""
     texts = draft.texts
     texts.setdefault("ramp", "0")
     limit = texts.setdefault("runtime", "0")
@@ -572,7 +575,10 @@ def _complete_end(draft: SectionDraft) -> None:
 
 
 def _complete_place(draft: SectionDraft) -> None:
-    """Set the region. fio gives each job a region of this size, but raidbench divides one region among the jobs."""
+    """Set the region of the target that is used.
+
+    fio gives each job a region of this size, but raidbench divides one region among the jobs.
+    """
     texts = draft.texts
     if draft.names_all and "passes" in texts and {"offset", "offset_percent"} & texts.keys():
         raise InvalidJobError({"size": "all of the target does not fit behind an offset: leave the size out"})
@@ -594,7 +600,7 @@ def _complete_place(draft: SectionDraft) -> None:
 
 
 def _complete_file(draft: SectionDraft, file_size: int) -> None:
-    """Use fio's file size as the region, and a smaller `size` as the amount. An offset raises InvalidValueError."""
+    """Use `file_size` as the region, and a smaller `size` as the amount. Raises InvalidValueError for an offset."""
     texts = draft.texts
     if {"offset", "offset_percent", "size_percent"} & texts.keys():
         raise InvalidJobError(
@@ -634,7 +640,7 @@ def _complete_rates(draft: SectionDraft) -> None:
 
 
 def _blocks(texts: Mapping[str, str]) -> tuple[int, float]:
-    """Return the smallest and the mean block size of a mix or a range; equal for a single size."""
+    """Return the smallest and the mean block size in bytes. They are equal if the job has a single block size."""
     if split := texts.get("bssplit"):
         parts = [
             (read_size(size), int(percent)) for size, _, percent in (part.partition("/") for part in split.split(":"))

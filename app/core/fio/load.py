@@ -83,7 +83,7 @@ class _FioStart:
     seconds: int | None
     """Seconds of ramp and run time passed to fio; None for a job that ends by amount."""
     interval_ms: int
-    """Milliseconds between two documents."""
+    """Milliseconds between two of fio's JSON documents."""
     cap_s: int | None = None
     """Maximum seconds to wait for the steady state; None for no wait."""
 
@@ -112,7 +112,10 @@ class FioLoad:
     """Runs fio on a host."""
 
     def __init__(self, host: Host, *, interval_ms: int = 250, patience: Timeouts | None = None) -> None:
-        """`interval_ms`: milliseconds between two documents, 100 or more. 250 costs less than 1 % of the IOPS."""
+        """`interval_ms`: milliseconds between two reports of fio, at least 100.
+
+        With 250, less than 1 % of the IOPS is lost.
+        """
         self._host = host
         self._interval_ms = interval_ms
         self._patience = patience or Timeouts()
@@ -203,7 +206,7 @@ class FioLoad:
     def _writing_start(
         self, phase: Phase, target: JobTarget, workdir: Path, rendered: Callable[..., JobRendering], **how: object
     ) -> _FioStart:
-        """Return the parameters for a fio that writes all of a target. Its files are named after the phase."""
+        """Return the parameters for a start of fio that writes the whole target. Its files are named after `phase`."""
         workdir, name = workdir.resolve(), _NAMES[phase]
         jobfile, fio = str(workdir / f"{name}.fio"), find_fio(self._host)
         return _FioStart(
@@ -317,7 +320,7 @@ def _direct_refused(figures: RunResult) -> bool:
 
 
 def _require_all_written(figures: RunResult, target: JobTarget, wanted: int) -> RunResult:
-    """Return the result, changed to failed if less than `wanted` was written."""
+    """Return the result, changed to failed if fewer than `wanted` bytes were written."""
     written = figures.write.total_bytes if figures.write else 0
     if figures.status is not RunStatus.OK or written >= wanted:
         return figures

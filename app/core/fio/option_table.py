@@ -55,7 +55,7 @@ class OptionTable:
     version: str
     """Name of that version in a sentence: `fio-3.33`."""
     names: frozenset[str]
-    """All names and aliases."""
+    """All names and aliases of the options."""
     installed: bool = False
     """Whether an installed fio listed these names."""
 
@@ -65,7 +65,7 @@ class OptionTable:
 
 
 SHIPPED = OptionTable(version="fio up to 3.42", names=frozenset(_NAMES.split()))
-"""All options of fio 3."""
+"""The options of all versions of fio 3 up to 3.42."""
 
 
 def listed_names(helps: Iterable[str]) -> frozenset[str]:

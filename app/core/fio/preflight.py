@@ -49,7 +49,7 @@ class Preflight:
     refused: Mapping[Engine, Diagnosis] = field(default_factory=dict)
     """Engines that failed a test run, each with the reason and the engine to use instead."""
     tried: frozenset[Engine] = frozenset()
-    """Engines of which raidbench made a test run."""
+    """Engines that raidbench tried in a test run."""
 
     def substitute(self, job: Job) -> tuple[Job, tuple[str, ...]]:
         """Return the job with an engine that works here, and a sentence if the engine was replaced.
@@ -182,7 +182,10 @@ async def _version(host: Host, path: str) -> str:
 
 
 async def _require_dsync(host: Host, ready: Preflight) -> None:
-    """Raise ToolMissingError if fio's help lists only O_SYNC. Older versions list no values and are accepted."""
+    """Raise ToolMissingError if fio's help lists only O_SYNC for synchronous writes, not O_DSYNC.
+
+    Older versions list no values and are accepted.
+    """
     answer = await host.run(Command(argv=(ready.path, "--cmdhelp=sync"), timeout=20))
     if "sync" in answer.stdout and "dsync" not in answer.stdout:
         raise ToolMissingError(
@@ -192,7 +195,7 @@ async def _require_dsync(host: Host, ready: Preflight) -> None:
 
 
 async def _try(host: Host, path: str, engine: Engine) -> Diagnosis | None:
-    """Read 64 KiB of a file that fio creates in the command's private folder; return the failure, or None."""
+    """Try an engine: read 64 KiB of a file that fio creates in a private folder. Return the failure, or None."""
     options = (
         f"--output-format=json --eta=never --thread --name=probe --filename=probe --ioengine={engine}"
         " --rw=read --bs=4k --size=64k --iodepth=4"

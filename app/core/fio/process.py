@@ -32,7 +32,9 @@ class Timeouts:
     """
 
     before_signal: float = 0.5
-    """Time to wait for the first output before a signal. A fio without its signal handler would die without a summary.
+    """Time to wait for fio's first output before a signal is sent.
+
+    Until fio has installed its signal handler, a signal would kill it without a summary.
     """
     remark: float = 10.0
     """Time after the interrupt, until a message says what the run is waiting for."""
@@ -53,8 +55,8 @@ class Timeouts:
 class FioProcess:
     """Reads fio's output and puts events into `queue`, without ever waiting for the consumer.
 
-    The queue has no limit: it gets four small values a second. A reader that waits would fill the pipe, and a full pipe
-    stops fio. None in the queue means the end.
+    The queue has no limit: it gets four small values a second. If this reader ever waited, the pipe would fill up, and
+    a full pipe stops fio. A None in the queue marks the end.
     """
 
     def __init__(
@@ -68,7 +70,10 @@ class FioProcess:
         patience: Timeouts,
         local: bool,
     ) -> None:
-        """`planned_s`: ramp and run time; None for an end by amount. `local`: whether fio's CPU time is readable."""
+        """`planned_s`: seconds of ramp and run time; None for an end by amount.
+
+        `local`: whether fio's CPU time is readable.
+        """
         self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
         self._process = process
         self._course = course
@@ -109,7 +114,7 @@ class FioProcess:
             raise error
 
     async def result(self, job: Job | None, targets: Sequence[JobTarget]) -> RunResult:
-        """Return the result of the run; call it only after the end."""
+        """Return the result of the run; call it only after fio has ended."""
         try:
             async with asyncio.timeout(self._patience.terminate):
                 returncode = await self._process.wait()
@@ -271,7 +276,11 @@ def open_raw(path: Path) -> BinaryIO:
 
 
 async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say: Callable[[str], None]) -> None:
-    """Interrupt fio and wait for `over`: fio prints its summary once outstanding I/O has completed."""
+    """Interrupt fio and wait for `over`; if that takes too long, terminate fio, and finally kill it.
+
+    On an interrupt, fio prints its summary once outstanding I/O has completed. `say` receives a message before each
+    further step.
+    """
     # On SIGINT fio prints a complete summary.
     process.interrupt()
     if await _wait(over, patience.remark):
@@ -288,7 +297,7 @@ async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say
 
 
 async def _wait(event: asyncio.Event, seconds: float) -> bool:
-    """Return whether the event is set within this time."""
+    """Wait for the event for at most `seconds`; return whether it was set."""
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -200,7 +200,7 @@ def start_of(job: Job, target: JobTarget) -> int:
 
 
 def usable_size(job: Job, target: JobTarget) -> int:
-    """Return the bytes of the target that the job uses from `start_of`; with several sections up to the highest end."""
+    """Return the size in bytes of the region that the job uses, from `start_of` to the highest end of any section."""
     if job.sections:
         return max(start_of(part, target) + usable_size(part, target) for part in job.parts) - start_of(job, target)
     rest = max(0, target.size - start_of(job, target))
@@ -327,7 +327,7 @@ def _rate_options(job: Job) -> list[tuple[str, object]]:
 
 
 def _rates_of_sides(job: Job, kind: str) -> tuple[int | None, int | None]:
-    """Return the rates of reads and of writes, None for no limit."""
+    """Return the rate limits of reads and of writes; None for no limit. `kind`: `rate` or `rate_iops`."""
     limit: int | None = getattr(job, kind)
     if limit is None:
         return getattr(job, f"{kind}_read"), getattr(job, f"{kind}_write")
@@ -345,7 +345,7 @@ def _region_options(job: Job, target: JobTarget) -> list[tuple[str, object]]:
 
 
 def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
-    """Return the start of the first job, the distance between jobs, and the bytes of each job."""
+    """Return fio's options for the start of the first job, the distance between jobs, and the size of each job."""
     total = usable_size(job, target)
     first = start_of(job, target)
     start = [("offset", first)] if first else []

@@ -149,14 +149,17 @@ _CHUNK = 1 << 20
 def read_samples(raw: Path, course: RunPhases) -> tuple[Sample, ...]:
     """Return all intervals in the file `fio.out` of a run folder, as they were shown live.
 
-    `course`: the phases as at the start of the run. Returns an empty tuple if the file cannot be read.
+    `course`: a new phase tracker, set up as at the start of the run. Returns an empty tuple if the file cannot be read.
     """
     taken = (course.add_document(FioDocument(data))[0] for data in read_documents(raw))
     return tuple(sample for sample in taken if sample is not None)
 
 
 def read_documents(raw: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the file's documents; nothing if the file is unreadable. All documents of an hour would take gigabytes."""
+    """Yield fio's documents in a file one at a time, because those of an hour would take gigabytes of memory.
+
+    Yields nothing if the file cannot be read.
+    """
     parser = StreamParser()
     try:
         with open_input(raw) as file:

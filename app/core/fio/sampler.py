@@ -53,7 +53,7 @@ def counters_since(now: Counters, before: Counters | None) -> Counters:
 
 
 def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation of the I/Os between two documents, from the sums that both imply."""
+    """Return mean and standard deviation of the `count` latencies between two documents, from their sums."""
     if count <= 0 or now.mean_ns is None:
         return None, None
     mean = (now.mean_ns * now.completed - (before.mean_ns or 0.0) * before.completed) / count
@@ -106,12 +106,12 @@ class _Snapshot:
 
 @dataclass(slots=True)
 class LatencyWindow:
-    """Histograms of the last seconds of one direction. Slow devices need several intervals for a percentile."""
+    """Latency histograms of one direction over the last seconds. A percentile may need several intervals."""
 
     intervals: deque[tuple[float, Histogram]] = field(default_factory=deque)
 
     def add(self, seconds: float, part: Histogram) -> None:
-        """Add an interval."""
+        """Add the histogram `part` of an interval that lasted `seconds`."""
         self.intervals.append((seconds, part))
         held = sum(length for length, _ in self.intervals)
         while len(self.intervals) > 1 and held - self.intervals[0][0] >= _WINDOW_S:
@@ -123,7 +123,7 @@ class LatencyWindow:
         return self.intervals[-1][1].bins
 
     def percentile(self, percent: float) -> int | None:
-        """Return the percentile of the fewest latest intervals with enough I/Os; None if even 5 s have too few."""
+        """Return the percentile over the fewest latest intervals with enough I/Os; None if even 5 s have too few."""
         parts: list[Histogram] = []
         count = 0
         for _, part in reversed(self.intervals):
@@ -179,13 +179,17 @@ class Sampler:
         self._clear_windows()
 
     def _clear_windows(self) -> None:
-        """Restart the percentiles."""
+        """Empty the latency windows, so that percentiles no longer include earlier intervals."""
         for windows in (self._windows, *self._row_windows):
             for window in windows.values():
                 window.intervals.clear()
 
     def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
-        """Return the interval that this document ends; None for the first, a reset, a repetition or a short time."""
+        """Return the interval that this document ends, or None if it ends no interval.
+
+        That is so for the first document, after a reset of the counters, for a repeated document, and if too little
+        time has passed.
+        """
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
             return None
@@ -270,7 +274,7 @@ class Sampler:
 
 
 def _by_direction(parts: Mapping[str, _Part]) -> dict[str, _Part]:
-    """Return the parts by direction. Those of unified_rw_reporting have no direction and count as reads."""
+    """Return the parts by direction. With unified_rw_reporting fio reports no direction: all I/O counts as reads."""
     return {"read" if name == "mixed" else name: part for name, part in parts.items()}
 
 

@@ -76,7 +76,7 @@ class SectionSampler:
         )
 
     def _sum(self, name: str, running: Sequence[tuple[_SectionRow, Sample]], seconds: float) -> DirectionSample | None:
-        """Return one direction of all running sections, or None if none of them has it."""
+        """Return the sum of all running sections for direction `name`; None if none of them has this direction."""
         parts = [(part, sample.seconds) for _, sample in running if (part := sample.side(name)) is not None]
         if not parts:
             return None

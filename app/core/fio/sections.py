@@ -60,7 +60,7 @@ class SectionedJob(Job):
 
     @property
     def reach(self) -> int | None:
-        """Return the highest end of a section in bytes of the target; None if it depends on the target's size."""
+        """Return the byte of the target at which the highest region ends; None if it depends on the target's size."""
         ends = [job.reach for job in self.parts]
         return None if None in ends else max(end for end in ends if end is not None)
 
@@ -90,7 +90,7 @@ class SectionedJob(Job):
 
     @property
     def queue(self) -> int:
-        """Return the most I/Os in flight at the same time."""
+        """Return the maximum number of I/Os in flight at the same time."""
         return max(sum(section.job.queue for section in phase) for phase in phases(self.sections))
 
     def describe(self) -> str:
@@ -121,7 +121,9 @@ _OF_THE_WHOLE = ("rw", "runtime", "ramp", "size")
 
 
 def join_sections(sections: Sequence[JobSection]) -> Job:
-    """Return the job of these sections; for a single section its own job. Repeated names get a number.
+    """Return one job that combines these sections; for a single section, return its own job.
+
+    Repeated names get a number.
 
     Raises InvalidValueError for no section or too many.
     """

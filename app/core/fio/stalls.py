@@ -10,7 +10,7 @@ from app.core.session.results import Phase, Sample
 from backends.values import dataclass
 
 _ENOUGH: Final = 10
-"""If a stretch without I/O should have had this many I/Os or more, their absence is no coincidence."""
+"""A stretch without I/O is no coincidence if this many I/Os or more were expected in it."""
 
 STILL_S: Final = 1.0
 """Seconds without a completed I/O after which a stall is reported. A working disk never takes that long."""

@@ -85,7 +85,10 @@ def summarize(
     targets: Sequence[JobTarget] = (),
     cpu: CpuStats | None = None,
 ) -> RunResult:
-    """Return metrics and status of a run. Without `job` (for a layout or a result file), do not compare with a plan."""
+    """Return metrics and status of a run.
+
+    Without `job` (for a layout or a result file), nothing is compared with a plan.
+    """
     parts = _parts(outcome, job, targets)
     sections = () if job is None else job.sections
     lines = [*outcome.noise, *outcome.stderr.splitlines()]
@@ -153,7 +156,7 @@ def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, f
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    """The part of a run that one section of fio's job file has: a target, or a section of the job."""
+    """The part of a run that belongs to one section of fio's job file: one target, or one section of the job."""
 
     name: str
     outcome: FioResult
@@ -179,10 +182,13 @@ def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) ->
 def _verdict_on_each(
     parts: Sequence[_Part], status: RunStatus, diagnosis: Diagnosis, lines: Sequence[str]
 ) -> tuple[RunStatus, Diagnosis]:
-    """Return the verdict on the run, changed to that of the first target or section that failed, after its name."""
+    """Return the verdict of the first target or section that failed, with its name in front.
+
+    If none failed, return the given verdict on the whole run.
+    """
     for part in parts:
         document = part.outcome.document
-        assert document is not None  # the whole run has a document
+        assert document is not None  # the result of the whole run always has one
         if status is RunStatus.OK:
             seconds = _seconds(_measured_counters(part.outcome, part.job))
             part_status, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
@@ -245,7 +251,7 @@ def _target_stats(target: str, run: Mapping[str, Counters], part: Mapping[str, C
 
 
 def direction_figures(part: Counters) -> DirectionStats:
-    """Return the metrics of one direction of the last document."""
+    """Return the metrics of one direction, computed from its counters."""
     seconds = part.runtime_ms / 1000
     done = part.completed or part.total_ios
     return DirectionStats(
@@ -385,7 +391,10 @@ def _is_complete(
 
 
 def _ended_by_itself(outcome: FioResult, seconds: float, job: Job, *, interrupted: bool) -> bool:
-    """Return whether fio ended normally after an amount that no document shows: it includes a ramp or uneven passes."""
+    """Return whether fio ended normally after its amount of I/O, in cases where no document can prove that.
+
+    The amount cannot be checked if it includes a ramp or uneven passes.
+    """
     unseen = job.ramp > 0 or (job.passes is not None and _is_uneven(job))
     return job.ends_by_amount and unseen and seconds > 0 and not interrupted and outcome.returncode == 0
 
@@ -405,7 +414,7 @@ def _is_uneven(job: Job) -> bool:
 
 
 def _amount_done(document: FioDocument, job: Job, targets: Sequence[JobTarget]) -> bool:
-    """Return whether the job has done its amount. Each thread may omit a last partial block."""
+    """Return whether the job has completed its amount of I/O. A thread may omit a last partial block."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     if job.number_ios is not None and sum(part.completed for part in parts) >= job.number_ios * job.numjobs:
         return True
@@ -428,7 +437,7 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
 
 
 def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return the failure if I/Os failed and fio ignored the errors. It counts failed I/Os as if they had completed."""
+    """Return the failure if I/Os failed and fio ignored the errors; fio counts failed I/Os as completed."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     # With latency switched off no I/O is timed, so none can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
@@ -445,7 +454,7 @@ def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | Non
 
 
 def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return the failure if I/Os moved no data. Reads beyond the end of a file return at once, but fio counts them."""
+    """Return a failure if I/Os moved no data. fio counts reads beyond the end of a file as completed."""
     parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
     done = sum(part.completed for part in parts.values())
     moved = sum(part.io_bytes for part in parts.values())

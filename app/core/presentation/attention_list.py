@@ -38,9 +38,9 @@ class AttentionItem:
 
 
 def attention_items(inventory: Inventory) -> tuple[AttentionItem, ...]:
-    """Return faulty arrays and drives, controllers whose battery failed or is missing, and devices that were not read.
+    """Return an item for each faulty array or drive, failed or missing battery, and device that was not read.
 
-    A member is left out if its array is listed. A problem of a device is left out if a fault of the device is listed.
+    A member is left out if its array is listed. A reading problem is left out if a fault of the same device is listed.
     """
     twins = inventory.twins
     arrays = {array.target: array for array in inventory.arrays}

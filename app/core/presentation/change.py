@@ -29,7 +29,7 @@ NOT_UNDOABLE = "cannot be undone"
 
 
 def change_value_text(change: Change, text: str | None) -> str:
-    """Return a value of a change as text: its label if it has one, else the value with its unit."""
+    """Return `text`, a value of the changed setting, for display: its label if it has one, else with its unit."""
     return NOT_REPORTED if text is None else change.words.get(text) or text_in_unit(text, change.unit)
 
 
@@ -60,7 +60,7 @@ def change_clause(change: Change, names: Mapping[Target, str]) -> str:
 
 
 def end_value_text(record: ChangeRecord) -> str:
-    """Return the value that was read at the end of a change; if the change has no end, the requested value."""
+    """Return the value that was read after a change; if the change has not ended, the requested value."""
     return new_text(record.change) if record.end is None else change_value_text(record.change, record.end.now)
 
 
@@ -136,7 +136,10 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return sentences about the dependents of the targets, as planned; targets with the same dependents share one."""
+    """Return sentences about what depends on the targets of planned changes.
+
+    Targets with equal dependents share one.
+    """
     targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
         if change.above and str(change.target) not in targets_by_dependents.setdefault(change.above, []):
@@ -149,7 +152,10 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_text(dependents: Sequence[str]) -> str:
-    """Return dependents as text: `vg0/db, vg0/mail, mounted on /srv`. If there are many, only some and a number."""
+    """Return dependents as text: `vg0/db, vg0/mail, mounted on /srv`.
+
+    If there are many, the text names some and counts the rest.
+    """
     return units.first_of(dependents, _MOST_DEPENDENTS)
 
 
@@ -161,7 +167,7 @@ def undoable_table(records: Iterable[ChangeRecord]) -> Table:
 
 
 def _wanted_value_text(record: ChangeRecord) -> str:
-    """Return the value in force; if the controller may apply the change later, the requested value."""
+    """Return the value that a change put in force; if the controller may apply it later, the requested value."""
     return new_text(record.change) if record.may_apply_late else end_value_text(record)
 
 
@@ -250,7 +256,10 @@ def end_text(change: Change, ended: ChangeEnded) -> str:
 
 
 def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
-    """Return a sentence for each other setting that also changed. `cause`: key of the setting that the user changed."""
+    """Return a sentence for each setting that a change altered as a side effect.
+
+    `cause`: key of the changed setting.
+    """
     return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
@@ -265,7 +274,7 @@ def _moved_text(setting: MovedSetting, cause: str) -> str:
 
 
 def kept_setting_text(change: Change, ended: ChangeEnded) -> str:
-    """Return the label of a setting whose trial was confirmed, with its value if that is not the one on trial."""
+    """Return the label of a setting whose trial was confirmed; with its value if that differs from the trial value."""
     return f"{change.label} is now {end_text(change, ended)}" if ended.message else change.label
 
 

@@ -116,7 +116,10 @@ def experiment_lines(record: ExperimentRecord, comparison: Comparison | None) ->
 
 
 def shown_lines(record: ExperimentRecord, comparison: Comparison) -> Iterator[str]:
-    """Yield the result of an experiment; for the same value on both sides, the effect that pairs can show."""
+    """Yield sentences with the result of an experiment.
+
+    If both sides have the same value, the sentences say which effects such pairs can show.
+    """
     if record.start.is_null:
         yield from null_texts(comparison)
     else:
@@ -161,7 +164,7 @@ class AbProgress:
     planned: int
     """Maximum number of runs."""
     left: float | None
-    """Remaining time in seconds up to the last interim analysis, the latest end; None before the first run."""
+    """Remaining time in seconds if the experiment lasts until its last interim analysis; None before the first run."""
 
     @property
     def left_text(self) -> str:

@@ -232,7 +232,7 @@ def _one_setting(comparison: Comparison) -> bool:
 
 
 def _reason_clause(judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """Return the reason for a verdict; "" for two single runs, because a caveat gives the reason."""
+    """Return the reason for a verdict as a clause; "" for two single runs, because a caveat gives the reason."""
     alone = judgement.reason is Reason.NO_REPEATS and len(sides.a) == len(sides.b) == 1
     return "" if alone else reason_text(judgement)
 
@@ -311,8 +311,8 @@ def experiment_end_text(event: ExperimentEnded) -> str:
 def interim_text(session: Session, experiment_id: str) -> str:
     """Return the headline metric of a running experiment with its interval, but never with a verdict.
 
-    After an interim analysis without a verdict, the text says so. Return "" before the first interval, and if a verdict
-    is due.
+    After an interim analysis that gave no verdict, the text says so. Return "" before the first interval, and if a
+    verdict is due.
     """
     sides = pairs_of(session, experiment_id)
     if not sides.a:

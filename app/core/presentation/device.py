@@ -87,7 +87,10 @@ def capacity_text(device: Device) -> str:
 
 
 def state_cell(branch: DeviceTreeNode) -> Cell:
-    """Return the state of a device: for an array with its task, for a member its role, for a controller its battery."""
+    """Return the state of a device as a cell.
+
+    For a rebuilding array it is the running task, for a member its role, for a controller the state of its battery.
+    """
     device = branch.device
     match device:
         case Controller():
@@ -102,7 +105,10 @@ def state_cell(branch: DeviceTreeNode) -> Cell:
 
 
 def _with_fault(cell: Cell, fault: HealthFault | None) -> Cell:
-    """Return a drive's state after its worst fault, `predicts failure, spare`; only the fault if the drive works."""
+    """Return a drive's worst fault and then its state: `predicts failure, spare`.
+
+    Return the fault alone if the state is normal, and the state alone if the drive has failed or has no fault.
+    """
     if fault is None or cell.mark is StatusSymbol.FAILED:
         return cell
     text = fault.value if cell.mark is StatusSymbol.WELL or cell.text == fault.value else f"{fault.value}, {cell.text}"
@@ -380,7 +386,7 @@ def informative_settings(values: Mapping[str, str], *, named: bool) -> tuple[str
 
 
 def _short_value(key: str, value: str) -> str:
-    """Return a value in its shortest form; for several targets, all values."""
+    """Return a setting's value in its shortest form. If it joins the values of several targets, each is shortened."""
     return ", ".join(_short_part(key, part) for part in value.split(", "))
 
 

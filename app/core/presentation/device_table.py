@@ -64,7 +64,7 @@ USUAL = KEYS[: KEYS.index("address")]
 """Keys of the columns that screens show by default."""
 
 OTHERS = "/others"
-"""Suffix for the key of the row that summarises the other members of an array, which are healthy."""
+"""Suffix of a row's key, for the row that summarises the healthy members of an array that have no row of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,10 @@ def keys_by_name(inventory: Inventory, keys: Collection[str], text: str) -> froz
 
 
 def _search_text(inventory: Inventory, device: Device, tuned: Mapping[Target, TuningCells]) -> str:
-    """Return all that is known about a device, its other view and its settings as one text, without its members."""
+    """Return one searchable text with all facts about a device, its other view and its settings.
+
+    The device's members are not included.
+    """
     twin = inventory.twin(device)
     views: tuple[Device, ...] = (device,) if twin is None else (device, twin)
     facts_text = (
@@ -174,7 +177,7 @@ class _Listing:
     ) -> Iterator[Row]:
         """Yield the rows of a device and its children.
 
-        `wanted`: whether its parent matches the filter; then the children are shown too.
+        `wanted`: whether the parent of the device matches the filter; if so, the device and its children are shown too.
         """
         key, names = str(branch.device.target), self._listing.matching
         wanted = wanted or names is None or key in names
@@ -274,7 +277,7 @@ def _needs_attention(branch: DeviceTreeNode) -> bool:
 def members_text(array: Array, array_members: Collection[Array | Drive]) -> str:
     """Return models and states of an array's members: `3 x CTFDDAC256MAG-1G1, all online`.
 
-    A member counts even if it also belongs to another array. Return "" if the members are unknown.
+    Members that also belong to another array are included. Return "" if the members are unknown.
     """
     if not array_members:
         return ""

@@ -164,7 +164,7 @@ RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.N
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
-    """Return an event as text. `session`: the session of the event, which has the units of values."""
+    """Return an event as text. `session`: the session of the event, from which the units of values are taken."""
     kind, head, body, tone = _describe(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 

@@ -12,7 +12,7 @@ class Term:
     """A term with its meaning."""
 
     word: str
-    """The term in the form in which a sentence has it."""
+    """The term, spelled as within a sentence."""
     meaning: str
     """Meaning of the term, in one or two sentences."""
     screens: tuple[str, ...] = ()

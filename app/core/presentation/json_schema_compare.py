@@ -54,7 +54,10 @@ def experiment(record: ExperimentRecord, log: Session, compared: Comparison | No
 
 
 def _silent_runs(compared: Comparison) -> Json:
-    """Return the ids of runs that completed no I/O, by letter; letters without such runs are left out."""
+    """Return the ids of runs that completed no I/O, by the letter of their side.
+
+    A side without such runs is left out.
+    """
     sides = {"A": compared.sides.a, "B": compared.sides.b}
     ids_by_letter = {letter: [run.id for run in runs if is_silent(run)] for letter, runs in sides.items()}
     return {letter: ids for letter, ids in ids_by_letter.items() if ids}

@@ -33,7 +33,7 @@ _BENEATH = {
     "pcie_link_max": "best PCIe link",
     "irq_affinity": "IRQ affinity",
 }
-"""Labels of provenance facts whose keys are not readable as text."""
+"""Labels of provenance facts, by key, for keys that are not readable as text."""
 
 
 @cache
@@ -65,7 +65,7 @@ def key_name(key: str) -> str:
 def _kernel_setting_keys() -> frozenset[str]:
     """Return the keys of the kernel's queue settings that have the same label as another setting.
 
-    A device may have both settings, so the label of the kernel's setting needs an addition.
+    A device may have both settings, so the label of the kernel's setting is extended to distinguish the two.
     """
     declarations = (
         declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
@@ -148,5 +148,5 @@ def cell_with_labels(cell: _Named) -> _Named:
 
 
 def headed_values(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Return the label and the value of each key as text, in the same order."""
+    """Yield the label and the value of each key as text, in the order of `values`."""
     return ((key_heading(key), key_value(key, value)) for key, value in values.items())

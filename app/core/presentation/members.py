@@ -20,7 +20,7 @@ COLUMNS = (
     "Share of reads",
     "Share of writes",
 )
-"""Headings for `member_cells`. A share refers to the total of all members at the same depth of the device stack."""
+"""Headings for `member_cells`. Shares refer to the total of all members at the same depth of the device stack."""
 
 _SHORT = ("Member", "Model", "Role", "r IOPS", "w IOPS", "MiB/s", "Util", "Queue", "Reads", "Writes")
 _WORDS = ("Member", "Model", "Role")
@@ -40,7 +40,10 @@ def member_table(members: Sequence[MemberStats], heading: str = "") -> Table:
 
 
 def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
-    """Return a cell for each of `COLUMNS`. `name`: text instead of the indented kernel name; "" for that name."""
+    """Return a cell for each of `COLUMNS`.
+
+    `name`: text to show in place of the indented kernel name; "" to show the kernel name.
+    """
     return (
         name or "  " * member.depth + member.device,
         member.label,
@@ -62,7 +65,7 @@ def role_text(member: MemberStats) -> str:
 
 
 def bytes_per_second_moved(member: MemberStats) -> float | None:
-    """Return the bytes per second of both directions together; None if they are not counted."""
+    """Return the bytes per second of reads and writes together; None if the kernel does not count them."""
     if member.read_bytes_per_second is None or member.write_bytes_per_second is None:
         return None
     return member.read_bytes_per_second + member.write_bytes_per_second

@@ -12,7 +12,7 @@ from app.core.session.event_types import InterimAnalysis
 from widgets.text_utils import units
 
 _MOST = 50
-"""Largest number of pairs that is given exactly."""
+"""Largest number of pairs that is stated exactly; above it the text says only that more are needed."""
 
 
 def run_noise_text(noise: RunNoise) -> str:
@@ -31,7 +31,7 @@ def _pairs_needed_text(pairs: int | None) -> str:
 
 
 def cells_noise_text(noise: RunNoise, repeats: int, pairs: int) -> str:
-    """Return clauses about a sweep: the noise, the runs per cell, and the effect that its confirming pairs can show."""
+    """Return clauses about a sweep: its noise, its runs per cell, and which effect its confirming pairs can show."""
     confirmed = (
         f"; the {units.plural(pairs, 'pair')} of the confirmation can show {detectable_effect(noise, pairs):.1f} %"
         if pairs >= FEWEST_PAIRS

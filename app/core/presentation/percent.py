@@ -9,7 +9,7 @@ TOO_NOISY = "too noisy to tell"
 """Text instead of an interval, or of a detectable effect, that is so large that it says nothing."""
 
 _LARGEST = 1000.0
-"""Difference in percent from which it is written as a factor."""
+"""Differences of this many percent or more are written as a factor."""
 
 _LEAST = -99.9
 NEARLY_NOTHING = "below -99.9 %"
@@ -69,7 +69,7 @@ def effect_text(percent: float) -> str:
 
 
 def covers_text(level: float) -> str:
-    """Return the confidence that belongs to a level: `95 %` for 0.05, `99.2 %` for 0.008."""
+    """Return the confidence of an interval as text, from its level: `95 %` for 0.05, `99.2 %` for 0.008."""
     return f"{(1 - level) * 100:.4g} %"
 
 

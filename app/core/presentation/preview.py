@@ -1,4 +1,4 @@
-"""Facts about one run besides its results: settings, differences from the baseline, advice and notes."""
+"""Facts about one run in addition to its results: settings, differences from the baseline, advice and notes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.core.session.state import ExperimentRecord, RunRecord
 _MOST_DIFFERENCES = 6
 
 PREVIEWED = ("", "IOPS", "MiB/s", "p50", "p99", "p99.9", "max", "Status")
-"""Headings of the columns that a preview shows of the table of results."""
+"""Headings of those columns of the results table that a preview shows."""
 
 
 def preview_facts(

@@ -69,7 +69,7 @@ _LARGEST_JOB = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """Contents of the files of runs that could be read."""
+    """Contents of the run files that could be read."""
 
     jobs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Lines of the job file, by the id of the run."""
@@ -78,7 +78,7 @@ class Raw:
     joint: tuple[Any, ...] = ()
     """Records of runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
-    """Sentences about runs on many hosts that cannot be read."""
+    """Sentences about the records of runs on many hosts that cannot be read."""
 
 
 def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
@@ -88,7 +88,7 @@ def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:
 
 
 def read_raw(session: Session, folder: Path, curves: Iterable[str] = ()) -> Raw:
-    """Return all job files, and the samples of the runs with an id in `curves`.
+    """Return the job files of all runs, and the samples of the runs whose id is in `curves`.
 
     Samples are read only for these runs, because reading takes one second for each 10 MB.
     """

@@ -53,8 +53,8 @@ SILENT_S = 1.25
 def silence_text(active: ActiveRun) -> str:
     """Return a warning that fio prints nothing because an I/O has not completed; "" while fio prints.
 
-    There is no warning for a simulated or recorded fio. It is silent when its own clock stops, which says nothing about
-    a device.
+    There is no warning for a simulated or recorded fio. Such a fio is silent when its own clock stops, which says
+    nothing about a device.
     """
     if active.start.simulated or active.phase is not Phase.MEASURING or active.silent_s < SILENT_S:
         return ""
@@ -125,7 +125,7 @@ def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str,
 
 
 def figure_text(figure: MetricKind, value: float | None) -> str:
-    """Return the value of a metric with its unit; for a missing latency, that there are too few I/Os."""
+    """Return the value of a metric with its unit; `too few I/Os` for a missing latency."""
     return TOO_FEW if value is None and figure.is_latency else figure_value_text(figure, value)
 
 
@@ -278,7 +278,7 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
 
 
 def cpu_line(fio: float | None, host: float | None) -> str:
-    """Return the CPU use of fio and of the host as text. For a remote machine, only fio's own CPU use is known."""
+    """Return the CPU use of fio and of the host as text. On a remote machine, only the CPU use of fio is known."""
     shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
     shares += [f"host {units.percent(host)}"] if host is not None else []
     return f"CPU: {', '.join(shares)}" if shares else ""
@@ -310,7 +310,7 @@ def result_line(figures: RunResult) -> str:
 
 
 def means_lines(runs: Sequence[RunRecord], show: Callable[[MetricKind], bool]) -> Iterator[str]:
-    """Yield a line with the means and 95 % intervals of repeats, for each direction; none for a single run.
+    """Yield one line for each direction, with the means and 95 % intervals of repeats; no line for a single run.
 
     `show`: returns whether a metric is part of the line.
     """

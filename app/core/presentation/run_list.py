@@ -87,7 +87,7 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
 
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
-    """Return the target and the job, by column key, if all runs have the same one."""
+    """Return the target and the job by column key; each only if all runs have the same one."""
     fields = {
         "job": {run.record.start.workload for run in listed},
         "target": {run.record.start.target for run in listed},
@@ -108,7 +108,7 @@ def _direction_column(direction: str, key: str, title: str, priority: int) -> Co
 
 
 def _directions_of(listed: Sequence[ListedRun]) -> tuple[str, ...]:
-    """Return the directions that have columns; trims only if a run has them."""
+    """Return the directions for which the list has columns; trims are included only if a run has them."""
     trimmed = any(run.record.figures.trim is not None for run in listed)
     return tuple(name for name in DIRECTIONS if name != TRIM or trimmed)
 
@@ -161,7 +161,7 @@ def experiment_place_text(run: RunRecord) -> str:
 def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
     """Return the mean IOPS of all repeats with their number, `83.6k ±0.6 % (6)`; "" for a single run.
 
-    The direction is read if the run has reads.
+    The IOPS are those of the reads if the run has reads.
     """
     alike = replicates.of(run)
     direction = next((name for name in DIRECTIONS if run.figures.side(name) is not None), "read")
@@ -172,7 +172,7 @@ def repeats_mean_text(run: RunRecord, replicates: Replicates) -> str:
 def against_cell(
     baseline: RunRecord, run: RunRecord, replicates: Replicates, experiments: Sequence[ExperimentRecord] = ()
 ) -> Cell | None:
-    """Return the headline metric of all repeats compared with the baseline: `↓ slower -18.4 %`.
+    """Return the comparison of the run's repeats with the baseline in the headline metric: `↓ slower -18.4 %`.
 
     None if the baseline has another job or target.
     """

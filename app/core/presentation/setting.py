@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
-    """Return a value as text: its label if it has one, else the value with its unit."""
+    """Return `value` as text: its label if it has one, else the value with its unit."""
     if value is None:
         return NOT_REPORTED
     labels = {choice.value: choice.label for choice in reading.choices}

@@ -42,7 +42,7 @@ class DrawnDifference:
     """Difference in the headline metric, for drawing on an axis in percent of the first side."""
 
     middle: float
-    """Difference between the means."""
+    """Difference between the means of both sides, in percent."""
     low: float | None
     """Lower end of the interval; None without an interval."""
     high: float | None

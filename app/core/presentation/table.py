@@ -15,7 +15,7 @@ from widgets.text_utils import symbols
 
 
 class Tone(Enum):
-    """Meaning of a text. The renderer chooses a colour for it, but the text alone also has this meaning."""
+    """Meaning of a text. The renderer shows it by a colour, but the text says the same without colour."""
 
     PLAIN = "plain"
     DIM = "dim"
@@ -73,7 +73,7 @@ class Column:
     priority: int = 0
     """If the table is too wide, columns with the highest number are left out first; 0 is never left out."""
     room: int = 0
-    """Usual width of the cells, for a table whose first rows are shown before the other rows are known."""
+    """Usual width of the cells: room that is kept while only the first rows of the table are known."""
     shrinks: bool = False
     """Whether cells may be cut if the table is too wide."""
     most: int = 0

@@ -14,7 +14,7 @@ from widgets.text_utils import units
 
 
 def trial_set_text(trials: Sequence[Undecided]) -> str:
-    """Return the change of a set of trials: `Read-ahead of block:sda: 128 KiB -> 512 KiB`; if several, their number."""
+    """Return the change on trial: `Read-ahead of block:sda: 128 KiB -> 512 KiB`; for several trials, their number."""
     if len(trials) == 1:
         return clean(view.change_text(trials[0].trial.change), 200)
     return f"{units.plural(len(trials), 'change')} of {clean(str(trials[0].trial.change.target), 100)}"

@@ -66,9 +66,9 @@ def judgement_word(judgement: VerdictResult | None) -> str:
 
 
 def further_text(judgement: VerdictResult) -> str:
-    """Return the verdict for a table, with the number of additional pairs if more pairs would help.
+    """Return the verdict for a table cell, with the number of additional pairs if more pairs would help.
 
-    For a difference that chance explains among many metrics, return the verdict with the number of metrics.
+    If the reason is that chance explains the difference among so many metrics, their number is added instead.
     """
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:
@@ -82,7 +82,7 @@ def no_sign_text(judgement: VerdictResult | None) -> str:
 
 
 def reason_text(judgement: VerdictResult) -> str:
-    """Return why the verdict is not stronger, or the limit of the effect, as clauses; "" if there is nothing to add."""
+    """Return clauses that say why the verdict is not stronger, or how large the effect can be; "" if none apply."""
     return "; ".join(_reasons(judgement))
 
 
@@ -108,7 +108,7 @@ def _reasons(judgement: VerdictResult) -> Iterator[str]:
 
 
 def _planned_reason(reason: Reason, planned: PlannedCount) -> str:
-    """Return the reason why a sweep gives no verdict yet, by its plan."""
+    """Return why a sweep gives no verdict: its rounds or pairs are too few, or not completed yet."""
     if reason is Reason.FEW_ROUNDS:
         return (
             f"{planned.number} rounds of {planned.setups} configurations are too few to show it, "

@@ -22,7 +22,10 @@ _ALWAYS_OTHER = ("boot_id",)
 """Provenance keys whose values change at each boot without any effect on results."""
 
 Condition = tuple[bool, str, str]
-"""Whether a run was simulated, its device, and its job. Runs with the same condition are comparable."""
+"""Condition of a run: whether it was simulated, its device, and its job.
+
+Runs with the same condition are comparable.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +83,9 @@ class PastRun:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Return metric and direction of the headline.
+        """Return the key of the headline metric and its direction.
 
-        Runs of one job may differ in it: with too few I/Os for a percentile, a lower percentile is used.
+        Runs of one job may have different headline metrics: with too few I/Os for a percentile, a lower one is used.
         """
         return self.figure, self.direction
 
@@ -90,7 +93,8 @@ class PastRun:
     def counts(self) -> bool:
         """Return whether the run shows the normal performance of its device.
 
-        It must be complete, without a setting that was only tried, and in a state of the array that allows a verdict.
+        For that, it must be complete, without a setting that was only tried, and with the array in a state that allows
+        a verdict.
         """
         is_normal = self.status == "ok" and not self.tried and not self.forbidden
         return is_normal and self.value is not None and self.value > 0
@@ -180,7 +184,7 @@ def node_of(inventory: Inventory, name: str) -> str | None:
 
 
 def _lasting_id(inventory: Inventory, device: str) -> str | None:
-    """Return the persistent id of a device.
+    """Return the persistent id of a device; None if it has none.
 
     The kernel's view of the disk comes first, because it needs neither root nor a vendor's tool.
     """
@@ -216,9 +220,9 @@ def _unique(inventory: Inventory, device: Array | Drive, identity: Identity, las
 
 
 def job_text(job: Mapping[str, str]) -> str:
-    """Return the job fields with a value other than the default, in order: `bs=4k iodepth=64`.
+    """Return the job fields whose value is not the default, in order: `bs=4k iodepth=64`.
 
-    So a field that a later version adds does not change the text of older jobs.
+    Defaults are left out, so a field that a later version adds does not change the text of older jobs.
     """
     return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
 

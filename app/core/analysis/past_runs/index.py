@@ -147,7 +147,7 @@ def _open_index(file: Path) -> sqlite3.Connection:
 
 
 def _with_tables(base: sqlite3.Connection, copy_of: Path | None = None) -> sqlite3.Connection:
-    """Return the connection after its tables are created; close it on an error. Raises sqlite3.Error.
+    """Create the tables of an index, and return its connection. On an error, close it and raise sqlite3.Error.
 
     `copy_of`: an index whose content is copied first.
     """
@@ -257,7 +257,7 @@ def _checksum(values: tuple[Any, ...]) -> int:
 
 
 def _run_of_row(row: tuple[Any, ...], parsed: Callable[[str], Any]) -> PastRun:
-    """Return the run of a row. Raises ValueError if the row differs from its checksum."""
+    """Return the run that a row of the index stores. Raises ValueError if the row differs from its checksum."""
     if _checksum(row[:-1]) != row[-1]:
         raise ValueError("a run differs from what was written")
     values = dict(zip(_COLUMNS, row[:-1], strict=True))

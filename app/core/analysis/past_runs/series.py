@@ -92,7 +92,8 @@ def run_differences(a: PastRun, b: PastRun) -> tuple[Difference, ...]:
 def series_of(runs: Iterable[PastRun]) -> Mapping[Condition, RunSeries]:
     """Return the series of each condition, from runs that show normal performance (`PastRun.counts`).
 
-    If runs of a condition have different headline metrics, only those with the headline metric of the last run count.
+    If runs of a condition have different headline metrics, the series has only those with the headline metric of the
+    last run.
     """
     groups: dict[Condition, list[PastRun]] = {}
     for run in runs:

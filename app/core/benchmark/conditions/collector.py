@@ -48,11 +48,11 @@ _DIRECT_SINCE = (2, 3)
 
 _SEQUENTIAL_WRITE = "write"
 _TRIMS = ("trim", "randtrim")
-"""fio patterns that leave blocks unwritten. `trimwrite` is not one, because it writes each trimmed block."""
+"""fio patterns that leave blocks unwritten. `trimwrite` is not among them, because it writes each trimmed block."""
 
 
 async def gather(host: Host, location: JobLocation, session: Session) -> RunFacts:
-    """Return the facts that are known before a run. The condition is that of the last scan of the devices."""
+    """Return the facts that are known before a run. The device's condition is from the last scan of the devices."""
     inventory = session.inventory
     devices = inventory.at(location.device) if location.device is not None else ()
     arrays = [device for device in devices if isinstance(device, Array)]
@@ -94,7 +94,10 @@ def tasks_of(array: Array | None, controller: Controller | None) -> tuple[Task, 
 
 
 def geometry(array: Array) -> Geometry:
-    """Return the layout of an array; of one span if the array has several, because each stripe is within one span."""
+    """Return the layout of an array.
+
+    If it has several spans, return that of one, because a stripe is within one span.
+    """
     data = array.data_drives
     if array.level in PARITY_IN_SPANS and data:
         data = data // array.spans if array.spans and data % array.spans == 0 else None
@@ -123,7 +126,7 @@ def _media(drives: Sequence[Drive], members: Sequence[Drive]) -> Media:
 
 
 async def governors(host: Host) -> dict[str, int]:
-    """Return the number of CPUs by frequency governor, empty if the host has no governors."""
+    """Return the number of CPUs by frequency governor; an empty dict if the host has no governors."""
     texts = await host.read_many(await host.list(GOVERNORS))
     return dict(Counter(clean(text, 40) for text in texts.values() if text))
 
@@ -135,7 +138,7 @@ async def throttles(host: Host) -> int:
 
 
 async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
-    """Return a clause for each drive below a disk that has reached its own warning temperature."""
+    """Return a clause for each drive below `device` whose temperature has reached the drive's warning threshold."""
     names = await disks_below(host, kernel_name(device)) if device is not None else ()
     clauses = []
     for name in names:
@@ -218,7 +221,7 @@ async def _arc(host: Host) -> UpstreamCache:
 
 
 def _written(session: Session, location: JobLocation, devices: Sequence[Array | Drive]) -> bool | None:
-    """Return whether the area is written, or None if unknown: other programs may have written to it.
+    """Return whether all blocks of the job's area are written; None if unknown, as other programs may write too.
 
     True after a sequential write over the complete area; False after a trim, a format or the creation of the array.
     """

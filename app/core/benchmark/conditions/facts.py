@@ -143,7 +143,7 @@ class MeasuredSoFar:
     cpu_throttles: int = 0
     """Number of times that a CPU core was throttled because of its temperature."""
     drives_throttled: tuple[str, ...] = ()
-    """Drives that reached their warning temperature, a clause each."""
+    """A clause for each drive that reached its warning temperature."""
     sections: tuple[MeasuredSoFar, ...] = ()
     """Measured values of each section of a job with several; empty until the run has ended."""
 
@@ -178,7 +178,7 @@ class RunFacts:
     area_bytes: int | None = None
     """Bytes of the target that the job uses."""
     written: bool | None = None
-    """Whether the area is written: False if it is known to be unwritten, None if unknown."""
+    """Whether the area that the job uses is fully written: False if known to be unwritten, None if unknown."""
     content: bool = True
     """Whether the device is known to have content or users, such as a filesystem, a partition or an array."""
     media: Media = Media.UNKNOWN
@@ -202,7 +202,7 @@ class RunFacts:
     queue_limit: int | None = None
     """Maximum number of requests that the device, or all of its members together, accept at a time."""
     queue_limit_source: str = ""
-    """Source of that maximum."""
+    """Source of `queue_limit`: a file of the kernel, for example; "" if unknown."""
     before: Condition = Condition()
     """Condition of the device when the run started."""
     after: Condition | None = None
@@ -212,7 +212,7 @@ class RunFacts:
 
 
 Advisor = Callable[[RunFacts], tuple[Advice, ...]]
-"""Function that returns the advice for the present facts of a run, the worst first."""
+"""Function that returns the advice for the current facts of a run, the most severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

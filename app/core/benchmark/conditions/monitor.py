@@ -30,13 +30,13 @@ EVERY_S = 2.0
 """Seconds of the run between two evaluations of the advice rules."""
 
 _CPU_READINGS = 5
-"""Number of CPU readings, one a second, in the mean CPU use."""
+"""Number of CPU readings, taken once a second, over which the mean CPU use is computed."""
 
 _CPU_MIN_READINGS = 3
 """Fewest CPU readings from which a mean is computed."""
 
 _MEMBER_READINGS = 20
-"""Number of member readings, four a second, in the mean metrics of the members."""
+"""Number of member readings, taken four times a second, over which their mean metrics are computed."""
 
 _MEMBER_MIN_READINGS = 8
 """Fewest member readings from which means are computed."""
@@ -75,7 +75,7 @@ class LiveAdvisor:
         self._last_advice: tuple[Advice, ...] = ()
 
     def first(self) -> tuple[Advice, ...]:
-        """Return the advice before the run."""
+        """Return the advice for the facts known before the run."""
         self._last_advice = self._advisor(self._facts)
         return self._last_advice
 
@@ -85,7 +85,7 @@ class LiveAdvisor:
         self._throttles = await throttles(self._host)
 
     def cpu(self, fio: float | None, host: float | None) -> None:
-        """Add the CPU use of the last second, in percent: of fio, of one core; of the host, of all cores."""
+        """Add the CPU use of the last second: `fio` in percent of one core, `host` in percent of all cores."""
         if fio is not None:
             self._cpu.append(fio)
         if host is not None:
@@ -96,7 +96,7 @@ class LiveAdvisor:
         self._members.append(members)
 
     async def sample(self, sample: Sample) -> tuple[Advice, ...] | None:
-        """Add one sample. Return all present advice if it differs from the last, else None."""
+        """Add one sample. Return all advice that applies now if it has changed since the last call, else None."""
         self._add(sample)
         if sample.phase is not Phase.MEASURING or sample.at < self._next:
             return None
@@ -174,7 +174,7 @@ class LiveAdvisor:
         )
 
     def _moved(self, side: DirectionStats | None, counted: int) -> int:
-        """Return the bytes of one direction, from the results of fio and from the samples.
+        """Return the bytes of one direction by fio's results; with several sections, by the samples if they have more.
 
         The results omit the ramp of later sections, but the device counts it.
         """

@@ -23,7 +23,7 @@ class CacheHitCounters:
     write_hits: int | None = None
     """Writes that the cache accepted, so that they did not wait for the slow device."""
     dirty: float | None = None
-    """Present share of the cache that is not yet written back, 0..1."""
+    """Fraction of the cache (0 to 1) that is not yet written back."""
 
 
 def since(before: CacheHitCounters, now: CacheHitCounters) -> CacheHitCounters:
@@ -104,7 +104,7 @@ BCACHE = ("cache_hits", "cache_misses", "cache_bypass_hits", "cache_bypass_misse
 
 
 def of_bcache(texts: Mapping[str, str]) -> CacheHitCounters | None:
-    """Return the counters from the texts of the files `BCACHE`, or None if one is missing.
+    """Return the counters from the texts of the files that `BCACHE` lists; None if a file is missing.
 
     A bypassing read of cached data is a hit, because the cache serves it.
     """

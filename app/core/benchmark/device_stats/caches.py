@@ -15,7 +15,7 @@ from backends.topology.tree import Node, Tree
 from backends.values import dataclass
 
 ARCSTATS = "/proc/spl/kstat/zfs/arcstats"
-"""Counters of the ZFS caches, for all pools together."""
+"""File with the counters of the ZFS caches, for all pools together."""
 
 STATUS = ("dmsetup", "status")
 """Command that reports the counters of all device-mapper targets. Needs root."""
@@ -127,7 +127,7 @@ class CacheMeter:
         )
 
     async def _read(self, caches: Sequence[CacheDevice]) -> dict[CacheDevice, CacheHitCounters]:
-        """Return the present counters by cache. Caches without counters are left out, with the reason in `_why`."""
+        """Return the current counters by cache. A cache without counters is left out; `_why` then has the reason."""
         counters: dict[CacheDevice, CacheHitCounters] = {}
         kinds = {cache.kind for cache in caches}
         status, why = await self._status() if "dm" in kinds else ({}, "")

@@ -68,7 +68,8 @@ def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
     """Return the difference between two readings.
 
     Counters of 32 bits wrap: all counters of 32-bit kernels, and the milliseconds of every kernel. A device that was
-    removed and added again counts from 0. A decrease counts as a wrap if the step is below 2^31, else as such a reset.
+    removed and added again counts from 0. A decrease counts as a wrap if the step is below 2^31, else as a new start
+    from 0.
     """
     steps = [_step(old, new) for old, new in zip(astuple(before), astuple(now), strict=True)]
     if any(step is None for step in steps):
@@ -77,7 +78,7 @@ def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
 
 
 def _step(old: int, new: int) -> int | None:
-    """Return the step from one count to the next, or None if the counter was reset."""
+    """Return the increase of a counter from `old` to `new`, wraps included; None if the counter was reset."""
     if new >= old:
         return new - old
     step = new + _WRAP - old

@@ -70,7 +70,7 @@ async def find_below(host: Host, disk: str) -> LowerDevices:
 
 
 async def find_below_file(host: Host, path: str) -> LowerDevices:
-    """Return all devices below a file on a ZFS filesystem, for which the kernel has no device. None for other files."""
+    """Return all devices below a file on ZFS, whose filesystem has no block device; none for any other file."""
     mountinfo = await host.read("/proc/self/mountinfo")
     mount = file_mount(path, parse_mountinfo(mountinfo or ""))
     pool = pool_of(mount) if mount is not None else None
@@ -111,7 +111,7 @@ async def _below(
 
 
 async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
-    """Return the present roles of md members by kernel name; `removed` for a drive that is no longer a member."""
+    """Return the current roles of md members by kernel name; `removed` for a drive that is no longer a member."""
     folders = {member.device: member.md for member in members if member.md is not None}
     if not folders:
         return {}
@@ -126,7 +126,7 @@ async def read_roles(host: Host, members: Sequence[Member]) -> dict[str, str]:
 
 
 def _lasting_role(member: Member) -> str:
-    """Return the role that the md state does not report and that cannot change: `parity`, else ""."""
+    """Return `parity` if the member has this role, else "". The md state does not report it, and it cannot change."""
     return "parity" if member.role == "parity" else ""
 
 
@@ -214,7 +214,8 @@ def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[st
 def _inherited_role(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
     """Return the role of a device that it inherits from the device above, or "".
 
-    A physical volume below an LVM cache is part of the cache. A drive in an array that is the cache is a plain member.
+    A physical volume below an LVM cache is part of the cache. A drive in an array that serves as the cache is a plain
+    member of that array.
     """
     above = tree.nodes.get(device.above)
     return "" if above is None or lvm_name(above) is None else roles.get(device.above, "")

@@ -22,13 +22,13 @@ ROLES_EVERY = 20
 """Number of readings between two updates of the roles: five seconds at four readings a second."""
 
 LATE = 0.5
-"""Smallest share of a phase that the readings must cover. Below it `begin` was called too late."""
+"""Smallest share of a phase that the readings must cover; if they cover less, `begin` was called too late."""
 
 UNEVEN = 2.0
-"""Ratio between the share of a member and the mean share, in either direction, from which members are uneven."""
+"""Ratio from which members count as uneven: of a member's share to the mean share, or of the mean to the member's."""
 
 ENOUGH_IOPS = 10.0
-"""I/Os per second of all members together below which their shares are random."""
+"""Below this number of I/Os per second of all members together, the members' shares of the I/O are random."""
 
 _GONE = "gone"
 
@@ -100,13 +100,15 @@ class MemberSampler:
         return self._stats(done, now.at - before.at)
 
     async def total(self, seconds: float = 0.0) -> tuple[MemberStats, ...]:
-        """Return metrics from `begin` to the last reading. A member that was removed has its I/O until then.
+        """Return metrics from `begin` to the last reading.
+
+        For a member that was removed, they include its I/O until then.
 
         `seconds`: length of the phase. On a busy machine `begin` may be called when most of the phase is over. The
         metrics then cover the time from `open` to now, which includes the ramp and the idle time around it.
         """
         if self._last is self._begun:
-            await self.take()  # a phase shorter than an interval
+            await self.take()  # the phase was shorter than an interval, so no reading was taken
         if self._begun is None or self._last is None:
             return ()
         self._roles |= await read_roles(self._host, self.members)
