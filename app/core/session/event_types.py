@@ -110,7 +110,7 @@ class RecordedVerdict:
     figures: int = 0
     """Number of metrics judged together; 0 for the headline metric."""
     slow_side: str = ""
-    """The letter of the side that has all of the far slower runs; "" without such runs, or if both sides have some."""
+    """Side that has all of the far slower runs, `A` or `B`; "" if there are none or both sides have some."""
     slow_runs: int = 0
     """Number of far slower runs."""
     far_pairs: tuple[int, ...] = ()

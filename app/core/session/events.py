@@ -125,7 +125,7 @@ class ChangeEnded(TimedEvent):
     id: str
     """Id of the change; "" for a change of a set whose value was already set, so that nothing was recorded."""
     result: str
-    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
+    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (no such device now)."""
     now: str | None
     """The value that was read after the change."""
     message: str = ""

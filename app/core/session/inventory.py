@@ -210,7 +210,7 @@ class SessionInventory:
         return (*first, *(change for change in changes if change.target not in front))
 
     def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes whose value is not set yet, or whose value another of the changes may move."""
+        """Return the changes that are needed: their value is not set yet, or another of the changes may alter it."""
         effective = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in effective for key in change.moves}
         moved |= {setting for change in effective for setting in self._moved_on_disk(change)}

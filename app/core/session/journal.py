@@ -78,7 +78,7 @@ class UnresolvedChange:
     """Id of the user who made the change through the root helper; None if the owner of the journal made it."""
 
     def is_undecided_within(self, overdue: float = OVERDUE) -> bool:
-        """Return whether it is a trial of this boot whose deadline passed at most `overdue` seconds ago."""
+        """Return whether this is a trial of this boot that is at most `overdue` seconds past its deadline."""
         return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
 
 
@@ -258,9 +258,9 @@ class Journal:
         )
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes that a program is still making although its raidbench is gone, newest first.
+        """Return the changes that a program is still making although the raidbench that started it is gone.
 
-        Never raises.
+        The newest change is first. Never raises.
         """
         return tuple(
             intent
@@ -337,7 +337,7 @@ class Journal:
 
     @property
     def _owner_field(self) -> Mapping[str, int]:
-        """Return the field of a record that names the user on whose behalf it is written."""
+        """Return the record field that names the user on whose behalf this process writes; {} if there is none."""
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:

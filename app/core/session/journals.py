@@ -21,7 +21,7 @@ from backends.host import Host
 
 
 def journal_on(host: Host, folder: Path) -> Journal:
-    """Return the journal of changes of a host: that of the root helper if there is one, else the one in `folder`."""
+    """Return the journal for changes on a host: the root helper's if there is a helper, else the one in `folder`."""
     return Journal(folder) if host.root_side is None else HelperJournal(folder, host.root_side)
 
 

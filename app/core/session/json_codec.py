@@ -51,7 +51,7 @@ def unstructure(value: Any) -> Any:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[], Any]], ...]:
-    """Return the names of a dataclass's fields that are written, each with a function that returns its default."""
+    """Return the names of the fields that are written to JSON, each with a function that returns its default."""
     return tuple((field.name, _default(field.default, field.default_factory)) for field in fields(kind) if field.init)
 
 

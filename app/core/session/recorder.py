@@ -33,7 +33,7 @@ class Recorder:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Folders of the host."""
         self.host: Host = with_timeout_memory(LoggingHost(host, self._record_command))
-        """The host. Every command is recorded. A device that timed out is not queried again for a while."""
+        """The host. Its commands are recorded, and a device that timed out is not queried again for a while."""
         self.endurance_ratings: Mapping[str, float] = {}
         """Rated endurance of drives in terabytes, by model, from the configuration."""
         self.simulated = host.simulated
