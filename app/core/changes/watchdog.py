@@ -122,7 +122,7 @@ class _Trials:
         return True
 
     def _state(self) -> tuple[int, int, int] | None:
-        """Return values of the file that change with each record, so that an unchanged journal is not read again."""
+        """Return attributes of the journal file that change with each record. An unchanged file is not read again."""
         try:
             info = self.journal.file.stat()
         except OSError:

@@ -265,7 +265,7 @@ class SweepArrays:
     """Whether each array is created only once because that takes long; the first one again at the end."""
 
     def confirm_token(self, array: SweepArray) -> str:
-        """Return the confirmation token for the drives of one array: the parts of the token for these drives."""
+        """Return the confirmation token for one array: the parts of `word` that stand for the array's drives."""
         return ",".join(self.word.split(",")[: array.members])
 
     def array(self, array_id: str) -> SweepArray:
@@ -275,7 +275,7 @@ class SweepArrays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """Search for a queue depth: the one with the most IOPS within a latency limit, or the lowest on the plateau."""
+    """The search for the saturation point: the depth with most IOPS in a latency limit, or lowest on the plateau."""
 
     p99_ns: int | None = None
     """Limit for the 99th percentile of the latency; None searches for the plateau."""
