@@ -265,7 +265,7 @@ class HelperChanges:
         return {}
 
     def journal(self) -> Mapping[str, Any]:
-        """Return unresolved changes, undecided trials, and changes that a program is still making."""
+        """Return the journal's unresolved changes, undecided trials, and changes that a program is still making."""
         return {
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
@@ -274,7 +274,7 @@ class HelperChanges:
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
-        """Write the file that sets values after a reboot, and activate it, if the helper plans the same file.
+        """Write and activate the file that sets values at boot, if its checksum as planned here is `digest`.
 
         Raises BlockedError if settings of the target cannot be persisted, RefusedError if the plans differ.
         """
