@@ -84,10 +84,7 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
 
 
 _REFUSED, _UNCONNECTED = 2, 4
-"""Exit statuses of a helper that does not start.
-
-Either it has reported the reason, or it has no connection over which to report it.
-"""
+"""Exit statuses of a helper that did not start: it has reported the reason, or it had no connection to report it."""
 
 
 def inherited_helper() -> Connection | None:

@@ -40,7 +40,7 @@ class DeviceClaims:
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
         """Return all facts about a device by which the guard decides whether it may be opened.
 
-        `writing`: for writing, too.
+        `writing`: whether it is to be opened for writing.
         """
         device = _device(device)
         facts, _ = await judge_device(self._host, device, Intent.WRITE if writing else Intent.READ)
@@ -86,7 +86,7 @@ class DeviceClaims:
         return {"hold": self._count, "lent": lends}, descriptors
 
     async def _may_lend(self, hold: DeviceClaim) -> bool:
-        """Return whether a descriptor for reading may be passed on: the device is not in use, or root permits it."""
+        """Return whether the user may get a descriptor for reading: the device is not in use, or root permits it."""
         facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or may_lend_in_use(self._config)

@@ -80,7 +80,7 @@ def mapping(keys: Check, values: Check) -> Check:
 
 
 def section(value: Any) -> bool:
-    """Accept another section of a job: its fields, and whether it waits for the sections before it."""
+    """Return whether a value is a further section of a job: its fields, and whether it waits for the previous ones."""
     return isinstance(value, dict) and value.keys() == {"job", "waits"} and _JOB(value["job"]) and flag(value["waits"])
 
 
