@@ -82,7 +82,7 @@ _deferred: list[DeferredDocument | None] = [None]
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Combine the document of a command and its text (see `is_text_wanted`) into one document, printed at the end."""
+    """Collect a command's JSON document and text output inside this context; print both as one document at the end."""
     deferred = _deferred[0] = DeferredDocument(width)
     try:
         yield

@@ -241,7 +241,7 @@ async def _run_step(work: Awaitable[int]) -> int:
 
 
 async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
-    """Restore the settings of a session's sweep; return sentences about those that could not be restored."""
+    """Restore the settings that a session's sweep changed; return sentences about those that were not restored."""
     left: tuple[str, ...] = await require_action("sweep.give_up")(other)
     return left
 

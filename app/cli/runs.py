@@ -93,7 +93,7 @@ def _sessions() -> Iterator[LoadedSession]:
 
 
 def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
-    """Yield the runs of each recent session that contains the same job, without the `excluded` sessions."""
+    """Yield all runs of each recent session that has a run of the same job, except the `excluded` sessions."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 
