@@ -142,7 +142,7 @@ def show_command(target: str, as_json: bool) -> int:
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     device = await bench.hardware.find(address)
     readings = await bench.hardware.read(device.target)
-    declared = bench.hardware.settings(device.target)  # it is known only after reading the settings
+    declared = bench.hardware.settings(device.target)  # known only after the settings were read
     queue = bench.session.inventory.twin(device)
     queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)

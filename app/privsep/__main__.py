@@ -79,7 +79,7 @@ def _serve(connection: socket.socket) -> None:
     os.chdir("/")
     restrict_umask()
     uid, gid = peer_credentials(connection)
-    if uid == 0:  # The other end is root, too: only the variables of sudo name the user.
+    if uid == 0:  # The other end is root, too: only sudo's variables name the user.
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):  # From here on, errors are sent over the connection.

@@ -119,13 +119,13 @@ class HelperChanges:
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        # The caller checks the trials of this journal itself.
+        # The user's process has checked the trials in this journal itself.
         for trial in trials_elsewhere(self._paths.locks, self._journal):
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._possible_plans(shown, back):
-            # Values that the change may move are read here and not taken from `shown`, which only names the disk.
+            # Values that the change may alter are read here and not taken from `shown`, which only names the disk.
             before = await read_beside(self._machine.backends, planned, disk_beside(shown))
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
@@ -204,7 +204,7 @@ class HelperChanges:
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
-        # This is valid in this task and in tasks that it starts.
+        # This setting is valid in this task and in the tasks that it starts.
         custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))
         self._applying.append(locks)
         try:

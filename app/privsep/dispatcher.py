@@ -76,7 +76,7 @@ class RequestDispatcher:
             return self._refuse(number, RefusedError(f"Request denied by the root helper: {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
-        except Exception as error:  # A defect of the helper must neither end the conversation nor count as success.
+        except Exception as error:  # A defect of the helper must neither close the connection nor count as success.
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
         return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)

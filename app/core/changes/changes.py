@@ -182,7 +182,7 @@ class SessionChanges:
         decided = [(self.journal, trial) for trial in self.trials()]
         if chosen is not None:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
-        for journal, trial in decided:  # before reading values: a slow read may outlast the deadline
+        for journal, trial in decided:  # record first: reading the values may take until after the deadline
             journal.write_outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
@@ -269,7 +269,7 @@ class SessionChanges:
         led_to = self._values_led_to(record)
         record = self._without_earlier(record)
         interrupted = self._interrupted_undos(change_id)
-        if interrupted and record.end is not None:  # the interrupted undo may have moved the same settings again
+        if interrupted and record.end is not None:  # the interrupted undo may have altered the same settings
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
         for undo in interrupted if ended.is_reverted else ():

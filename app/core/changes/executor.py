@@ -115,7 +115,7 @@ class ChangeExecutor:
         """
         async with self._locked_and_cached(change, wait=0.0) as lock:
             if in_set and await is_as_wanted(self._backend(change.target), change):
-                self._require_no_other_trial(change, until)  # its end would change the value again
+                self._require_no_other_trial(change, until)  # the end of that trial would change the value again
                 return ChangeEnded(at=time.time(), id="", result="verified", now=change.after)
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
@@ -142,7 +142,7 @@ class ChangeExecutor:
             try:
                 return held.enter_context(self._exclusive_lock(change))
             except HeldError:
-                if left is None:  # a live process holds the lock
+                if left is None:  # a process that is still running holds the lock
                     raise
                 if time.monotonic() >= end:
                     raise still_running_error(left) from None
@@ -358,7 +358,7 @@ class ChangeExecutor:
     async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
     ) -> str:
-        """Restore the side effects of an undone change that the steps of the undo did not restore.
+        """Restore the settings that the undone change altered as side effects and that the undo itself did not restore.
 
         Return a sentence about each setting that could not be restored, or "" if all were.
         """
@@ -539,7 +539,7 @@ class ChangeExecutor:
         state = PendingValueState.OURS if now in led_to else pending_state_of(record, now)
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
-                require_its_device(change, back)  # after a re-creation it is another device
+                require_its_device(change, back)  # a re-created device is another device
             return self._record_nothing_left(record, "restored", now, "the setting already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(

@@ -164,7 +164,7 @@ def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: V
             ours = setting is not None and setting.explained and setting.now == present
         if ours or present == before:
             restored[target, key] = before
-        elif target != change.target or key in change.companions:  # the steps of the undo reset no other settings
+        elif target != change.target or key in change.companions:  # the undo itself resets no other settings
             kept[target, key] = present
     return Debts(restored=restored, kept=kept)
 
@@ -206,7 +206,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
-    # A reverted trial has no undoing change: it counts if it was reverted after this change had begun.
+    # No change undoes a reverted trial. It counts as undone if it was reverted after this change had begun.
     undone_values = [
         place_and_values
         for other in made[:at]

@@ -79,7 +79,7 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided_trials():
-        # Only the newest trial of each target: later changes must be reverted before earlier ones.
+        # Revert only the newest trial of each target now: later changes must be reverted before earlier ones.
         newest = {change.change.target: change for change in reversed(pending)}
         results = [await _restore(changer, change, trials) for change in newest.values()]
         if "failed" not in results:
@@ -139,7 +139,7 @@ async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Tr
                 trial
             )  # a value set by another program is never changed: `conflict`
         except RaidbenchError:
-            return "failed"  # locked, refused or missing: possibly only for a while
+            return "failed"  # the device may be locked or missing only for a while
     return result if trials.record_end(trial, result) else "failed"
 
 

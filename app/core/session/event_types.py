@@ -284,7 +284,7 @@ class SteadyStateUpdated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundEventSeen:
-    """Something happened in the devices below the device under test."""
+    """Background work began or ended, or a write cache changed, in the devices below the device under test."""
 
     events: tuple[RunEvent, ...]
     """The events, in order of time."""

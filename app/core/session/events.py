@@ -236,7 +236,8 @@ class RunStarted(TimedEvent):
     sections: tuple[RunSection, ...] = ()
     """The sections of a job that has several; empty for a job of one section.
 
-    `job` then contains only the fields that all sections have in common, and the fields of the combined job.
+    If there are several sections, `job` contains only the fields that all of them have in common and the fields of the
+    combined job.
     """
 
     @property
@@ -413,13 +414,13 @@ class MachineChecked(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePersisted(TimedEvent):
-    """A file that sets values at boot was written, or its values were removed."""
+    """A file that sets a target's values at boot was written, or the target's values were removed from it."""
 
     target: Target
     path: str
     """Path of the file."""
     values: dict[str, str]
-    """The target's persisted settings; empty if they were removed."""
+    """The target's persisted values by setting key; empty if they were removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

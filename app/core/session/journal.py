@@ -456,7 +456,7 @@ def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
     """Return the change that an intent record describes; None if the form of the record is unknown."""
     try:
         return structure({**record, "change": record}, UnresolvedChange)
-    except Exception:  # whatever the damage is, it must not hide the other records
+    except Exception:  # no damage of a record may hide the other records
         return None
 
 
@@ -464,7 +464,7 @@ def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | No
     """Return the program that a record names, if its process is still running; else None."""
     try:
         setter = structure(dict(record), ChangeProcess)
-    except Exception:  # whatever the damage is, as in `_open_change`
+    except Exception:  # no damage may raise an error, as in `_open_change`
         return None
     return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 

@@ -114,7 +114,7 @@ class HelperJournal(Journal):
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
 
-# Root may have several state folders, each with a journal, but there is one folder of locks. A file there lists the
+# Root may have several state folders, each with a journal, but only one folder of locks. A file there lists the
 # journals that have had a trial since boot. So the users of one journal see the trials in all others.
 
 FILE = "journals"

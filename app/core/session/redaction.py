@@ -50,7 +50,7 @@ def redactor_of_inventories(
     signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
     labels = {signature.label for signature in signatures if signature.label}
     names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
-    names |= {signature.uuid for signature in signatures if signature.uuid}  # whatever they look like
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # UUIDs, even short ones
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -194,7 +194,7 @@ def spellings(text: str) -> Iterator[str]:
     yield bare
     yield re.sub(r"\s+", "_", bare)
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
-    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # of a partition in an MBR: begins with that of the disk
+    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # UUID of an MBR partition: begins with the disk's
         yield bare[:8]
     if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl prints the last 36 bits as a number
         yield str(int(bare[7:], 16))

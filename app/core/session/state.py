@@ -66,7 +66,7 @@ class ChangeRecord:
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
         if self.change.before in (None, NOT_THERE) and self.change.effect is Effect.RECREATED:
-            return False  # re-created a deleted array: the deletion is the change to undo
+            return False  # this re-created a deleted array: only the deletion can be undone
         if self.end is None or self.end.result in ("verified", "differs", "kept"):
             return True
         return self.end.result == "failed" and self.end.now != self.change.before  # it failed, but changed the value
@@ -380,7 +380,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active = None
             return replace(session, runs=runs, active=active)
         case logged.ExperimentStarted():
-            # A continued experiment has a second start.
+            # A continued experiment has a second start event.
             others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
         case logged.ExperimentEnded():

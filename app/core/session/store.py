@@ -202,7 +202,7 @@ def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None
         if age is None or not 0 <= age < CONTINUE_WITHIN:
             continue
         begun = read_start(folder)
-        # Do not continue a session of another format: the log would have two formats.
+        # Do not continue a session whose log has another format: the log would then mix two formats.
         if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None

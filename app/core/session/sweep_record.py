@@ -271,5 +271,5 @@ def _step_ended(record: SweepRecord, event: SweepStepEnded) -> SweepRecord:
     if record.current is not None and record.current.step.number == event.step:
         took = max(0.0, event.at - record.current.since)
     if any(end.step == event.step and end.is_final for end in record.ended):
-        return replace(record, current=None)  # the first end counts
+        return replace(record, current=None)  # the step has ended already: its first end is kept
     return replace(record, ended=(*record.ended, event), current=None, seconds=record.seconds + took)
