@@ -40,7 +40,7 @@ class RequestedJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOptions:
-    """The job options that all commands have which measure a job."""
+    """The options that are common to all commands that measure a job."""
 
     profile: str | None = None
     jobfile: Path | None = None

@@ -102,7 +102,7 @@ class Options:
     demo_reset: bool = False
     """Whether to reset the simulated host first."""
     demo_state: tuple[str, ...] = ()
-    """States to put the simulated host into, such as a failed drive; () changes nothing."""
+    """States to put the simulated host into, such as a failed drive; () leaves its state unchanged."""
     demo_reboot: bool = False
     """Whether to reboot the simulated host first."""
     machine: Path | None = None
@@ -187,7 +187,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
-    """The options that all commands have which ask for confirmation."""
+    """The options that are common to all commands that ask for confirmation."""
 
     dry_run: bool
     yes: bool

@@ -1,4 +1,4 @@
-"""The steady-state options that all measuring commands have."""
+"""The steady-state options, which are common to all commands that measure."""
 
 from __future__ import annotations
 

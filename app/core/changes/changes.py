@@ -129,14 +129,14 @@ class SessionChanges:
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
         """Return the plan that re-creates a deleted array, and the label of its members.
 
-        `left`: the change of the journal that deleted the array. Raises BlockedError if no backend can re-create it,
+        `left`: the change in the journal that deleted the array. Raises BlockedError if no backend can re-create it,
         RefusedError, DeviceGoneError.
         """
         change = await self._changer().plan_remake(left)
         return change, device_label_of_parts(change.target, left.change.members)
 
     async def remake(self, left: UnresolvedChange, confirm: str) -> ChangeEnded:
-        """Re-create the array that a change of the journal deleted; see `ChangeExecutor.remake`."""
+        """Re-create the array that the change `left` in the journal deleted; see `ChangeExecutor.remake`."""
         plate = device_label_of_parts(left.change.target, left.change.members)
         return await self._changer().remake(left, confirm=confirm, plate=plate)
 
@@ -286,7 +286,7 @@ class SessionChanges:
         return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return the recorded undos of a change that a crash interrupted."""
+        """Return those recorded undos of a change that were interrupted by a crash."""
         changes = self._record.session.changes
         return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
 

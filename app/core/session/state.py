@@ -95,7 +95,7 @@ class RunRecord:
     version: str = ""
     """The version of the program that measured the run."""
     number: int = field(default=0, compare=False)
-    """Number of the run in the session, from 1, by which runs are ordered (clocks may be set); 0 if it is not known."""
+    """Number of the run in the session, from 1; 0 if not known. Runs are ordered by it, because clocks may be set."""
 
     @property
     def provenance(self) -> dict[str, str]:

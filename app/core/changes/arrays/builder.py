@@ -269,7 +269,7 @@ class ArrayBuilder:
     def require_new_name(self, name: str) -> None:
         """Check that no array has this name, because the name identifies the array.
 
-        Raises RefusedError if one has it.
+        Raises RefusedError if an array has it.
         """
         names = [array.name for array in self._record.session.inventory.arrays]
         if name in names or self.journal.entry(name) is not None:
