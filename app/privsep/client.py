@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PROGRAM = "app.privsep"
 
 SILENT_SECONDS = 30.0
-"""Seconds that a helper may take to start if it asks for no password."""
+"""Time limit in seconds for the start of a helper that asks for no password."""
 
 WITHOUT_ROOT = "Without root privileges you can view and plan settings, but neither change them nor read raw devices."
 """Sentence that says what is impossible without root privileges."""

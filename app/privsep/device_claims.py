@@ -20,7 +20,7 @@ from backends.system.local import LocalHost
 from backends.system.local.programs import is_owned_by_root
 
 MAX_CLAIMS = 64
-"""Maximum number of devices open at a time."""
+"""Maximum number of devices that one connection may have open at a time."""
 
 
 class DeviceClaims:
@@ -102,7 +102,7 @@ class DeviceClaims:
         return held
 
     async def release(self, hold: int) -> Mapping[str, Any]:
-        """Close the device with the number `hold`."""
+        """Close the device whose number is `hold`."""
         if hold not in self._claims:
             raise RequestDeniedError("release: this device is not open.")
         await self._claims.pop(hold)[0].aclose()

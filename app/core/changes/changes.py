@@ -127,7 +127,7 @@ class SessionChanges:
         return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
-        """Return the plan that re-creates a deleted array, and the label of its members.
+        """Return the plan that re-creates a deleted array, and the label that names its members in the question.
 
         `left`: the change in the journal that deleted the array. Raises BlockedError if no backend can re-create it,
         RefusedError, DeviceGoneError.

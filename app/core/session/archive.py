@@ -59,9 +59,9 @@ class ArchivedFile:
     name: str
     """Path relative to the session's folder, with slashes."""
     size: int
-    """Bytes."""
+    """Size of the file in bytes."""
     sha256: str
-    """Checksum of its content."""
+    """SHA-256 checksum of the file's content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,13 +69,13 @@ class WrittenArchive:
     """A written archive."""
 
     file: Path
-    """Its path."""
+    """Path of the archive."""
     parts: int
     """Number of files of the session in the archive."""
     size: int
-    """Bytes of the archive."""
+    """Size of the archive in bytes."""
     sha256: str
-    """Checksum of the file, as `sha256sum` prints it."""
+    """SHA-256 checksum of the archive, as `sha256sum` prints it."""
 
 
 def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> WrittenArchive:
