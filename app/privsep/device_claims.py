@@ -67,10 +67,11 @@ class DeviceClaims:
         meant: dict[str, Any] | None,
         shown: list[str] | None,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Check and open a device; return a descriptor by which the user's programs can open the device again.
+        """Check and open a device; return its number, and a descriptor by which the user's programs can open it again.
 
-        A device that may not be written to gets no such descriptor, because it would give access to files of other
-        users.
+        For a device in use that is opened for reading there is no descriptor unless root's configuration permits it,
+        because it would give access to files of other users. `typed`: the confirmation token. `meant`: identity of the
+        device that the user chose. `shown`: the signatures that the user has seen.
         """
         device = _device(device)
         if len(self._claims) >= MAX_CLAIMS:
