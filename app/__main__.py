@@ -54,11 +54,11 @@ def _main() -> int:
 
 
 def _may_run_as_root() -> bool:
-    """Return whether raidbench may continue; False only as root.
+    """Return whether raidbench may continue. It is always True for a user who is not root.
 
     As root, no module may come from a folder that other users can write to. If raidbench itself is in such a folder,
-    report that and return False. If only other folders of `sys.path` are, remove them and run raidbench again,
-    isolated.
+    report that and return False. If only other folders of `sys.path` are writable, run raidbench again without them, in
+    Python's isolated mode.
     """
     if os.geteuid() != 0 or sys.flags.isolated:
         return True
@@ -87,7 +87,7 @@ def _may_run_as_root() -> bool:
 def _is_owned_by_root(folder: str) -> bool:
     """Return whether only root can write to a folder and its parents.
 
-    This is not imported, because no untrusted module may be imported before the check.
+    This function is defined here and not imported, because no module may be imported before it is checked.
     """
     path = os.path.realpath(folder)
     while True:

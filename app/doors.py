@@ -1,4 +1,4 @@
-"""The list of features, and the door of each feature. A door is a module that names the parts of its feature.
+"""The list of features, and their doors. The door of a feature is a module that names the feature's parts.
 
 The core and the user interfaces know only this list and the doors. No other module of a feature is imported by name. So
 a feature can be removed by deleting its folder and its line in this list. A door is imported when it is first used.
@@ -76,7 +76,7 @@ class FeatureDoor:
     background: Mapping[str, str] = field(default_factory=dict)
     """Classes of work in the background (`app.tui.feature_hooks`), by the screen that shows it."""
     actions: Mapping[str, str] = field(default_factory=dict)
-    """Functions for other parts of raidbench, which call them through `action`, by name."""
+    """Functions that other parts of raidbench call through `action`, by name."""
 
 
 @cache
@@ -100,7 +100,7 @@ def import_object(path: str) -> Any:
 
 
 def require_action(name: str) -> Callable[..., Any]:
-    """Return a function of a feature. Raises NotFoundError, for the user, if the feature is missing."""
+    """Return the function `FEATURE.NAME` of a feature. Raises NotFoundError if the feature is not installed."""
     function = action(name)
     if function is None:
         raise NotFoundError(f"This build of raidbench does not include {name.partition('.')[0]}.")
@@ -108,7 +108,7 @@ def require_action(name: str) -> Callable[..., Any]:
 
 
 def action(name: str) -> Callable[..., Any] | None:
-    """Return a function of a feature, such as `plots.explore`; None if the feature is missing.
+    """Return the function `FEATURE.NAME` of a feature, such as `plots.explore`; None if the feature is not installed.
 
     Raises KeyError if the feature has no such function.
     """

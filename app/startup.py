@@ -6,13 +6,16 @@ import gc
 import sys
 
 _THRESHOLD = 20_000
-"""Number of new objects after which garbage is collected.
+"""Number of new objects after which Python collects garbage, once raidbench has started.
 
 With Python's default of 700, a tenth of the startup time is spent on garbage collection.
 """
 
 _START_THRESHOLD = 60_000
-"""The same number during the start. A command imports fewer objects, and none of them is garbage."""
+"""Number of new objects before a garbage collection during the start.
+
+Imports create fewer, and none of them is garbage.
+"""
 
 
 def raise_gc_threshold() -> None:
@@ -21,7 +24,7 @@ def raise_gc_threshold() -> None:
 
 
 def collect_later() -> None:
-    """Raise the threshold of the garbage collector, so that it does not run until the imports are done."""
+    """Raise the threshold of the garbage collector further, so that it does not run until the imports are done."""
     gc.set_threshold(_START_THRESHOLD, 20, 20)
 
 

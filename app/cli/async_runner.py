@@ -1,4 +1,4 @@
-"""Runs the coroutine of a command. The first signal requests the command to stop; a second Ctrl-C cancels it."""
+"""Runs the coroutine of a command. The first signal asks the command to stop; a second Ctrl-C cancels it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class InterruptedByUserError(Exception):
 
 
 class Interruption:
-    """The signals by which the user requests a command to end."""
+    """Handles the signals by which the user asks a command to end."""
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
-        """The first signal that was received."""
+        """The first signal that was received; None if there was none."""
         self._stop: Callable[[], None] | None = None
         self._patient = False
         self._task: asyncio.Task[object] | None = None
@@ -37,8 +37,7 @@ class Interruption:
     def stop_on_signal(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
         """Make the first signal call `stop` instead of cancelling the task, so that the current step completes.
 
-        A second Ctrl-C cancels the task. If `patient`, it does not, because a change must never be interrupted
-        half-way.
+        A second Ctrl-C then cancels the task, unless `patient`: a change must never be interrupted half-way.
         """
         self._stop, self._patient = stop, patient
         try:

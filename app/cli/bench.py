@@ -47,16 +47,16 @@ from backends.values import dataclass
 
 
 class RemoteControl(Protocol):
-    """Control of a run by another host, which starts the run and receives its result (`app.features.fleet`)."""
+    """Connection to the host that controls this run: it starts the run and gets the result (`app.features.fleet`)."""
 
     def require_harmless(self, ready: RunPlan) -> None:
-        """Raises RefusedError if the run would overwrite a device."""
+        """Check that the run does not overwrite a device. Raises RefusedError if it would."""
 
     async def wait_for_start(self, ready: RunPlan) -> None:
-        """Report that the run is ready, and wait until it may start or has to end."""
+        """Report to the controlling host that the run is ready, and wait until it says whether to start."""
 
     def send_result(self, run: dict[str, Any]) -> None:
-        """Send the result of the run."""
+        """Send the result of the run to the controlling host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +167,7 @@ def bench_command(options: BenchOptions) -> int:
 
 
 def _require_suitable(options: BenchOptions) -> None:
-    """Raises UsageError if options contradict each other.
+    """Check the options. Raises UsageError if they contradict each other.
 
     Runs with --hosts, runs with --go-on-stdin, and local runs accept different options.
     """
@@ -192,13 +192,13 @@ def _require_suitable(options: BenchOptions) -> None:
 _OWN_OPTIONS = frozenset(
     ["nodes", "stagger", "lease", "jobfile", "section", "profile", "typed", "as_json", "dry_run", "stream", "repeat"]
 )
-"""Options that other hosts do not get, or get in another form."""
+"""Names of the options that are not passed to other hosts as they are."""
 
 
 def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
     """Return the arguments of `bench` for other hosts.
 
-    They contain every job field, because the configuration of a host could otherwise change it.
+    They contain every job field, so that the configuration of a host cannot change any of them.
     """
     context = click.get_current_context()
     left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
@@ -208,15 +208,15 @@ def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
 
 
 def _may_be_device(target: str) -> bool:
-    """Return whether a target looks like a device or an address. Only devices need root."""
+    """Return whether a target looks like a device or an address, so that root may be needed; files need no root."""
     path = Path(target)
     return path.is_block_device() or not (path.exists() or "/" in target.partition(":")[0])
 
 
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
-    """Return the job with the configured size of scratch files.
+    """Return the job with the size that the configuration sets for scratch files.
 
-    The job is unchanged if a size was given, or if a target is not a new scratch file.
+    The job is unchanged if the user gave a size (`given`), or if a target is not a new scratch file.
     """
     to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
@@ -279,10 +279,10 @@ async def measure_runs(
 ) -> tuple[list[RunRecord], frozenset[str]]:
     """Open a session and run the job `repeat` times in it. Stop after the first run that does not complete.
 
-    Return the runs and the keys of the advice that was shown. `fresh`: always open a new session. `remote`: the caller
-    on another host, which decides when the run starts; None starts at once.
+    Return the runs, and the keys of the advice that was shown before them. `fresh`: always open a new session.
+    `remote`: the host that decides when the run starts; None: start at once.
 
-    Raises RefusedError, BrokenPipeOutputError if the reader of the stream is gone, and the errors of measuring.
+    Raises BrokenPipeOutputError if the reader of standard output is gone, RefusedError, and the errors of measuring.
     """
     require_permitted_job(request)
     first = await prepare_run(bench, request)  # before the session is opened, so that a refused run leaves no session
@@ -331,7 +331,7 @@ async def prepare_run(bench: Workbench, request: BenchmarkRequest) -> RunPlan:
 
 
 def require_permitted_job(request: BenchmarkRequest) -> None:
-    """Raises RefusedError if the job writes in read-only mode."""
+    """Check that the job is permitted. Raises RefusedError if it writes in read-only mode."""
     if current().read_only:
         require_reading_job(request)
 

@@ -40,14 +40,14 @@ class RequestedJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobOptions:
-    """The options that every command has that measures a job."""
+    """The options that are common to all commands that measure a job."""
 
     profile: str | None = None
     jobfile: Path | None = None
     section: str | None = None
     """The only section of the job file to run; None runs all sections."""
     texts: Mapping[str, str]
-    """The given job fields by key, as text."""
+    """The job fields that the user gave as options, by key, as text."""
 
 
 _PROFILE = click.option("--profile", metavar="NAME", help="Profile to run. `raidbench profiles` lists them.")
@@ -59,8 +59,8 @@ _JOBFILE = click.option(
 def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds --profile and an option for each job field.
 
-    The command gets them as the parameter `job`, a JobOptions. `section_help`: help text of --section; None for a
-    command without --jobfile and --section.
+    The command gets their values as the parameter `job`, a JobOptions. `section_help`: help text of --section; None for
+    a command without --jobfile and --section.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,10 +84,10 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
 
 
 def job_of(options: JobOptions, config: Config, *, alone: str = "") -> RequestedJob:
-    """Return the job that options and configuration describe.
+    """Return the job that the options describe, with defaults from the configuration.
 
-    `alone`: the reason why only one section may run, as the beginning of a sentence; "" if several may run. Raises
-    NotFoundError or InvalidValueError, which names the wrong option.
+    `alone`: beginning of the error sentence that says why only one section may run; "" if several may run. Raises
+    NotFoundError or InvalidValueError, which name the wrong option.
     """
     profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
@@ -111,7 +111,7 @@ _RUN_FIELDS = ("runtime", "ramp", "size")
 
 
 def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
-    """Return the job with the fields that the options set. A single block size replaces a mix of sizes."""
+    """Return `base` with the fields in `texts` replaced. A single block size replaces a mix of block sizes."""
     try:
         return Job.from_fields(with_replaced_fields(texts, base), base)
     except InvalidJobError as error:
@@ -122,7 +122,7 @@ def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
 def _table_for(content: bytes) -> OptionTable:
     """Return the table of fio's options.
 
-    The installed fio is queried only if a job file has options that not every version of fio supports.
+    The installed fio is queried only if the job file (`content`) has options that not every version of fio supports.
     """
     from app.core.fio.jobfile import depends_on_fio
     from app.core.fio.option_table import SHIPPED

@@ -34,7 +34,7 @@ _CLEAR = "\r\x1b[K"
 _MAX_NAME = 20
 """Maximum number of characters of a section name in the progress line."""
 _MEAN_METRICS = ("iops", "latency_p50_ns", "latency_p99_ns")
-"""Metrics whose mean over several runs is shown."""
+"""Keys of the metrics whose mean over several runs is shown."""
 
 
 class LiveLine:
@@ -71,7 +71,7 @@ class RunProgressPrinter:
     def __init__(self, bench: Workbench, *, stream: bool, silent: bool = False) -> None:
         """`stream`: also print samples as JSON. `silent`: print nothing, because another host reports the run."""
         self.samples: list[Sample] = []
-        """Measured intervals of the last run."""
+        """Samples of the last run, one for each measured interval."""
         self.is_stdout_closed = False
         """Whether standard output was closed while samples were printed."""
         self._bench = bench
@@ -128,7 +128,7 @@ class RunProgressPrinter:
 
 
 def progress_text(active: ActiveRun, now: float) -> str:
-    """Return the progress line: phase, percent, metrics of the last interval, time left."""
+    """Return the text of the progress line: phase, percentage done, metrics of the last interval, time left."""
     parts = [active.phase.value]
     ramp = active.phase is Phase.RAMP
     seconds = float(active.start.job.get("ramp", 0) or 0) if ramp else active.phase_seconds
@@ -172,7 +172,7 @@ def _rates(part: Sample | SectionSample) -> list[str]:
 
 
 def _seconds_left(active: ActiveRun, now: float) -> float | None:
-    """Return the seconds until the planned end of the run or of filling its file; None during layout."""
+    """Return the seconds until the planned end of the run, or of filling its file; None while fio lays out the file."""
     passed = active.passed(now)
     match active.phase:
         case Phase.RAMP:
@@ -192,7 +192,7 @@ def _seconds_left(active: ActiveRun, now: float) -> float | None:
 def print_summary(
     records: Sequence[RunRecord], samples: Sequence[Sample], *, session: Path | None, advice_keys: Collection[str] = ()
 ) -> None:
-    """Print the results, graphs of the run if they can be drawn, advice and notes.
+    """Print the results of runs, graphs if the terminal can show them, advice and notes.
 
     `advice_keys`: keys of the advice that was already shown before the run.
     """
@@ -223,7 +223,7 @@ def print_summary(
 
 
 def say_advice(item: Advice) -> None:
-    """Print an advice and the next step."""
+    """Print a piece of advice on standard error: the condition and the next step."""
     say(f"{ATTENTION.char} {clean(item.message, 600)}")
     if item.do:
         say(f"  {clean(item.do, 600)}")

@@ -1,4 +1,4 @@
-"""Commands and groups whose help begins with examples. It shows ranges and defaults in plain words."""
+"""Commands and command groups whose `--help` has examples, and shows ranges and defaults in plain words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class CliCommand(click.Command):
     def __init__(self, *args: Any, examples: Sequence[str] = (), **attributes: Any) -> None:
         super().__init__(*args, **attributes)
         self.examples = tuple(examples)
-        """Complete command lines, as a user types them."""
+        """Examples: complete command lines, as a user types them."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the description, then the examples."""
@@ -94,7 +94,7 @@ def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> N
 
 
 def option_records(command: click.Command, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
-    """Yield each visible option with its names and its help text."""
+    """Yield each visible option with (names, help text), both as shown in `--help`."""
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if isinstance(param, click.Option) and record is not None:
@@ -105,7 +105,7 @@ _EXTRA = re.compile(r"  \[(?P<extra>[^\[\]]*)\]$")
 
 
 def plain_help(text: str) -> str:
-    """Return the help of an option, with the bounds and the default from click in plain words.
+    """Return an option's help text, with the bounds and the default that click adds to it in plain words.
 
     `Runs. [default: 3; 1<=x<=9]` becomes `Runs (1 to 9; default: 3).`
     """

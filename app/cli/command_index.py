@@ -1,4 +1,4 @@
-"""The commands by name. Listing them imports no command module."""
+"""The table of all commands by name. Listing the commands imports no command module."""
 
 from __future__ import annotations
 

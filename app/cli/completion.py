@@ -1,4 +1,4 @@
-"""Shell completion from sysfs and the device scan of this boot in the cache. No tool is run.
+"""Shell completion. Devices and settings come from sysfs and from the cached scan of this boot; no tool is run.
 
 The shell waits for this program at every Tab. So click and the modules of commands are imported only to list options.
 """
@@ -42,10 +42,10 @@ class CommandLine(NamedTuple):
     simulated_host: str
     """Name of the simulated host (--demo); "" for this machine."""
     recorded: str
-    """Folder of the recorded machine (--machine); "" for none. Only its sessions are known here."""
+    """Folder of the recorded machine (--machine); "" for none. Only the names of its sessions can be completed."""
     command: str
     rest: tuple[str, ...]
-    """Words after the command, without the word that is being typed."""
+    """The words after the command, without the last one, which is still being typed."""
     last: str
     """The word that is being typed, up to the cursor."""
 
@@ -54,7 +54,7 @@ Offer = Callable[[CommandLine], Iterable[CompletionItem]]
 
 
 def main(wanted: str) -> int:
-    """Print the completion script for a shell, or the possible next words. Return the exit status."""
+    """Print the completion script of the shell `wanted`, or completions of the typed word. Return the exit status."""
     shell, _, request = wanted.partition("_")
     if shell not in SHELLS:
         return 1
@@ -106,7 +106,7 @@ def complete_line(argv: list[str]) -> Iterable[CompletionItem]:
 
 
 def _typed_words() -> list[str]:
-    """Return the words of the command line after the program. The last word is being typed."""
+    """Return the words of the command line after the program name. The last one is still being typed."""
     if (listed := os.environ.get("_RAIDBENCH_WORDS")) is not None:
         return listed.split("\n")[1:] or [""]
     line = os.environ.get("_RAIDBENCH_LINE", "")
@@ -124,13 +124,13 @@ def _typed_words() -> list[str]:
 
 
 def _bash_prefix_length(word: str) -> int:
-    """Return how many characters bash keeps at the start of a word. It splits words at `:` and `=`."""
+    """Return the number of characters up to the last `:` or `=`, at which bash splits words and which it keeps."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
 
 
 def _command_at(before: list[str]) -> int:
-    """Return the index of the command among the words; the number of words if there is no command yet."""
+    """Return the index of the command in the typed words; the number of words if no command was typed yet."""
     at = 0
     while at < len(before) and before[at].startswith("-"):
         word = before[at]
@@ -209,7 +209,7 @@ def _sysfs(path: str) -> str:
 
 
 def _targets(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield addresses as `devices` lists them. Once a character is typed, yield the other accepted names, too."""
+    """Yield the addresses that `devices` lists. Once a character is typed, also yield the other accepted names."""
     devices = _cached_scan(line).get("things", {})
     disks = _disks(line)
     nodes = {entry.get("device") for entry in devices.values()}
@@ -244,7 +244,7 @@ def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _target_then(keys: Offer) -> Offer:
-    """Return a function that offers targets first, and `keys` once a target was typed."""
+    """Return a function that yields targets until one was typed, and then the completions of `keys`."""
 
     def offer(line: CommandLine) -> Iterable[CompletionItem]:
         return keys(line) if _target_of(line) is not None else _targets(line)
@@ -277,7 +277,7 @@ def _settings(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _settings_of(line: CommandLine, target: str) -> dict[str, Any]:
-    """Return the settings of a target by key from the cache, with those of its disk from sysfs."""
+    """Return the settings of a target by key: those in the cache, and those of its kernel disk from sysfs."""
     scan = _cached_scan(line)
     devices, settings_of = scan.get("things", {}), scan.get("settings", {})
     node = target if target.startswith("/dev/") else f"/dev/{target}"
@@ -346,7 +346,7 @@ def _sessions(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _runs(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield the runs of the last session. After `SESSION/`, yield the runs of that session."""
+    """Yield the names of the runs of the last session. If `SESSION/` was typed, yield those of that session."""
     session, slash, _ = line.last.rpartition("/")
     names = [session] if slash else [item.value for item in _sessions(line)][:1]
     for name in names:
@@ -389,14 +389,14 @@ def _array(line: CommandLine) -> Iterable[CompletionItem]:
 
 
 def _roles(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield addresses. After `ROLE=`, yield them with that prefix."""
+    """Yield the addresses of targets. If `ROLE=` was typed, put it before each address."""
     role, equals, address = line.last.partition("=")
     for item in _targets(line._replace(last=address if equals else line.last)):
         yield item._replace(value=f"{role}={item.value}") if equals else item
 
 
 def _first_word_only(offer: Offer) -> Offer:
-    """Return a function that makes the offer only for the first argument."""
+    """Return a function that yields the completions of `offer` for the first argument only."""
     return lambda line: () if any(not word.startswith("-") for word in line.rest) else offer(line)
 
 
@@ -438,7 +438,7 @@ POSITIONAL: Mapping[str, Offer] = {
     "capture": _folders,
     "help": _first_word_only(_commands),
 }
-"""Functions that offer the arguments of a command, by the command's name."""
+"""Functions that yield completions for the arguments of a command, by the command's name."""
 
 FRONT: Mapping[str, Offer] = {
     "--demo-speed": _no_items,
@@ -451,7 +451,7 @@ FRONT: Mapping[str, Offer] = {
     "--host-timeout": _no_items,
     "--host-program": _no_items,
 }
-"""Functions that offer the values of global options. `--demo` is missing, because its value is optional."""
+"""Functions that yield values of global options, by option. `--demo` is missing, because its value is optional."""
 
 VALUES: Mapping[str, Offer] = {
     "--profile": _profiles,
@@ -461,7 +461,7 @@ VALUES: Mapping[str, Offer] = {
     "--jobfile": _files,
     "--output": _files,
 }
-"""Functions that offer the values of command options without fixed choices."""
+"""Functions that yield values of command options that have no fixed choices, by option."""
 
 
 def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:
@@ -486,7 +486,7 @@ def _option_values(option: str, line: CommandLine) -> Iterable[CompletionItem] |
 
 
 def _options(line: CommandLine) -> Iterable[CompletionItem]:
-    """Return the options of the command, or the global ones. The command's module is imported for that."""
+    """Return the options of the typed command, whose module is imported; without a command, the global options."""
     options = (
         CompletionItem(name, str(getattr(param, "help", None) or ""))
         for param in _params(line)

@@ -2,7 +2,7 @@
 
 The typed words are passed in environment variables. The reply has one line per word, with kind, value and help
 separated by tabs. Bash splits words at `:` and `=`, which are part of addresses and settings. So raidbench gets the
-complete line, and replies with only the text that bash still needs.
+complete line, and replies only with the part of a word that follows the last `:` or `=`.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def review_lines(changes: Sequence[Change]) -> list[str]:
-    """Return the lines of a review: table of changes, exact commands, side effects, risks, and undo commands."""
+    """Return the review of planned changes as lines: a table, exact commands, side effects, risks, undo commands."""
     moved = [f"  {clean(sentence, 400)}" for sentence in view.side_effect_texts(changes)]
     risks = [f"  {clean(sentence, 400)}" for sentence in view.risk_texts(changes)]
     back = [step for change in reversed(changes) for step in change.undo]
@@ -49,7 +49,7 @@ def dependent_lines(changes: Iterable[Change]) -> list[str]:
 
 
 def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return the outcome of one change: its present value and the other settings that changed with it."""
+    """Return the outcome of a change as lines: the setting's current value, and other settings that changed."""
     if not ended.was_set:  # The value was set already, or it did not last.
         text = "already " if ended.result == "verified" else ""
         now = clean(f"{text}{view.end_text(change, ended)}", 1000)
@@ -60,7 +60,7 @@ def outcome_lines(change: Change, ended: ChangeEnded) -> list[str]:
 
 
 def report_not_done(changes: Iterable[Change]) -> None:
-    """Report the changes of a set that were not made."""
+    """Report on standard error the changes of a set that were not made."""
     for change in changes:
         say(f"Not applied: {clean(view.subject_text(change), 200)} was not set to {clean(view.new_text(change), 200)}.")
 
@@ -76,7 +76,7 @@ def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
 
 
 def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any]:
-    """Return, as JSON, the error that ended a set of changes early, and the session that recorded it."""
+    """Return, as JSON, the error that ended a set of changes early, if any, and the folder of the session."""
     fields = None if error is None else {"message": error.message, "hint": error.hint or None}
     return {"error": fields, "session": None if bench.folder is None else str(bench.folder)}
 
@@ -85,7 +85,7 @@ def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Ask for confirmation of a harmless action ("Apply"), and return if it is given.
+    """Ask for confirmation of a harmless action, such as "Apply". Return only if it is given.
 
     Raises RefusedError if it is declined, EOFError if no answer can come.
     """
@@ -100,11 +100,11 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 def require_confirmation(
     risk: Risk, labels: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
-    """Ask for confirmation of an action, and return the confirmation token.
+    """Ask for confirmation of an action. Return the confirmation token; None if the action needs none.
 
     A harmless action needs `y`, or --yes. A risky one needs `yes`, or --yes with --confirm TOKEN. One that destroys
-    data needs the token, typed or given with --confirm. `labels`: the labels of the devices. `typed`: the value of
-    --confirm. `action`: the verb of the question ("Apply").
+    data needs the token, typed or given with --confirm TOKEN. `labels`: the labels of the devices. `typed`: the value
+    of --confirm. `action`: the verb of the question ("Apply").
 
     Raises RefusedError, which names the option to add, and EOFError if no answer can come.
     """

@@ -62,7 +62,7 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
 
 
 async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
-    """List the devices. `version`: version of the JSON document; None prints the table."""
+    """List the devices. `version`: version of the JSON document to print; None: print the table."""
     from backends.registry import MachineBackends
 
     machine = MachineBackends.of(host)
@@ -113,7 +113,7 @@ def parse_columns(text: str | None) -> tuple[str, ...]:
 async def all_settings(
     machine: MachineBackends, inventory: Inventory
 ) -> tuple[json_schema.SettingsOf, tuple[Problem, ...]]:
-    """Return the settings of every target, or None for an unreadable target, and the problem of each of those."""
+    """Return the settings of each target (None for one that cannot be read), and the problems of unreadable targets."""
     readings, problems = await machine.read_devices(
         inventory
     )  # the backends know which settings exist only after this scan
@@ -142,7 +142,7 @@ def show_command(target: str, as_json: bool) -> int:
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     device = await bench.hardware.find(address)
     readings = await bench.hardware.read(device.target)
-    declared = bench.hardware.settings(device.target)  # it is known only after reading the settings
+    declared = bench.hardware.settings(device.target)  # known only after the settings were read
     queue = bench.session.inventory.twin(device)
     queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)

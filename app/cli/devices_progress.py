@@ -1,6 +1,7 @@
-"""Prints the device list while some sources are still responding.
+"""Prints the device list piece by piece, while some sources (vendors' tools, controllers) have not responded yet.
 
-A group is printed once all of its devices are known. The remaining groups follow at the end.
+A group of rows (a controller with its devices) is printed once all of its devices are known. The remaining groups
+follow at the end.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ class DevicesProgress:
         self._print(partial.inventory, settled.keys())
 
     def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
-        """Print the rows that are not printed yet of the groups with these heads; None means all groups."""
+        """Print all rows not printed yet of the groups with these first rows (`heads`); None means all groups."""
         shown = device_table(inventory, self._tuned, self._columns, wide=self._wide)
         groups = [group for group in _groups(shown.rows) if heads is None or group[0].key in heads]
         rows = [row for group in groups for row in self._fresh(group)]
@@ -144,7 +145,7 @@ class DevicesProgress:
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
-        """Return the rows of a group that are not printed yet. The head of a controller is repeated above them."""
+        """Return the rows of a group that are not printed yet, after the row of their controller, which is repeated."""
         continued = group[0].key in self._printed
         fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}
@@ -154,7 +155,7 @@ class DevicesProgress:
 async def tunings(
     machine: MachineBackends, inventory: Inventory, excluded: Collection[Target] = ()
 ) -> dict[Target, TuningCells]:
-    """Return the tuning cells of the arrays and drives that are listed, without `excluded` and unreadable ones."""
+    """Return the table cells with the main settings of each array and drive, without `excluded` and unreadable ones."""
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:

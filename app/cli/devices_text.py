@@ -1,4 +1,4 @@
-"""Devices and settings as text."""
+"""Formats and prints devices and their settings as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from backends.settings import Reading, Setting
 from backends.text import clean
 
 _SETTINGS = ("setting", "key", "now", "may-be", "effect", "risk")
-"""Columns of the settings table. The command line has no staged values, so it needs no column for them."""
+"""Columns of the settings table. The column of staged values is left out: only the screens have such values."""
 
 
 def list_heading(host: str, *, simulated: bool) -> str:
@@ -73,11 +73,11 @@ def _with_address(row: Row, *, whole: bool) -> Row:
 
 
 Page = tuple[str, tuple[Setting, ...], Mapping[str, Reading]]
-"""A heading, the settings below it, and their values."""
+"""A part of the output of `show`: heading, settings, and their readings by key."""
 
 
 def print_target(subject: Device, parts: Sequence[Page]) -> None:
-    """Print the facts of a device, its settings, those of its queue, and why some are fixed or not effective."""
+    """Print a device's facts, its settings and those of its kernel queue, and why some are fixed or not effective."""
     for at, group in enumerate(device.device_facts(subject)):
         lines([*([""] if at else []), *fact_lines(group)])
     shown = [part for part in parts if any(setting.key in part[2] for setting in part[1])]

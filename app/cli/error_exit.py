@@ -22,7 +22,7 @@ from backends.errors import AnotherDeviceError, InvalidValueError, NotFoundError
 from backends.text import clean
 
 _OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Error numbers of writing to standard output when it is redirected to a file."""
+"""Error numbers of a failed write to standard output that is redirected to a file."""
 
 
 def exit_status(error: RaidbenchError) -> int:
@@ -112,7 +112,7 @@ def _report_usage(wrong: click.ClickException) -> None:
 
 
 def _report_crash(error: Exception) -> str:
-    """Report a defect of raidbench, write the traceback to a file, and return the reported sentence."""
+    """Report an unexpected exception as a defect of raidbench, and write its traceback to a file; return the report."""
     details = "".join(traceback.format_exception(error))
     where = _write_crash_file(details)
     sentence = f"Internal error: {type(error).__name__}: {clean(str(error), 300)}."

@@ -42,7 +42,10 @@ _OUTPUT_LINES = 5
 
 
 def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[str]:
-    """Yield an event with its time, followed by its details. `session`: the session of the event, if known."""
+    """Yield the lines of an event: its time and text, then its details. `session`: the event's session;
+
+    None if unknown.
+    """
     event_words = describe_event(event, session)
     yield f"{units.clock(event.at)}  {event_words.kind:<8} {clean(event_words.head, 600)}"
     for row in _detail_rows(event, event_words):
@@ -50,7 +53,10 @@ def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[
 
 
 def _detail_rows(event: LoggedEvent, event_words: EventWords) -> list[str]:
-    """Return the details that are shown on a terminal. The JSON output and the Log screen contain all details."""
+    """Return those details of an event that the terminal shows.
+
+    The JSON output and the Log screen contain all details.
+    """
     match event:
         case CommandRan():
             worth = event.mutates or event.returncode not in (0, None)
@@ -161,7 +167,7 @@ def _counts(session: Session) -> dict[str, int]:
 
 
 def _follow(file: Path, choice: EventChoice, as_json: bool) -> int:
-    """Print complete lines as they are appended, until Ctrl-C or until standard output is closed."""
+    """Print the chosen events as they are appended to a log, until Ctrl-C or until standard output is closed."""
     partial_line = b""
     with open_input(file) as log:
         while True:

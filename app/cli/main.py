@@ -1,4 +1,4 @@
-"""The command group with the options before the command. Each command is imported when it is called."""
+"""The `raidbench` command group with the global options. Each command is imported when it is called."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 ASKS_HELP = "app.cli.asks_help"
-"""Key for whether the help of a command is requested. Help must work with a broken configuration."""
+"""Key in click's context: whether `--help` was requested, which must work even with a broken configuration."""
 
 
 class CommandGroup(click.Group):
     """Imports a command when it is called. Turns every error into a sentence and an exit status."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse like click. A word after `--demo` that is not the name of a simulated host is the command."""
+        """Parse as click does, except that a word after `--demo` is the command unless it names a simulated host."""
         with_value = {name for param in self.params if not getattr(param, "is_flag", True) for name in param.opts}
         front, rest = [], list(args)
         while rest and rest[0].startswith("-") and rest[0] != "--":
@@ -49,7 +49,7 @@ class CommandGroup(click.Group):
 
     @staticmethod
     def _require_known(ctx: click.Context, rest: list[str]) -> None:
-        """Raises UsageError if the word after `--demo` is neither a simulated host nor a command."""
+        """Check the word after `--demo`. Raises UsageError if it is neither a simulated host nor a command."""
         word = rest[0] if rest else "-"
         if word.startswith("-") or word in HOSTS or word in COMMANDS or ctx.resilient_parsing:
             return
@@ -59,14 +59,14 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Resolve like click, and suggest a command for a mistyped one."""
+        """Resolve the command as click does, and suggest a command for a mistyped one."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing and args[0][:1].isalnum():
             hint = suggestion_hint(args[0], COMMANDS, f"`{ctx.command_path} --help` lists the commands.")
             raise click.UsageError(f"No such command {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands in the order of typical use."""
+        """Return the names of all commands, in the order of typical use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -123,7 +123,7 @@ class CommandGroup(click.Group):
 
 
 def _prepare_streams() -> None:
-    """Make sure that every character can be printed, and that no opened file gets descriptor 0, 1 or 2."""
+    """Make sure that every character can be printed, and that no file opened later gets descriptor 0, 1 or 2."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -246,7 +246,10 @@ _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
 
 
 def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
-    """Open the screens if the terminal can show them, and return the exit status. Raises RaidbenchError if not."""
+    """Run the workbench's screens and return the exit status.
+
+    Raises RaidbenchError if the terminal cannot show them.
+    """
     reason = _no_screen(os.environ)
     if reason is not None:
         say(f"raidbench: {reason}")

@@ -1,4 +1,4 @@
-"""The options before the command as one value, and options that several commands have in common."""
+"""The global options (before the command) as one value, and helpers for options that several commands share."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ T = TypeVar("T")
 
 
 def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], int]], Callable[..., int]]:
-    """Return a decorator that collects options into an instance of a dataclass, the first argument of the command.
+    """Return a decorator that passes a command's options as its first argument, an instance of a dataclass.
 
-    These are the options with the names of the dataclass's fields.
+    The instance gets the options that have the names of the dataclass's fields.
     """
 
     def decorate(command: Callable[Concatenate[T, ...], int]) -> Callable[..., int]:
@@ -82,7 +82,7 @@ Function = Callable[..., int]
 
 
 def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
-    """Return a decorator that lets a command with `--json` run on many hosts.
+    """Return a decorator that lets a command that has `--json` run on many hosts.
 
     Without the feature `fleet`, it changes nothing. `alone`: parameters that make sense only for a single host.
     `schema`: version of the JSON document.
@@ -93,32 +93,32 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options before the command."""
+    """The global options, which stand before the command."""
 
     demo: str = ""
     """Name of the simulated host; "" for none."""
     demo_speed: float | None = None
     """Simulated seconds per real second; None: the command decides (most use 1)."""
     demo_reset: bool = False
-    """Reset the simulated host first."""
+    """Whether to reset the simulated host first."""
     demo_state: tuple[str, ...] = ()
-    """States to put the simulated host into, such as a failed drive; () changes nothing."""
+    """States to put the simulated host into, such as a failed drive; () leaves its state unchanged."""
     demo_reboot: bool = False
-    """Reboot the simulated host first."""
+    """Whether to reboot the simulated host first."""
     machine: Path | None = None
     """Folder of a recorded machine, which is used instead of this machine."""
     read_only: bool = False
-    """Change nothing."""
+    """Whether read-only mode is on, in which nothing is changed."""
     no_helper: bool = False
-    """Start no root helper. As root, keep root privileges."""
+    """Whether to start no root helper and, as root, to keep root privileges."""
     session: Path | None = None
-    """Session folder to continue or to create."""
+    """Session folder to continue or to create; None for the default."""
     config: Path | None = None
     """Configuration file; None for the default path."""
     ascii: bool = False
-    """Draw with ASCII only."""
+    """Whether to draw with ASCII characters only."""
     no_color: bool = False
-    """No colours."""
+    """Whether colours are off."""
     theme: str | None = None
     """Name of a theme (`THEMES`); None for the theme in the configuration."""
 
@@ -129,7 +129,7 @@ class Options:
 
     @property
     def state_name(self) -> str:
-        """Name of the state folder of the simulated or recorded machine; "" for this machine."""
+        """Name of the selected simulated or recorded machine, as in its state folder; "" for this machine."""
         if self.machine is None:
             return self.demo
         from backends.system.recorded import apart_of
@@ -144,7 +144,7 @@ class Options:
         return f"{demo_text(self.demo)} " if self.demo else ""
 
     def argv_of(self, *names: str) -> list[str]:
-        """Return those of these options that were given, as arguments for another raidbench process."""
+        """Return the options in `names` that were given, as command-line arguments for another raidbench process."""
         argv: list[str] = []
         for name in names:
             option, value = f"--{name.replace('_', '-')}", getattr(self, name)
@@ -187,12 +187,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
-    """The options that every command has that asks for confirmation."""
+    """The options that are common to all commands that ask for confirmation."""
 
     dry_run: bool
     yes: bool
     typed: str | None
-    """The value of `--confirm`."""
+    """The value of `--confirm`; None if it was not given."""
     as_json: bool
 
 
@@ -200,12 +200,12 @@ _last = [Options()]
 
 
 def remember(options: Options) -> None:
-    """Keep these options for output after the end of the command."""
+    """Store these options for `current`, also for output after the end of the command."""
     _last[0] = options
 
 
 def current() -> Options:
-    """Return the options of the running command, or of the last one."""
+    """Return the global options of the running command, or of the last one if none is running."""
     context = click.get_current_context(silent=True)
     options = None if context is None else context.find_object(Options)
     return options if options is not None else _last[0]
@@ -220,10 +220,10 @@ def is_terminal(stream: object) -> bool:
 
 
 def is_utf8(stream: object) -> bool:
-    """Return whether a stream can carry every character, and whether its terminal shows them.
+    """Return whether a stream accepts every character and, if it is a terminal, can also show them.
 
-    Python writes UTF-8 even in the C locale (PEP 538, PEP 540). So for a terminal, the locale decides: one without
-    UTF-8 means ASCII. If no locale is set, the terminal is assumed to show UTF-8.
+    Python writes UTF-8 even in the C locale (PEP 538, PEP 540). So for a terminal, the locale decides: with a locale
+    other than UTF-8, the terminal shows only ASCII. If no locale is set, it is assumed to show UTF-8.
     """
     encoding = str(getattr(stream, "encoding", None) or "ascii")
     if encoding.lower().replace("-", "").replace("_", "") != "utf8":
@@ -232,7 +232,7 @@ def is_utf8(stream: object) -> bool:
 
 
 def draws_signs(stream: object) -> bool:
-    """Return whether the output shows all our signs. The Linux console does not (console_codes(4))."""
+    """Return whether a stream shows all signs that raidbench uses. The Linux console does not (console_codes(4))."""
     return is_utf8(stream) and not (is_terminal(stream) and os.environ.get("TERM") == "linux")
 
 
@@ -243,7 +243,7 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
 
 
 def policies_of(assignments: Sequence[str]) -> dict[str, str]:
-    """Return the policies of a new array from `KEY=VALUE` arguments. Raises InvalidValueError for an invalid one."""
+    """Return a new array's policies by key, from `KEY=VALUE` arguments. Raises InvalidValueError for an invalid one."""
     policies: dict[str, str] = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")

@@ -25,13 +25,13 @@ _ASCII = str.maketrans(
     {"·": "-", "µ": "u", "–": "-", "…": "...", "├": "|", "│": "|", "°": "", "±": "+-", "→": "->", "×": "x"}
     | {sign.char: sign.ascii for sign in symbols.SIGNS}
 )
-"""ASCII replacements for our signs. Any other character that is not ASCII becomes a question mark."""
+"""ASCII replacements for the signs that raidbench uses. Any other non-ASCII character becomes a question mark."""
 
 _NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 GRACE = 0.5
-"""Seconds in which a question ignores input, so that the user reads it first.
+"""Seconds during which a question ignores input, so that the user has time to read it.
 
 The dialogs of the screens have the same delay.
 """
@@ -39,7 +39,7 @@ _POLL_S = 0.5
 
 
 class BrokenPipeOutputError(Exception):
-    """The reader of standard output is gone. A BrokenPipeError is not used: click turns it into an exit status."""
+    """The reader of standard output is gone. This is no BrokenPipeError, because click would handle that itself."""
 
 
 def data(text: str) -> None:
@@ -52,7 +52,7 @@ _lines_to_stderr = [False]
 
 @contextlib.contextmanager
 def prose_to_stderr() -> Iterator[None]:
-    """Send `lines` to standard error inside this context, because the command's data is one JSON document."""
+    """Make `lines` write to standard error inside this context, so that standard output has only a JSON document."""
     _lines_to_stderr[0] = True
     try:
         yield
@@ -61,14 +61,14 @@ def prose_to_stderr() -> Iterator[None]:
 
 
 def lines(rows: Iterable[str]) -> None:
-    """Write several lines of data in one piece."""
+    """Write several lines of data to standard output at once."""
     text = "\n".join(rows)
     if text:
         (say if _lines_to_stderr[0] else data)(text)
 
 
 class DeferredDocument:
-    """A JSON document that is printed later, because the text that is added to it is not complete yet."""
+    """A JSON document that is printed at the end of a command, together with the command's text output."""
 
     def __init__(self, width: int | None) -> None:
         self.width = width
@@ -82,7 +82,7 @@ _deferred: list[DeferredDocument | None] = [None]
 
 @contextlib.contextmanager
 def with_text(width: int | None) -> Iterator[None]:
-    """Combine the document of a command and its text (see `is_text_wanted`) into one document, printed at the end."""
+    """Collect a command's JSON document and text output inside this context; print both as one document at the end."""
     deferred = _deferred[0] = DeferredDocument(width)
     try:
         yield
@@ -93,7 +93,7 @@ def with_text(width: int | None) -> Iterator[None]:
 
 
 def is_text_wanted() -> bool:
-    """Return whether a command should produce text in addition to its document."""
+    """Return whether a command should produce text output in addition to its JSON document; see `with_text`."""
     return _deferred[0] is not None
 
 
@@ -111,12 +111,12 @@ _printed = [0]
 
 
 def document_count() -> int:
-    """Return the number of documents that this process has printed so far."""
+    """Return the number of JSON documents that this process has printed so far."""
     return _printed[0]
 
 
 def document(body: dict[str, Any], *, compact: bool = False) -> None:
-    """Print a document as strict JSON (without NaN). `compact`: as one line, for a stream of lines.
+    """Print a JSON document, in strict JSON (without NaN). `compact`: as one line, for a stream of lines.
 
     The field `simulated` is set if the selected machine is simulated, or if any part of the document says so.
     """
@@ -133,7 +133,7 @@ def document(body: dict[str, Any], *, compact: bool = False) -> None:
 
 
 def print_json(**body: Any) -> None:
-    """Print a JSON document of these values. Raises the errors of `data`."""
+    """Print a JSON document with these keys and values. Raises the errors of `data`."""
     from app.core.presentation import json_schema
 
     document(json_schema.document(**body))
@@ -153,7 +153,7 @@ def _mentions_simulated(part: object) -> bool:
 def say(text: str = "", end: str = "\n") -> None:
     """Write a message to standard error, ignoring errors.
 
-    Commands in the message get the options that select this machine.
+    raidbench commands in the message get the options that select the same machine.
     """
     if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
@@ -164,7 +164,7 @@ def say(text: str = "", end: str = "\n") -> None:
 
 
 def say_lines(rows: Iterable[str]) -> None:
-    """Write several messages."""
+    """Write several lines to standard error."""
     for row in rows:
         say(row)
 
@@ -190,7 +190,7 @@ def _write(stream: TextIO | None, text: str, end: str = "\n") -> None:
 
 
 def forget_stdout() -> None:
-    """Redirect standard output to /dev/null. Otherwise the interpreter's last flush would print an error."""
+    """Redirect standard output to /dev/null, so that the interpreter prints no error when it flushes it at exit."""
     with contextlib.suppress(OSError, AttributeError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -208,7 +208,7 @@ def report_error(error: RaidbenchError) -> None:
 
 
 def paint(text: str, colour: str) -> str:
-    """Return the text in a colour if standard output shows colours."""
+    """Return the text with the codes of a colour if standard output shows colours; unchanged if not."""
     code = _COLOURS.get(colour)
     return f"\x1b[{code}m{text}\x1b[0m" if code and current().coloured else text
 
@@ -238,7 +238,7 @@ def ask_with_timeout(question: str, seconds: float) -> str:
 
 
 def _answer(question: str, seconds: float | None = None) -> str:
-    """Return a line from the terminal; "" at the end of input, or if no line comes in time.
+    """Ask a question and return a line from the terminal; "" at the end of input, or if no line comes in time.
 
     Input is ignored for half a second. Then a colon shows that an answer is accepted. So text that was typed before the
     question does not answer it.
@@ -257,9 +257,9 @@ def _answer(question: str, seconds: float | None = None) -> str:
 
 
 def _answer_arrives(seconds: float | None) -> bool:
-    """Return whether an answer comes in time.
+    """Return whether input arrives within `seconds`; None waits without a limit.
 
-    A signal just before a long wait would not end it, so the wait is split into short ones.
+    A signal that comes just before a wait does not end the wait, so it is split into short ones.
     """
     if seconds is not None:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
@@ -270,7 +270,7 @@ def _answer_arrives(seconds: float | None) -> bool:
 
 @contextlib.contextmanager
 def _default_signals() -> Iterator[None]:
-    """Let signals end the program inside this context: while a question waits, the event loop does not run."""
+    """Let signals end the program inside this context, because the event loop cannot handle them during a question."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler_before in before.items():
         if handler_before is not signal.SIG_IGN:

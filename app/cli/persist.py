@@ -1,4 +1,4 @@
-"""`persist`: keep settings after a reboot. The file that does so is shown before it is written."""
+"""`persist`: write a file that sets values again at boot. The file is shown before it is written."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
 
 
 def _outcome_text(planned: PlannedRule) -> str:
-    """Return a line that says what happened to the file."""
+    """Return a line that says what happened to the file that sets values at boot."""
     path = planned.rule.path
     if planned.values:
         values = ", ".join(f"{key}={text}" for key, text in planned.values.items())
@@ -107,7 +107,7 @@ def _outcome_text(planned: PlannedRule) -> str:
 
 
 def rule_rows(rule: PersistRule) -> list[str]:
-    """Return lines about the change of a file: its path and every line of its new content."""
+    """Return lines that show how a file will change: its path and every line of its new content."""
     if not rule.changes:
         return [f"{rule.path} needs no change." if rule.before is not None else f"{rule.path} does not exist."]
     if not rule.content:
@@ -116,9 +116,9 @@ def rule_rows(rule: PersistRule) -> list[str]:
 
 
 def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
-    """Return the newest values of this session that a reboot would lose, by key.
+    """Return, by key, the last values that the session set on a target and that a reboot would lose.
 
-    `views`: all addresses of the target. Raises NotFoundError if there are no such values.
+    `views`: the target and all other views of its block device. Raises NotFoundError if there are no such values.
     """
     pair = session_with_changes()
     records = () if pair is None else pair[1]

@@ -1,4 +1,4 @@
-"""How a command gets root privileges: as root, through the root helper, or not at all."""
+"""Gets root privileges for a command: it runs as root, uses the root helper, or has none."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
 
 _helper: list[Connection | None] = []
-"""The root helper of this process, or None for no helper. Empty until a helper was looked for."""
+"""List with the connection to this process's root helper, or None if there is none. Empty until one was looked for."""
 
 
 def drop_privileges() -> None:
@@ -30,9 +30,9 @@ def drop_privileges() -> None:
 
 
 def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
-    """Return the root helper. Return None as root, for another machine, or if no helper could be started.
+    """Return the connection to the root helper; None as root, for another machine, or if no helper could be started.
 
-    `wanted`: whether sudo may ask for a password. The reason why there is no helper is reported once.
+    `wanted`: whether sudo may ask for a password. If no helper could be started, the reason is reported once.
     """
     if options.simulated:
         return None
@@ -71,4 +71,4 @@ def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connect
 
 
 _SECONDS = 30.0
-"""Seconds that a running helper may take to respond."""
+"""Time limit in seconds for a response of a running helper."""

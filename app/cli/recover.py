@@ -103,7 +103,7 @@ def recover_command(options: _RecoverOptions) -> int:
 
 
 def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
-    """List the items if that was requested or if no answer is possible. Otherwise recover them."""
+    """Recover the items that a crash left behind, or list them if that was requested or no question can be answered."""
     answer, as_json = options.answer, options.as_json
     left = find_recoverable(bench)
     report_trials(bench.changes.undecided)
@@ -132,7 +132,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
 
 
 def _remove(folders: tuple[str, ...]) -> None:
-    """Remove empty working folders. Some may be gone already: running a program removes them, too."""
+    """Remove empty working folders. Some may be missing already, because each run of a program removes them, too."""
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])
@@ -149,7 +149,7 @@ async def _recover(
 
 
 async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
-    """Run the steps in order until a signal is received, and return the worst exit status."""
+    """Run recovery steps in order until a signal is received; return the worst of their exit statuses."""
     worst = DONE
     with interruption.stop_on_signal(lambda: say("Stopping after this item."), patient=True):
         async with aclosing(works):
@@ -163,7 +163,7 @@ async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitab
 async def _recovery_steps(
     bench: Workbench, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> AsyncGenerator[Awaitable[int]]:
-    """Yield a recovery step for each item except scratch files."""
+    """Yield a recovery step, which returns an exit status, for each item except scratch files."""
     deleted = await _missing_recreated(bench)
     if deleted:  # The settings of a sweep can be restored only if its array exists.
         await open_session(bench)
@@ -202,7 +202,7 @@ async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
 
 
 async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | None, typed: str | None) -> int:
-    """Ask for confirmation, and re-create an array on its original drives."""
+    """Ask for confirmation, and re-create a deleted array on its original drives; return the exit status."""
     change, label = await bench.changes.plan_remake(intent)
     say(f"{clean(str(change.target), 200)} was deleted to be re-created, but was not re-created.")
     lines(["to re-create it:", *step_lines(change.writes)])
@@ -217,7 +217,7 @@ async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | No
 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
-    """Revert every trial whose watchdog is gone. No other item is recovered."""
+    """Revert every trial whose watchdog is gone, and no other item; return the exit status."""
     left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
         say("No trial was interrupted.")
@@ -241,7 +241,7 @@ async def _run_step(work: Awaitable[int]) -> int:
 
 
 async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
-    """Restore the settings of a session's sweep; return sentences about those that could not be restored."""
+    """Restore the settings that a session's sweep changed; return sentences about those that were not restored."""
     left: tuple[str, ...] = await require_action("sweep.give_up")(other)
     return left
 
@@ -254,9 +254,9 @@ async def _recover_session(
     restore: Callable[[Workbench], Awaitable[Sequence[str]]],
     answer: str | None,
 ) -> int:
-    """Restore or keep the settings that a sweep or the A/Bs of a session left changed.
+    """Restore or keep the settings that a session's sweep or A/Bs left changed; return the exit status.
 
-    This is recorded in that session.
+    The outcome is recorded in that session. `restore`: restores the settings and returns sentences about failures.
     """
     say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
@@ -297,7 +297,7 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
 
 
 async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
-    """Record whether an array is complete or missing. Remove or keep an incomplete one."""
+    """Record an interrupted array as complete or missing; delete or keep an incomplete one. Return the exit status."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
     if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE):

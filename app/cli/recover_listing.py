@@ -1,4 +1,4 @@
-"""Items that a crash left behind, as text and as JSON."""
+"""Lists the items that a crash left behind, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
 
 
 async def file_rows(left: StaleScratchFile) -> list[str]:
-    """Return lines about a scratch file that no run needs, and the program that uses it, if any."""
+    """Return lines about a scratch file that no run needs any more, and about the program that uses it, if any."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
     return [row, *_error_lines(refusal)] if refusal else [row]

@@ -14,7 +14,7 @@ from backends.values import dataclass
 from widgets.text_utils.text import shorten, width_of
 
 DIM_MARK = "*"
-"""Mark of a row that is only for information. Colours alone would not show that on every terminal."""
+"""Mark before a row that is only informative, since not every terminal shows the dim colour of such rows."""
 
 _MAX_TEXT = 1000
 """Maximum number of characters in a cell or fact."""
@@ -27,7 +27,7 @@ _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.
 
 
 def table_lines(shown: Table, width: int | None = None) -> list[str]:
-    """Return a table with its headings; no lines if it has no rows.
+    """Return the lines of a table with its headings; [] if the table has no rows.
 
     `width`: columns of the terminal; None for no limit.
     """
@@ -64,7 +64,7 @@ def _cells(row: Row) -> list[str | Cell]:
 
 
 def _banner(row: Row, width: int | None) -> str:
-    """Return a row that spans all columns: a name, then the other parts separated by dots."""
+    """Return the line of a row that spans all columns: the first cell, then the other cells separated by dots."""
     name, *pieces = map(_cell, row.banner)
     cells = (
         name,
@@ -80,7 +80,7 @@ def _banner(row: Row, width: int | None) -> str:
 
 @lru_cache(maxsize=2048)
 def _cell(cell: str | Cell) -> Cell:
-    """Return a cell with its sign. The result is cached, because most texts of a long table occur several times."""
+    """Return a cell whose text begins with its sign. Results are cached, because texts repeat in long tables."""
     return Cell(clean(cell, _MAX_TEXT)) if isinstance(cell, str) else Cell(with_sign(cell), cell.tone)
 
 
@@ -91,7 +91,7 @@ def with_sign(cell: Cell) -> str:
 
 
 def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
-    """Return lines of at most `width` columns. The first line begins with `first`, the others with as many spaces.
+    """Wrap text into lines of at most `width` columns. The first begins with `first`, the others with as many spaces.
 
     Words are never broken, so that an address, a path or a command can be copied. A longer word gets its own line.
     """
@@ -117,7 +117,10 @@ def fact_lines(shown: Facts) -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineLayout:
-    """Columns and widths of a table. Rows that are added later use the same layout; a longer cell extends its row."""
+    """Columns of a table and their widths.
+
+    Rows that are added later keep this layout; a longer cell extends its row.
+    """
 
     indexes: tuple[int, ...]
     """Indexes of the shown columns: those with content; for a table that grows, all columns."""
@@ -152,7 +155,7 @@ class LineLayout:
         return paint(self._line([column.title for column in self.columns], [""] * len(self.columns)), "bold")
 
     def rows(self, rows: Iterable[Row]) -> list[str]:
-        """Return rows as lines. The rows may be newer than the layout."""
+        """Return rows as lines. Rows that were added to the table after the layout was computed are permitted."""
         return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
 
     def _row(self, cells: Sequence[str | Cell]) -> str:
@@ -194,7 +197,7 @@ def _span(widths: Sequence[int]) -> int:
 
 
 def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
-    """Return the widths after shrinking columns, until the table fits or no column can be shrunk further."""
+    """Return the column widths, reduced until the table fits `width` or no column can be narrower."""
     if width is None:
         return widths
     fitted = list(widths)

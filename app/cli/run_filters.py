@@ -1,4 +1,4 @@
-"""Selects runs of the history by target, workload and time. A renamed target is still recognised."""
+"""Selects runs from all sessions by target, workload and time. A target is recognised even if it was renamed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
-    """Return all known runs, and the session of the options if one is given. Report sessions that cannot be read."""
+    """Return all known runs, and the session that --session names, if any.
+
+    Sessions that cannot be read are reported.
+    """
     from app.core.analysis.past_runs.index import load_past_runs
 
     also = () if current().session is None else (loaded_session(),)
@@ -33,7 +36,10 @@ def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
 def select_runs(
     runs: Sequence[PastRun], target: str | None, *, workload: str | None = None, since: float | None = None
 ) -> tuple[PastRun, ...]:
-    """Return the runs on a target, with a workload, since a time. Raises NotFoundError for an unknown target."""
+    """Return the runs on `target`, with `workload`, since `since` (seconds since the epoch); None: any.
+
+    Raises NotFoundError for an unknown target.
+    """
     simulated = current().simulated
     kind = [run for run in runs if run.simulated is simulated]
     if len(kind) < len(runs) and not kind:
@@ -54,8 +60,8 @@ def select_runs(
 def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
     """Return the stable device identities to which a target name refers.
 
-    A present device with that name takes precedence over the newest one in the history. Raises NotFoundError if there
-    is neither.
+    A current device with that name takes precedence over the newest one in earlier sessions. Raises NotFoundError if
+    there is neither.
     """
     exact = {run.thing for run in runs if _has_word(run.thing, target)}
     if exact:

@@ -74,7 +74,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 
 
 def _session() -> list[LoadedSession]:
-    """Return the selected session, or the last one; an empty list if there is none yet."""
+    """Return a list with the selected session, or else the last one; an empty list if there is none yet."""
     try:
         return [loaded_session()]
     except NotFoundError:
@@ -93,7 +93,7 @@ def _sessions() -> Iterator[LoadedSession]:
 
 
 def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
-    """Yield the runs of each recent session that contains the same job, without the `excluded` sessions."""
+    """Yield all runs of each recent session that has a run of the same job, except the `excluded` sessions."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 
@@ -191,7 +191,7 @@ def _differences(rows: Iterable[tuple[str, Any, Any]]) -> list[json_schema.Json]
 
 
 def _experiment(name: str, judge_again: bool, as_json: bool) -> int:
-    """Show an experiment of `raidbench ab`. `name`: its name, or SESSION and name."""
+    """Show an experiment of `raidbench ab` and return the exit status. `name`: `e1` or `SESSION/e1`."""
     session, slash, experiment_id = name.rpartition("/")
     loaded, record = find_experiment(session if slash else None, experiment_id)
     comparison = stored_comparison(
@@ -213,7 +213,7 @@ def _experiment_json(
 
 
 def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSession, ExperimentRecord]:
-    """Return an experiment of a session, by default of the last one.
+    """Return a session and its experiment with this id. `session`: None for the last session.
 
     Raises NotFoundError, which names the existing experiments.
     """
@@ -229,7 +229,10 @@ def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSess
 
 
 def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
-    """Return the run `r3` or `SESSION/r3`. Raises NotFoundError, which names the existing runs."""
+    """Return the run that `name` (`r3` or `SESSION/r3`) names, and its session.
+
+    Raises NotFoundError, which names the existing runs.
+    """
     session, slash, run_id = name.rpartition("/")
     loaded = loaded_session(session if slash else None)
     run = loaded.session.run(run_id)

@@ -1,4 +1,4 @@
-"""The machine and the session on which a command works."""
+"""Opens the machine and the session on which a command works."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ def host_of(
 ) -> Host:
     """Return the machine that the options select. `dry`: plan as if as root, but write nothing.
 
-    `child_nice`: nice value of programs started on this machine; None for that of this process. `hurry`: speed of a
-    simulated host if the options do not set it. `rights`: whether root is needed, so that sudo may ask for a password.
+    `child_nice`: nice value of programs started on this machine; None for that of this process. `hurry`: simulated
+    seconds per real second if the options do not set that. `rights`: whether the command needs root, so that sudo may
+    ask for a password.
 
     Raises InvalidValueError if the options select two machines, NotFoundError if a recording is missing.
     """
@@ -81,7 +82,10 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
 
 
 def _simulated_host(options: Options, speed: float) -> Host:
-    """Return the simulated host. Its state is stored next to its sessions. Raises StorageError if that fails."""
+    """Return the simulated host, whose state is stored in a file next to its sessions.
+
+    Raises StorageError if that fails.
+    """
     from backends.simulator.host import SimulatedHost
     from backends.simulator.profiles.table import MACHINES
     from backends.simulator.state_file import RackFile
@@ -106,7 +110,7 @@ def _simulated_host(options: Options, speed: float) -> Host:
 
 
 def workbench_on(host: Host) -> Workbench:
-    """Return a workbench on a host, without a session. The advice rules are imported when they are first needed."""
+    """Return a workbench on a host, without an open session. The advice rules are imported on first use."""
     from app.core.workbench import Workbench
 
     def advise(facts: RunFacts) -> tuple[Advice, ...]:
@@ -120,7 +124,7 @@ def workbench_on(host: Host) -> Workbench:
 def workbench(
     *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
 ) -> Iterator[Workbench]:
-    """Yield a workbench on the selected machine, without a session, and close it at the end.
+    """Yield a workbench on the selected machine, without an open session, and close it at the end.
 
     `quiet`: print no note about items that a crash left behind; `recover` itself uses this. `dry`, `hurry`, `rights`:
     see `host_of`.
@@ -156,7 +160,8 @@ def on_workbench(
 ) -> T:
     """Open a workbench, run a coroutine with it, and return the result.
 
-    `changes`: whether the coroutine changes something, unless `dry`. Raises RefusedError in read-only mode if so.
+    `changes`: whether the coroutine changes the machine; then RefusedError is raised in read-only mode, unless `dry`.
+    `dry`, `quiet`, `hurry`, `rights`: see `workbench`.
     """
     if changes and not dry:
         refuse_read_only()
@@ -165,7 +170,7 @@ def on_workbench(
 
 
 def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
-    """Save the inventory for shell completion. A recorded machine has no completion."""
+    """Save the devices and settings for shell completion. For a recorded machine, nothing is saved."""
     options = current()
     if options.machine is None:
         from app.core.session.completion_cache import completion_cache_path, save_completion_cache
@@ -195,7 +200,7 @@ def warn_of_journal(journal: Journal) -> None:
 
 
 def report_trials(undecided: UndecidedTrials) -> None:
-    """Report on standard error the undecided trials, the time left, and the commands that decide them."""
+    """Report on standard error the undecided trials: the time left, and the commands to keep or revert them."""
     if undecideds := undecided.refresh_now():
         from app.core.presentation.trials import trial_lines
 
@@ -204,7 +209,7 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 
 def _warn_of_arrays(folder: Path) -> None:
-    """Report the arrays whose creation or deletion was interrupted, as the journal in this folder shows."""
+    """Report on standard error the interrupted creations and deletions of arrays in the journal of this folder."""
     # Without a file, the import is not needed. A user cannot see the file in root's folder.
     if not os.path.exists(folder / ARRAYS):
         return
@@ -237,9 +242,9 @@ def interrupted_sweeps() -> tuple[Path, ...]:
 
 
 async def open_session(bench: Workbench, folder: Path | None = None, *, fresh: bool = False) -> None:
-    """Open the session that the options name, or continue the last one, and record the inventory.
+    """Open the session in `folder`, else the one that --session names, else the last one; record the inventory in it.
 
-    `fresh`: open a new session if the options name none. Raises StorageError if the session cannot be written.
+    `fresh`: open a new session instead of the last one. Raises StorageError if the session cannot be written.
     """
     await bench.open(folder or current().session, fresh=fresh)
     await bench.hardware.probe_if_stale()
@@ -253,16 +258,16 @@ async def open_checked_session(bench: Workbench, *, fresh: bool = False) -> None
 
 
 def refuse_read_only() -> None:
-    """Raises RefusedError in read-only mode."""
+    """Check that raidbench may change the machine. Raises RefusedError in read-only mode."""
     if current().read_only:
         raise RefusedError("Read-only mode: nothing was changed.", hint="Leave out --read-only to change settings.")
 
 
 def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
-    """Return a session for reading: one given by folder, name or archive, or the last one.
+    """Return a session for reading. `name`: its name, folder or archive; None for the selected or last session.
 
-    `whole`: whether to unpack the other files of an archive, too, and not only the log. Raises NotFoundError if the
-    session is missing, StorageError if it cannot be read, RefusedError if the archive is damaged.
+    `whole`: whether to unpack all files of an archive, and not only the log. Raises NotFoundError if the session is
+    missing, StorageError if it cannot be read, RefusedError if the archive is damaged.
     """
     from app.core.session import folders, store
 
@@ -290,7 +295,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
 
 
 def _load(folder: Path) -> LoadedSession:
-    """Return a session. Raises NotFoundError, whose hint names the machine to which the session belongs, if any."""
+    """Return the session in a folder. Raises NotFoundError, with a hint if another machine has such a session."""
     from app.core.session import store
 
     try:
@@ -302,14 +307,14 @@ def _load(folder: Path) -> LoadedSession:
 
 
 def _simulated_sessions() -> str:
-    """Return a sentence about existing sessions of simulated hosts; "" without such, or on a simulated host."""
+    """Return a sentence about existing sessions of simulated hosts; "" if there are none, or on a simulated host."""
     if current().simulated or not any(Paths.of(rack).sessions.is_dir() for rack in HOSTS):
         return ""
     return " Sessions of simulated hosts are separate: put --demo before the command to use them."
 
 
 def _other_machine_hint(folder: Path) -> str:
-    """Return how to select the machine to which a session of that name belongs; "" if there is none."""
+    """Return a hint how to select the other machine that has a session of that name; "" if there is none."""
     if folder.name != str(folder):
         return ""
     current_name = current().state_name
@@ -320,7 +325,7 @@ def _other_machine_hint(folder: Path) -> str:
 
 
 def require_its_machine(folder: Path) -> None:
-    """Raises RefusedError if a session to be continued does not belong to the selected machine."""
+    """Check a session that is to be continued. Raises RefusedError if it does not belong to the selected machine."""
     from app.core.session.store import read_start
 
     start = read_start(folder)
@@ -338,7 +343,7 @@ def require_its_machine(folder: Path) -> None:
 
 
 def _start_hint(rack: str) -> str:
-    """Return a sentence that says how to select the simulated host `rack`, or this machine for ""."""
+    """Return a sentence that says how to select the simulated host `rack`; "" stands for this machine."""
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
@@ -349,9 +354,10 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
 
 
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
-    """Return the newest session with changes in force, and these changes, newest first; None if there is none.
+    """Return the folder of the last session with changes in force, and these changes, newest first; None if none.
 
-    `named`: id of a change that counts even if its tool timed out, because the controller may have applied it later.
+    `named`: id of a change that is included even if its tool timed out, because the controller may have applied it
+    later.
     """
     from app.core.session import folders, store
     from app.core.session.journal import Journal

@@ -1,4 +1,4 @@
-"""`set`: show the exact commands, ask, apply them, and verify the result."""
+"""`set`: show the exact commands for new values, ask, run the commands, and verify the result."""
 
 from __future__ import annotations
 
@@ -119,7 +119,10 @@ def _show_plan(changes: list[Change], already: list[Change], as_json: bool) -> i
 async def _apply(
     bench: Workbench, interruption: Interruption, changes: list[Change], already: list[Change], options: _SetOptions
 ) -> int:
-    """Apply the changes in order. In any case, report at the end which changes were made and which were not."""
+    """Apply the changes in order and return the exit status.
+
+    Always report which changes were made and which were not.
+    """
     done: list[tuple[Change, ChangeEnded]] = []
     failure: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):

@@ -61,7 +61,7 @@ unit_option: Decorator = click.option(
 
 
 def output_option(*, required: bool = False) -> Decorator:
-    """Return the option `--output`."""
+    """Return the decorator that adds the option `--output` to a command."""
     return click.option(
         "-o",
         "--output",
@@ -73,7 +73,7 @@ def output_option(*, required: bool = False) -> Decorator:
 
 
 def threshold_option() -> Decorator:
-    """Return the option `--threshold` of an A/B comparison."""
+    """Return the decorator that adds the option `--threshold` of an A/B comparison to a command."""
     from app.core.analysis.stats import THRESHOLD_PERCENT  # only commands that compare need this import
 
     return click.option(

@@ -1,4 +1,4 @@
-"""The process that reverts a trial on a simulated machine at its deadline."""
+"""The watchdog process that reverts trials on a simulated machine at their deadline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.simulator.state_file import RackFile
 
 
 def simulated_machine(paths: Paths) -> Host:
-    """Return the simulated machine of these state folders. Raises RefusedError if there is none."""
+    """Return the simulated machine to which the state folders `paths` belong. Raises RefusedError if there is none."""
     if (make := MACHINES.get(paths.apart)) is None:
         raise RefusedError(f"{paths.apart or 'This machine'} is not a simulated host.")
     return SimulatedHost(RackFile(paths.state / STATE_FILE, make=make), apart=paths.apart)

@@ -1,4 +1,4 @@
-"""The first picture: header and key line, drawn before Textual is imported."""
+"""The splash screen: header and key line of the workbench, drawn before Textual is imported."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[?1049l\x1b[?25h"
 
 _STYLES = {"name": "1", "host": "1", "present": "1;7"}
-"""ANSI styles of words in the header, used until the theme is known."""
+"""ANSI styles of the words in the splash screen's header. The theme is not known yet."""
 
 _PLAIN = str.maketrans({"·": "-", "…": "~"})
 
 
 @contextmanager
 def show_splash(host: str) -> Iterator[None]:
-    """Draw the first picture at once: importing the screens takes a third of a second. An error removes it."""
+    """Show the splash screen; in the block, the screens are imported, which takes a third of a second.
+
+    An error in the block removes the splash screen.
+    """
     _write(_ENTER + frame(host, *_size()))
     gc.disable()  # Imported objects are never garbage, and scanning them takes a tenth of the startup time.
     try:
@@ -41,7 +44,7 @@ def show_splash(host: str) -> Iterator[None]:
 
 
 def frame(host: str, columns: int, rows: int) -> str:
-    """Return the first picture as text: the header with the list of screens, a progress message, and the keys."""
+    """Return the splash screen as text: the header with the list of screens, a progress message, and the keys."""
     machine = (HeaderSegment("raidbench", "name", 1), *((HeaderSegment(clean(host, 64), "host"),) if host else ()))
     content = HeaderContent(machine=machine, state=(HeaderSegment("...", "warning", 1),))
     lines = 2 if rows >= TALL else 1

@@ -1,4 +1,4 @@
-"""The steady-state options that every command has that measures."""
+"""The steady-state options, which are common to all commands that measure."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _EARLY = click.option("--end-when-steady", is_flag=True, help="End the run as so
 def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that adds the steady-state options.
 
-    The command gets them as `steady`, a SteadyPlan, or None if none was given. `early`: whether to offer
-    --end-when-steady, by which runs get different lengths.
+    The command gets their values as the parameter `steady`: a SteadyPlan, or None if no such option was given. `early`:
+    whether to add --end-when-steady, with which runs may differ in length.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,7 +62,7 @@ def steady_options(*, early: bool = True) -> Callable[[Callable[..., Any]], Call
 def steady_plan(
     config: Config, *, cap: int | None, round_s: int | None, until: bool = False, end_early: bool = False
 ) -> SteadyPlan:
-    """Return the steady-state plan that options and configuration describe."""
+    """Return the steady-state plan that the options describe, with defaults from the configuration."""
     from app.core.session.event_types import SteadyPlan
 
     return SteadyPlan(

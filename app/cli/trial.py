@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 async def decide_trial(bench: Workbench, seconds: float) -> bool:
-    """Ask whether to keep the values on trial; return whether they are as decided.
+    """Ask whether to keep the values on trial, and keep them if so. Return False if keeping or reverting failed.
 
     Without a terminal or an answer, they are reverted at the deadline. Raises StorageError if the decision cannot be
     recorded; they are then reverted, too.

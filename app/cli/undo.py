@@ -128,9 +128,10 @@ async def _undo_in_turn(
     options: _UndoOptions,
     outcomes: list[dict[str, Any]],
 ) -> int:
-    """Undo the changes in order and append each result to `outcomes`.
+    """Undo the `chosen` changes in order, append each result to `outcomes`, and return the exit status.
 
-    Raises RaidbenchError if a single change fails. Among several, an error is reported, and the next change follows.
+    If only one change was chosen, its error is raised as RaidbenchError. Among several, an error is reported, and the
+    next change is undone.
     """
     failed: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
@@ -161,14 +162,14 @@ async def _undo_in_turn(
 
 
 def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
-    """Return, as JSON, the change to undo and the plan of its undo; None as plan if there is none yet."""
+    """Return, as JSON, the change to undo and the plan of the undo; the plan is null if there is none yet."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
-    """Return the plans of the undos that can be planned now, by change id.
+    """Return the plans of those undos that can be planned now, by change id.
 
-    Raises RaidbenchError if a single undo cannot be planned.
+    Raises RaidbenchError if only one change was chosen and its undo cannot be planned, unless its device is missing.
     """
     plans: dict[str, Change] = {}
     for record in chosen:
@@ -186,7 +187,7 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
 
 
 async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, typed: str | None) -> str | None:
-    """Return the confirmation token, after asking for it, if the undo destroys data; else None.
+    """Ask for the confirmation token if an undo destroys data, and return it; return None for any other undo.
 
     Raises RefusedError if the user declines.
     """

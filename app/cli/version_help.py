@@ -1,4 +1,4 @@
-"""`version` and `help` as commands."""
+"""The commands `version` and `help`."""
 
 from __future__ import annotations
 

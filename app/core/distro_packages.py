@@ -1,4 +1,4 @@
-"""Names of the packages that contain programs, by distribution. The installer uses the same list."""
+"""Names of the packages that contain required programs, by distribution. raidbench's installer uses the same list."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ def packages() -> tuple[Package, ...]:
 
 
 def package_names(manager: str, *programs: str) -> tuple[str, ...]:
-    """Return the names of packages with these programs. A program that is not listed is used as its package's name."""
+    """Return the names of the packages with these programs.
+
+    For a program that is not listed, return the program's name.
+    """
     column = list(MANAGERS).index(manager)
     names = {package.program: package.names[column] for package in packages()}
     return tuple(name for name in dict.fromkeys(names.get(program, program) for program in programs) if name != "-")
@@ -53,7 +56,7 @@ def package_names(manager: str, *programs: str) -> tuple[str, ...]:
 def install_hint(host: Host, *programs: str) -> str:
     """Return a hint with the command that installs programs on a host.
 
-    If the package manager is not known, the hint has the commands of all package managers.
+    If the host's package manager is not known, the hint has one command for each package manager.
     """
     commands = {name: " ".join((typed, *package_names(name, *programs))) for name, (typed, _) in MANAGERS.items()}
     for name, command in commands.items():

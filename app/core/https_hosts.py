@@ -1,4 +1,4 @@
-"""Adds the storage systems in the configuration, which are queried over HTTPS, to a host."""
+"""Adds storage systems that are queried over HTTPS to a host, as the configuration names them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def with_configured_systems(host: Host, config: Path) -> Host:
 
 
 def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
-    """Return the endpoints in the table `santricity`. Raises ValueError with words that follow the key's name."""
+    """Return the endpoints in the table `santricity`.
+
+    Raises ValueError; its text continues a sentence after the key.
+    """
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):

@@ -1,7 +1,7 @@
-"""Experiments whose process was killed. They are found by a flag file, and reverted like any undo.
+"""Finds experiments whose process was killed, by a flag file, and restores the setting's old value.
 
-After a kill, value B stays in force. Its change is complete, so neither the journal nor the session reports a failure.
-The flag file is in the session folder from the start of an experiment until its old value is restored.
+After a kill, value B may stay in force. The change to B is complete, so neither the journal nor the session reports a
+failure. The flag file is in the session folder from the start of an experiment until its old value is restored.
 """
 
 from __future__ import annotations

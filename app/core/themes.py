@@ -10,4 +10,4 @@ THEMES: Mapping[str, str] = {
     "light": "Dark text on a light background.",
     "terminal": "The terminal's own 16 colours on its own background.",
 }
-"""Names of the themes, each with a sentence about it."""
+"""The colour themes: each name with a sentence that describes the theme."""

@@ -43,7 +43,7 @@ class TomlLines:
                 self._numbers.setdefault((table, key[1] or key[2]), number)
 
     def of(self, table: str, key: str = "") -> int:
-        """Return the line of a key.
+        """Return the line number of a key in a table.
 
         If it is not found, return the line of its table or of the enclosing table, or 1.
         """
@@ -64,12 +64,13 @@ T = TypeVar("T")
 Parse = Callable[[Any], T]
 """Function that parses a value.
 
-It raises ValueError with words that follow the key's name ("must be ..."), or an error with a complete sentence.
+For an illegal value it raises ValueError, whose text continues a sentence after the key's name ("must be ..."), or an
+error with a complete sentence.
 """
 
 
 class TomlFile:
-    """Properties that all tables of a file have in common: displayed name, text, error class and default hint."""
+    """What all tables of a TOML file have in common: displayed name, text, error class and default hint."""
 
     def __init__(self, shown: str, text: str, failure: type[InvalidValueError], hint: str) -> None:
         self.shown = shown
@@ -91,13 +92,13 @@ class TomlTable:
         self._name = name
 
     def error(self, key: str, sentence: str, hint: str = "") -> InvalidValueError:
-        """Return an error about a key, or about the whole table."""
+        """Return an error about a key; about the whole table if the key is ""."""
         return self.file.failure(
             f"{self.file.shown}, line {self.line_of(key)}: {sentence}", hint=hint or self.file.hint
         )
 
     def line_of(self, key: str) -> int:
-        """Return the line of a key; the line of the table if the table does not have the key."""
+        """Return the line number of a key; that of the table if the table does not have the key."""
         return self.file.lines.of(self._name, key)
 
     def require_keys(self, *legal: str) -> None:
@@ -123,14 +124,14 @@ class TomlTable:
         return self.parse(key, parse, self.given[key]) if key in self.given else default
 
     def table(self, key: str) -> TomlTable:
-        """Return a table in this one; an empty table if there is none with that key."""
+        """Return the table that is the value of a key in this table; an empty table if there is none."""
         table = self.given.get(key, {})
         if not isinstance(table, dict):
             raise self.error(key, f"{key} must be a table: [{key}].")
         return TomlTable(self.file, f"{self._name}.{key}" if self._name else key, table)
 
     def tables(self, key: str) -> list[TomlTable]:
-        """Return an array of tables; an empty list if there is none with that key."""
+        """Return the tables in the array of tables `key`; an empty list if there is no such array."""
         tables = self.given.get(key, [])
         if not isinstance(tables, list) or not all(isinstance(row, dict) for row in tables):
             raise self.error(key, f"{key} must be an array of tables: [[{key}]].")
@@ -138,7 +139,10 @@ class TomlTable:
 
 
 def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueError], hint: str = "") -> TomlTable:
-    """Return the top table of a file. Raises `failure` if the bytes are not valid TOML."""
+    """Return the top table of a TOML file. Raises `failure` if the bytes are not valid TOML.
+
+    `shown`, `kind`: name and kind of the file in error messages. `hint`: default hint of errors.
+    """
     import tomllib  # most machines have no configuration file
 
     try:
@@ -161,7 +165,7 @@ class _UnfitError(ValueError):
 
 
 _MOST_PARTS = 100
-"""Maximum number of dots in a line, without those in strings.
+"""Maximum number of dots in a line of TOML, without those in strings.
 
 The time that tomllib needs grows with the square of the number of parts of a key.
 """

@@ -27,14 +27,14 @@ class Workbench(Recorder):
     """A session that is being recorded, with its operations. Each event updates `session` and goes to all listeners."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
-        """`advisor`: returns advice on runs."""
+        """`advisor`: function that returns advice on the results of a run."""
         super().__init__(host, paths=paths)
         self.hardware = SessionInventory(self)
         """Inventory of the host."""
         self.changes = SessionChanges(self, self.hardware, host)
         """Applies changes, makes trials, undoes changes and recovers after a crash."""
         self.keeping = SettingPersister(self, self.hardware)
-        """Makes settings survive a reboot."""
+        """Makes settings survive a reboot, by files that set them at boot."""
         self.jobs = SessionBenchmarks(self, self.hardware, advisor)
         """Runs benchmarks."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None

@@ -1,1 +1,1 @@
-"""The root helper: executes a fixed set of verbs that need root, for a raidbench that runs as a user."""
+"""The root helper: a root process with a fixed set of requests (verbs), for a raidbench that runs as a user."""

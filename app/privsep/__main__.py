@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def _connection() -> socket.socket | None:
-    """Return standard input as a socket, or None if it is not a Unix stream socket."""
+    """Return standard input as a socket; None if it is not a Unix stream socket."""
     try:
         sock = socket.socket(fileno=os.dup(0))
         sock.getpeername()
@@ -79,7 +79,7 @@ def _serve(connection: socket.socket) -> None:
     os.chdir("/")
     restrict_umask()
     uid, gid = peer_credentials(connection)
-    if uid == 0:  # The other end is root, too: only the variables of sudo name the user.
+    if uid == 0:  # The other end is root, too: only sudo's variables name the user.
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):  # From here on, errors are sent over the connection.
@@ -94,7 +94,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _paths() -> Paths:
-    """Return root's paths. Root's configuration is used even if sudo leaves HOME as that of the user."""
+    """Return root's paths. Root's own configuration is used even if sudo leaves HOME set to the user's home."""
     from app.core.session.paths import ROOTS_CONFIG, Paths
 
     paths = Paths.of("")
@@ -102,7 +102,10 @@ def _paths() -> Paths:
 
 
 def _is_owned_by_root(folder: str) -> bool:
-    """Return whether only root can write to the folder. If it does not exist, its nearest parent is checked."""
+    """Return whether only root can write to the folder.
+
+    For a missing folder, the nearest existing parent is checked.
+    """
     from backends.system.local.programs import is_owned_by_root
 
     existing = os.path.abspath(folder)

@@ -1,4 +1,4 @@
-"""Verbs that measure a device whose descriptor must not be passed on to the user.
+"""Requests to the root helper that measure a device whose descriptor must not be passed on to the user.
 
 The helper's own fio reads the device, and only the results are passed on.
 """
@@ -26,17 +26,20 @@ from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_
 from backends.text import clean
 
 MAX_RUNS = 4
-"""Maximum number of fio processes at a time: one that measures, and others that are still ending."""
+"""Maximum number of fio processes at a time: one that is measuring, and others that have not ended yet."""
 
 SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": signal.SIGKILL}
-"""Signals that can end a run."""
+"""Signals that the user's process may send to a run, by the name in the request."""
 
 _INPUT = "-"
 """fio's name for standard input, from which it reads the job. So no job file is written."""
 
 
 class GuardedRuns:
-    """Runs of one conversation. Each run is a job with known fields, on devices that the helper has locked."""
+    """The runs of one connection to the helper.
+
+    Each is a job with known fields, on devices that the helper has locked.
+    """
 
     def __init__(self, host: LocalHost, claims: DeviceClaims) -> None:
         self._host = host
@@ -53,11 +56,12 @@ class GuardedRuns:
         interval: int,
         fio: str,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Start a job that reads locked devices. Descriptors of its output and error output are passed on.
+        """Start a job that reads locked devices.
 
+        Return the number of the run, and descriptors of fio's two output streams. `holds`: numbers of the devices.
         `job`: fields of the first section, as text. `more`: the other sections. `cap`: maximum seconds to wait for the
-        steady state; None: do not wait. `interval`: milliseconds between two outputs of fio. `fio`: path of the
-        caller's fio, whose options the caller knows.
+        steady state; None: do not wait. `interval`: milliseconds between two outputs of fio. `fio`: path of the fio
+        whose options the caller knows.
         """
         if len(self._runs) >= MAX_RUNS:
             raise RequestDeniedError("measure: too many programs are reading.")
@@ -102,7 +106,7 @@ class GuardedRuns:
         return {}
 
     async def ended(self, run: int) -> Mapping[str, Any]:
-        """Wait until a run has ended, and forget it."""
+        """Wait until a run has ended, and return how; its number is then no longer valid."""
         program = self._run(run)
         status = await program.wait()
         self._runs.pop(run, None)
@@ -131,7 +135,7 @@ def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Jo
 
 
 def _target(claim: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
-    """Return a device as a target for fio, which inherits a descriptor that was opened for reading."""
+    """Return a device as a target for fio. fio inherits a descriptor of the device that was opened for reading."""
     descriptor = claim.pass_descriptor(number)
     stack.callback(os.close, descriptor)
     return JobTarget(

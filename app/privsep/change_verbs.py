@@ -1,4 +1,4 @@
-"""Verbs that change settings: locks, the journal, and changes.
+"""Requests to the root helper that change settings: locks, the journal, and changes.
 
 The helper plans each change itself before it applies it.
 """
@@ -33,13 +33,13 @@ from backends.self_exec import persistent_argv
 from backends.system.local import LocalHost
 
 MAX_LOCKS = 256
-"""Maximum number of locks at a time."""
+"""Maximum number of locks that one connection may hold at a time."""
 
 MAX_WATCHDOGS = 16
-"""Maximum number of sets of trials in one conversation. Each set has its own watchdog."""
+"""Maximum number of sets of trials in one connection. Each set has its own watchdog."""
 
 _Key = tuple[str, str]
-"""Session and id of a change."""
+"""Session folder and id of a change."""
 
 _LockedChange = tuple[Change, tuple[HeldLock, ...]]
 """A change and the locks under which it was planned."""
@@ -57,14 +57,17 @@ _COMPARED_FIELDS = (
     "effect",
     "companions",
 )
-"""Fields of a change that must be equal in the helper's plan. Its steps are compared, too."""
+"""Fields of a change that must be equal in the user's plan and in the helper's plan. The steps must be equal, too."""
 
 
 class HelperChanges:
-    """The changes of one conversation. Each follows the order lock, plan, intend, apply, outcome."""
+    """The changes of one connection to the helper.
+
+    Each needs the requests lock, plan, intend, apply, outcome, in this order.
+    """
 
     def __init__(self, host: LocalHost, machine: MachineBackends, paths: Paths, uid: int) -> None:
-        """`uid`: the user of the conversation, to whom its changes and trials belong."""
+        """`uid`: the user at the other end of the connection, to whom its changes and trials belong."""
         self._host = host
         self._machine = machine
         self._paths = paths
@@ -78,7 +81,7 @@ class HelperChanges:
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Acquire a lock. Raises RefusedError if an undecided trial of another user needs it for the revert."""
+        """Acquire a lock. Raises RefusedError if an undecided trial of another user needs the lock to be reverted."""
         if name in self._locks or len(self._locks) >= MAX_LOCKS:
             raise RequestDeniedError("lock: already locked, or too many locks.")
         with ExitStack() as stack:
@@ -100,7 +103,7 @@ class HelperChanges:
         return {}
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Declare settings of a target that are planned as one set from now on, until another set is declared."""
+        """Declare which values of a target's settings the next changes set together, until another set is declared."""
         address = _target(target, scope)
         backend = self._machine.backend(address)
         self._sets.pop(target, None)
@@ -112,17 +115,17 @@ class HelperChanges:
         """Plan a change again and compare the plan with the one that the user saw.
 
         `back`: companion settings to restore if the change is an undo; None for any other change. Raises RefusedError
-        if the plans differ, or if a trial in another journal has a lock in common.
+        if the plans differ, or if the change needs a lock that a trial in another journal needs, too.
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
-        # The caller checks the trials of this journal itself.
+        # The user's process has checked the trials in this journal itself.
         for trial in trials_elsewhere(self._paths.locks, self._journal):
             if trial.change.shares_lock(shown):
                 raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._possible_plans(shown, back):
-            # Values that the change may move are read here and not taken from `shown`, which only names the disk.
+            # Values that the change may alter are read here and not taken from `shown`, which only names the disk.
             before = await read_beside(self._machine.backends, planned, disk_beside(shown))
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
@@ -138,7 +141,7 @@ class HelperChanges:
         )
 
     async def _possible_plans(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
-        """Yield plans that set the requested value: as an undo, as a single change, or as a part of its set."""
+        """Yield the plans that set the requested value: as an undo, as a single change, and as a part of its set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
             planned = await backend.back(shown.target, shown.key, shown.requested, back)
@@ -162,9 +165,9 @@ class HelperChanges:
     def intend(
         self, session: str, id: str, target: str, key: str, after: str, until: float | None
     ) -> Mapping[str, Any]:
-        """Record a planned change in the journal under a new id.
+        """Record in the journal, under a new id, that a planned change is about to be made.
 
-        Raises RequestDeniedError if it was not planned.
+        Raises RequestDeniedError if the helper has not planned this change.
         """
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
@@ -182,13 +185,13 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """Return the ids of the changes of all users in a session."""
+        """Return the ids that changes in a session already use, for all users."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
         """Apply a change that `intend` has recorded. Each can be applied once.
 
-        Raises RequestDeniedError if it was not recorded.
+        Raises RequestDeniedError if `intend` has not recorded it.
         """
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
@@ -201,7 +204,7 @@ class HelperChanges:
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
-        # This is valid in this task and in tasks that it starts.
+        # This setting is valid in this task and in the tasks that it starts.
         custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))
         self._applying.append(locks)
         try:
@@ -219,7 +222,7 @@ class HelperChanges:
         return {}
 
     def _require_own_change(self, session: str, id: str, verb: str) -> UnresolvedChange:
-        """Return a change of the journal that belongs to this user. Root may act for all users.
+        """Return a change from the journal if this user may decide about it: its owner or root.
 
         Raises RequestDeniedError if there is none.
         """
@@ -235,7 +238,7 @@ class HelperChanges:
         return self._uid in (0, made.uid)
 
     def _trials_of_set(self, session: str, until: float) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials of one set, which have one watchdog."""
+        """Return the undecided trials of one set: those of the session with the deadline `until`."""
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
@@ -262,7 +265,7 @@ class HelperChanges:
         return {}
 
     def journal(self) -> Mapping[str, Any]:
-        """Return unresolved changes, undecided trials, and changes that a program is still making."""
+        """Return the journal's unresolved changes, undecided trials, and changes that a program is still making."""
         return {
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
@@ -271,7 +274,7 @@ class HelperChanges:
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
-        """Write the file that sets values after a reboot, and activate it, if the helper plans the same file.
+        """Write and activate the file that sets values at boot, if its checksum as planned here is `digest`.
 
         Raises BlockedError if settings of the target cannot be persisted, RefusedError if the plans differ.
         """
@@ -293,7 +296,7 @@ class HelperChanges:
         return {"path": rule.path}
 
     async def unit(self, do: str) -> Mapping[str, Any]:
-        """Plan, install or remove the systemd unit that reverts unfinished trials at boot."""
+        """Plan, install or remove (`do`) the systemd unit that reverts unfinished trials at boot."""
         if do == "remove":
             return {"there": await systemd_units.remove_unit(self._host)}
         unit = await systemd_units.plan_unit(self._host, persistent_argv(), self._journal.file)
@@ -316,10 +319,10 @@ class HelperChanges:
         return {}
 
     def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
-        """Return the locks of a change.
+        """Return the acquired locks that a change needs.
 
-        Raises RequestDeniedError if they are not held, HeldError if a program that was left running still makes a
-        change.
+        Raises RequestDeniedError if one is not acquired, HeldError if a program that a killed raidbench left running
+        still makes a change under one of them.
         """
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
@@ -330,7 +333,7 @@ class HelperChanges:
         return tuple(self._locks[name][1] for name in names)
 
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
-        """Raises RequestDeniedError if a lock of a planned change was released after it was planned."""
+        """Raise RequestDeniedError if a lock of a planned change was released after the change was planned."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
             raise RequestDeniedError("The lock on the device was lost in between. Plan the change again.")
 
@@ -356,7 +359,7 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
 def _difference(shown: Change, planned: Change) -> str:
     """Return the name of the first field in which a plan differs from the shown change; "" for none.
 
-    The spelling of steps is ignored.
+    Differences in the spelling of equal steps are ignored.
     """
     if [step.meaning for step in shown.writes] != [step.meaning for step in planned.writes]:
         return "steps"

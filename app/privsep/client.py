@@ -1,4 +1,4 @@
-"""The user's side of the root helper: starts the helper, and returns a host that uses it."""
+"""The user's end of the connection to the root helper: starts the helper, and returns a host that uses it."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ if TYPE_CHECKING:
 PROGRAM = "app.privsep"
 
 SILENT_SECONDS = 30.0
-"""Seconds that a helper may take to start if it asks for no password."""
+"""Time limit in seconds for the start of a helper that asks for no password."""
 
 WITHOUT_ROOT = "Without root privileges you can view and plan settings, but neither change them nor read raw devices."
-"""A sentence about what is impossible without root privileges."""
+"""Sentence that says what is impossible without root privileges."""
 
 
 def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
-    """Declare the scope of the conversation; return its connection. Raises RefusedError if the helper rejects it."""
+    """Send the helper the first request, which declares what later requests may do; return the connection `side`.
+
+    Raises RefusedError if the helper rejects it.
+    """
     side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
     return side
 
 
 def helper(*, ask: bool) -> Connection:
-    """Start a helper and return its connection. `ask`: whether the user can type a password.
+    """Start a root helper and return the connection to it. `ask`: whether the user can type a password.
 
     Raises RefusedError, which says why no helper could be started.
     """
@@ -56,7 +59,10 @@ def helper(*, ask: bool) -> Connection:
 
 
 def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
-    """Start the helper with one tool. Return its connection and "", or None and the reason as a sentence."""
+    """Start the helper with one tool, such as sudo.
+
+    Return the connection and "", or None and the reason as a sentence.
+    """
     sock, process = start(tool, self_exec_argv(PROGRAM))
     connection = Connection(sock)
     try:
@@ -78,10 +84,7 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
 
 
 _REFUSED, _UNCONNECTED = 2, 4
-"""Exit statuses of a helper that does not start.
-
-Either it has reported the reason, or it has no connection over which to report it.
-"""
+"""Exit statuses of a helper that did not start: it has reported the reason, or it had no connection to report it."""
 
 
 def inherited_helper() -> Connection | None:
@@ -93,7 +96,8 @@ def inherited_helper() -> Connection | None:
 def split(arguments: list[str]) -> str:
     """If sudo started this process for a user, start a root helper and continue as that user.
 
-    This does not return on success. On failure, it returns the reason as a sentence; without sudo, it returns "".
+    On success, this function does not return. It returns "" without sudo, and on failure the reason as a sentence.
+    `arguments`: the command line.
     """
     user = invoker()
     if user is None:

@@ -1,4 +1,4 @@
-"""Verbs that open raw devices: the check of the guard, the exclusive open, and the descriptor for the user."""
+"""Requests to the root helper that check a raw device, open it exclusively, and pass a descriptor to the user."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from backends.system.local import LocalHost
 from backends.system.local.programs import is_owned_by_root
 
 MAX_CLAIMS = 64
-"""Maximum number of devices open at a time."""
+"""Maximum number of devices that one connection may have open at a time."""
 
 
 class DeviceClaims:
-    """Devices that are opened for the user. The helper checks them itself, whatever the user's process has decided."""
+    """The devices that the helper has opened for the user.
+
+    It checks each one itself, whatever the user's process decided.
+    """
 
     def __init__(self, host: LocalHost, gid: int, config: Path) -> None:
         """`gid`: the group that may use the descriptors. `config`: root's configuration."""
@@ -35,7 +38,10 @@ class DeviceClaims:
         self._count = 0
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
-        """Return all facts that the guard needs about a device."""
+        """Return all facts about a device by which the guard decides whether it may be opened.
+
+        `writing`: whether it is to be opened for writing.
+        """
         device = _device(device)
         facts, _ = await judge_device(self._host, device, Intent.WRITE if writing else Intent.READ)
         return {"facts": asdict(facts)}
@@ -43,7 +49,7 @@ class DeviceClaims:
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """Return the signatures on a device that is not in use.
 
-        Raises RefusedError with the guard's reasons if it is.
+        Raises RefusedError with the guard's reasons if it is in use.
         """
         device = _device(device)
         confirmed = (
@@ -61,10 +67,11 @@ class DeviceClaims:
         meant: dict[str, Any] | None,
         shown: list[str] | None,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Check and open a device; return a descriptor by which the user's programs can open the device again.
+        """Check and open a device; return its number, and a descriptor by which the user's programs can open it again.
 
-        A device that may not be written to gets no such descriptor, because it would give access to files of other
-        users.
+        For a device in use that is opened for reading there is no descriptor unless root's configuration permits it,
+        because it would give access to files of other users. `typed`: the confirmation token. `meant`: identity of the
+        device that the user chose. `shown`: the signatures that the user has seen.
         """
         device = _device(device)
         if len(self._claims) >= MAX_CLAIMS:
@@ -80,20 +87,23 @@ class DeviceClaims:
         return {"hold": self._count, "lent": lends}, descriptors
 
     async def _may_lend(self, hold: DeviceClaim) -> bool:
-        """Return whether a descriptor for reading may be passed on: the device is not in use, or root permits it."""
+        """Return whether the user may get a descriptor for reading: the device is not in use, or root permits it."""
         facts, verdict = await judge_device(self._host, hold.device, Intent.WRITE)
         free = verdict.ok and facts.identity is not None and facts.identity.same_device(hold.identity)
         return free or may_lend_in_use(self._config)
 
     def for_reading(self, hold: int) -> DeviceClaim:
-        """Return a device that is open for reading. Raises RequestDeniedError if this number has no such device."""
+        """Return the device with the number `hold`, which is open for reading.
+
+        Raises RequestDeniedError if there is none.
+        """
         _, held, writing = self._claims.get(hold, (None, None, False))
         if held is None or writing:
             raise RequestDeniedError("measure: this device is not open for reading.")
         return held
 
     async def release(self, hold: int) -> Mapping[str, Any]:
-        """Close a device."""
+        """Close the device whose number is `hold`."""
         if hold not in self._claims:
             raise RequestDeniedError("release: this device is not open.")
         await self._claims.pop(hold)[0].aclose()
@@ -119,7 +129,7 @@ def may_lend_in_use(config: Path) -> bool:
 
 
 def _device(path: str) -> str:
-    """Return the device node to which a path leads. It is used instead of the path from then on.
+    """Return the device node to which a path leads. The helper uses this node instead of the path from then on.
 
     Raises RequestDeniedError if the path does not lead to a device.
     """
@@ -132,7 +142,7 @@ def _device(path: str) -> str:
 
 
 def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the data if all fields are known and are texts or sizes. Raises RequestDeniedError if not."""
+    """Return `data` if all of its fields are fields of `kind` with texts or sizes. Raises RequestDeniedError if not."""
     allowed = {field.name for field in fields(kind)}
     sound = all(
         item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)

@@ -1,4 +1,4 @@
-"""Checks, executes and counts requests. Every error becomes a reply."""
+"""Checks, executes and counts the requests to the root helper. Every error becomes a reply."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from backends.system.privsep.connection import MalformedError, unpack
 from backends.values import dataclass
 
 CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "remake", "unit", "companion"})
-"""Verbs that are not available in a read-only conversation. `hold` is available, but only for reading."""
+"""Requests that are refused on a read-only connection. `hold` is permitted there, but only for reading."""
 
 FINISHED = frozenset({"apply", "persist", "remake", "unit"})
-"""Verbs that are completed even after the connection was closed."""
+"""Requests that are completed even if the connection is closed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +46,10 @@ class ReplyFrame:
 
 
 class RequestDispatcher:
-    """Executes the requests of one conversation."""
+    """Executes the requests of one connection."""
 
     def __init__(self, *, paths: Paths, uid: int, gid: int) -> None:
-        """`paths`: root's own paths. `uid` and `gid`: the user of the conversation."""
+        """`paths`: root's own paths. `uid` and `gid`: user and group at the other end of the connection."""
         self._paths = paths
         self._uid, self._gid = uid, gid
         self._verbs: dict[str, Callable[..., Any]] = {}
@@ -76,7 +76,7 @@ class RequestDispatcher:
             return self._refuse(number, RefusedError(f"Request denied by the root helper: {error}"))
         except RaidbenchError as error:
             return self._refuse(number, error)
-        except Exception as error:  # A defect of the helper must neither end the conversation nor count as success.
+        except Exception as error:  # A defect of the helper must neither close the connection nor count as success.
             self.failed += 1
             return self._refuse(number, RefusedError(f"The root helper failed: {type(error).__name__}: {error}"))
         return ReplyFrame(message={"id": number, "ok": reply, "descriptors": len(descriptors)}, descriptors=descriptors)
@@ -94,7 +94,7 @@ class RequestDispatcher:
         return await (shield_to_completion(asyncio.ensure_future(result)) if verb in FINISHED else result)
 
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
-        """Execute the first request, by which the user's process declares the scope of the conversation."""
+        """Execute the first request, by which the user's process declares what later requests may do."""
         if self._verbs:
             raise RequestDeniedError("hello: already received.")
         host = LocalHost(firmware_queries=firmware)
@@ -135,15 +135,15 @@ class RequestDispatcher:
         return {"version": version}
 
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Start a second helper for the same user, for a process that outlives this one.
+        """Start a second helper for the same user, and return the connection to it.
 
-        The second helper ends with that process.
+        It is for a process that outlives the one that asks, and ends with that process.
         """
         with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)
 
     def refuse_bytes(self, error: MalformedError) -> ReplyFrame:
-        """Return the reply to bytes that are not a message."""
+        """Return the reply to received bytes that are not a valid message."""
         return self._refuse(None, RefusedError(f"Request denied by the root helper: {error}"))
 
     def _refuse(self, number: int | None, error: RaidbenchError) -> ReplyFrame:

@@ -15,7 +15,7 @@ _OURS = (app, backends)
 
 
 def ownership_problem() -> str | None:
-    """Return a sentence about a part that a user other than root can replace; None if there is none."""
+    """Return a sentence about a part of the installation that a user other than root can replace; None if none can."""
     for path in _parts():
         if not is_owned_by_root(path):
             return f"{path} is not owned by root, or other users can write to it."
@@ -23,7 +23,7 @@ def ownership_problem() -> str | None:
 
 
 def _parts() -> Iterator[str]:
-    """Yield the interpreter, the folders of modules, all loaded modules, and all files of raidbench."""
+    """Yield the paths of the interpreter, the module folders, all loaded modules, and all files of raidbench."""
     yield os.path.realpath(sys.executable)
     yield from (path for path in sys.path if os.path.exists(path))
     for module in tuple(sys.modules.values()):
@@ -38,6 +38,6 @@ def _parts() -> Iterator[str]:
 
 
 def _real_file(file: str) -> Iterator[str]:
-    """Yield the file itself, or the archive if the file is inside one."""
+    """Yield the path of the file, or that of the archive that contains it."""
     path = Path(file)
     yield next((str(candidate) for candidate in (path, *path.parents) if candidate.exists()), file)

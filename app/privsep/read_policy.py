@@ -1,4 +1,4 @@
-"""Files that the helper may read, and programs that it may run, with their permitted arguments.
+"""Which files the root helper may read, and which programs it may run, with the permitted arguments.
 
 Each vendor of this installation declares its programs (`ROOT_READS`). None of them changes the machine. Changes are not
 requested as commands: the helper plans each one itself (`change_verbs`).
@@ -41,25 +41,25 @@ _SHAPES = _load_shapes()
 
 
 def may_read(path: str) -> bool:
-    """Return whether root may read this file for the user.
+    """Return whether the helper may read this file for the user.
 
-    Only the mounts of process 1 are permitted, which the mount option hidepid hides from users (proc(5)). Nothing below
-    /sys is permitted. Every user can read the files there that raidbench needs. The others contain keys and passwords
+    Only the list of mounts of process 1 is permitted, which the mount option hidepid hides from users (proc(5)). No
+    file below /sys is permitted: every user can read those that raidbench needs, and others contain keys and passwords
     (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and kernel addresses.
     """
     return path == _MOUNTS
 
 
 def may_follow(path: str) -> bool:
-    """Return whether root may report the target of this link to the user."""
+    """Return whether the helper may report the target of this link to the user."""
     return path == _SPACE
 
 
 def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the command that the helper runs for these arguments: root's own program, with devices as nodes.
+    """Return the command line that the helper runs for a requested one: root's program, and device nodes for devices.
 
-    Return None if these arguments are not permitted. The path of the requested program is ignored, unless a vendor
-    declares that path.
+    Return None if the requested command line is not permitted. The path of the requested program is ignored, unless a
+    vendor declares that path.
     """
     program_path = argv[0]
     name = program_path if program_path in _SHAPES else os.path.basename(program_path)
@@ -70,14 +70,14 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def may_be_permitted(argv: Sequence[str]) -> bool:
-    """Return whether the helper may permit a command. If not, the command is not sent to the helper."""
+    """Return whether the helper might permit a command line. If not, the user's process does not send it."""
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
 
 def node_of(path: str) -> str | None:
     """Return the device node to which a path leads; None if it does not have the name or type of a device.
 
-    The path is resolved once, and only if no other user can redirect it. The resolved path is used from then on.
+    The path is resolved only if no other user can redirect it. The helper then uses the result instead of the path.
     """
     if not _NODE.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
         return None
@@ -93,7 +93,10 @@ def node_of(path: str) -> str | None:
 
 
 def _fit_arguments(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the arguments for the program; None if they do not match the permitted ones (`shape`)."""
+    """Return the requested arguments (`parts`) as the helper runs them;
+
+    None if they do not match the permitted `shape`.
+    """
     if len(shape) != len(parts):
         return None
     fitted = [

@@ -1,4 +1,4 @@
-"""Verbs that read: files, links, programs that only report, and controllers."""
+"""Requests to the root helper that only read: files, links, the output of programs, and controllers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from backends.system.local import LocalHost
 
 
 class ReadVerbs:
-    """Verbs that return data which only root can read."""
+    """Executes requests for data that only root can read."""
 
     def __init__(self, host: LocalHost) -> None:
         self._host = host
@@ -26,7 +26,7 @@ class ReadVerbs:
         return {"texts": await self._host.read_many(paths)}
 
     async def follow(self, path: str) -> Mapping[str, Any]:
-        """Return the target of a link. Raises RequestDeniedError if the link is not permitted."""
+        """Return the target of a symbolic link. Raises RequestDeniedError if the link is not permitted."""
         if not may_follow(path):
             raise RequestDeniedError("follow: the link is not on the list of permitted links.")
         return {"leads": await self._host.link(path)}
@@ -51,7 +51,7 @@ class ReadVerbs:
         }
 
     async def reachable(self) -> Mapping[str, Any]:
-        """Return why controllers cannot be queried; None if they can."""
+        """Return the reason why controllers cannot be queried; None if they can."""
         return {"why_not": await self._host.firmware_reachable()}
 
     async def ask(self, host: int, question: str, subject: int, size: int | None) -> Mapping[str, Any]:

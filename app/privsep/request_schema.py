@@ -1,4 +1,4 @@
-"""All requests: each field of each verb has one check, and nothing else is accepted. No I/O."""
+"""All requests to the root helper: each field of each verb has one check, and nothing else is accepted. No I/O."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def integer(least: int, most: int) -> Check:
 
 
 def seconds(most: float) -> Check:
-    """Return a check for a duration or a point in time."""
+    """Return a check for a number of seconds (a duration or a point in time), at most `most`."""
     return lambda value: type(value) in (int, float) and 0 < value <= most
 
 
@@ -45,17 +45,17 @@ def nonempty_list(check: Check, most: int) -> Check:
 
 
 def optional(check: Check) -> Check:
-    """Return a check that also accepts None."""
+    """Return a check that accepts what `check` accepts, and None."""
     return lambda value: value is None or check(value)
 
 
 def flag(value: Any) -> bool:
-    """Accept a boolean."""
+    """Return whether a value is a boolean."""
     return isinstance(value, bool)
 
 
 def record(value: Any) -> bool:
-    """Accept an object. The function that receives it checks its fields."""
+    """Return whether a value is an object. The function that receives it checks its fields."""
     return isinstance(value, dict)
 
 
@@ -65,24 +65,27 @@ def records(most: int) -> Check:
 
 
 def lines(value: Any) -> bool:
-    """Accept a list of lines that the user saw."""
+    """Return whether a value is a list of lines that the user saw."""
     return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
 def mapping(keys: Check, values: Check) -> Check:
-    """Return a check for an object of at most 64 fields, empty or not."""
+    """Return a check for an object of at most 64 fields, which may be empty.
+
+    `keys`, `values`: checks for its fields.
+    """
     return lambda value: (
         isinstance(value, dict) and len(value) <= 64 and all(keys(key) and values(item) for key, item in value.items())
     )
 
 
 def section(value: Any) -> bool:
-    """Accept another section of a job: its fields, and whether it waits for the sections before it."""
+    """Return whether a value is a further section of a job: its fields, and whether it waits for the previous ones."""
     return isinstance(value, dict) and value.keys() == {"job", "waits"} and _JOB(value["job"]) and flag(value["waits"])
 
 
 def _session(value: Any) -> bool:
-    """Accept the normalised path of a session folder. It must be normalised, because it identifies changes."""
+    """Return whether a value is the path of a session folder in normal form, because the path identifies changes."""
     return _FOLDER(value) and value == os.path.normpath(value) and not value.startswith("//")
 
 
@@ -90,18 +93,18 @@ _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # setting of 
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # setting of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
 _SETTINGS = mapping(_KEY, _WORD)
-"""Settings by key. An empty mapping means that none are kept after a reboot."""
+"""Check for values by setting key. An empty mapping means that no value is kept after a reboot."""
 _COMPANIONS = mapping(_BESIDE, _WORD)
-"""Companion settings by key, which are restored together with a setting."""
+"""Check for companion settings by key, which are restored together with a setting."""
 _JOB = mapping(_KEY, text(r".{0,2048}"))
-"""Fields of a job as text."""
+"""Check for the fields of a job, as text."""
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
-"""Name of a lock. It is used as a file name, and must not refer to a folder."""
+"""Check for the name of a lock. It is used as a file name, and must not refer to a folder."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = integer(1, 2**31)
 
@@ -167,11 +170,11 @@ FIELDS: Mapping[str, Mapping[str, Check]] = {
     "unit": {"do": text("plan|install|remove")},
     "companion": {},
 }
-"""Every verb with its fields, all of which are required."""
+"""Every verb with its fields, all of which are required, and the check of each field."""
 
 
 def parse_request(message: Mapping[str, Any]) -> tuple[int, str, dict[str, Any]]:
-    """Return number, verb and arguments of a request. Raises RequestDeniedError if it is not valid."""
+    """Return the number, the verb and the arguments of a request. Raises RequestDeniedError if it is not valid."""
     number, verb, args = message.get("id"), message.get("verb"), message.get("args")
     if set(message) != {"id", "verb", "args"} or type(number) is not int or not 0 < number < 2**53:
         raise RequestDeniedError("The message is not a request.")

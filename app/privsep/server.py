@@ -13,7 +13,7 @@ from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.system.privsep.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
 MAX_REQUESTS = 64
-"""Maximum number of requests in progress. The next one is read when one of them is finished."""
+"""Maximum number of requests in progress. Another request is read only when one of them is finished."""
 
 _CREDENTIALS = struct.Struct("3i")
 
@@ -36,7 +36,10 @@ class Conversation:
         self._over = asyncio.Event()
 
     async def serve(self) -> None:
-        """Serve requests until the connection is closed. Then cancel reads, complete changes, and release all."""
+        """Serve requests until the connection is closed.
+
+        Then cancel reads, complete changes, and close all devices and locks.
+        """
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()
         await self._over.wait()
@@ -92,7 +95,10 @@ class Conversation:
                 os.close(descriptor)
 
     def _read_exactly(self, count: int) -> bytes:
-        """Return `count` bytes, ignoring passed descriptors. Raises EOFError at the end, OSError on failure."""
+        """Return `count` bytes from the connection. Passed descriptors are ignored.
+
+        Raises EOFError at the end, OSError on failure.
+        """
         parts: list[bytes] = []
         while count:
             part = self._socket.recv(count)

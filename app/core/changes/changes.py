@@ -44,7 +44,10 @@ class SessionChanges:
     """Applies changes of settings in a session, and undoes them."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, host: Host) -> None:
-        """`host`: the host without the layer that records commands; it may have the journal of a root helper."""
+        """`host`: the host without the recording layer of `record.host`.
+
+        If it uses a root helper, the helper has the journal.
+        """
         self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self.journal_folder)
         self.undecided = UndecidedTrials(self.journal, record.locks)
@@ -53,7 +56,7 @@ class SessionChanges:
         self._known_trials: tuple[UnresolvedChange, ...] = ()
         self._watching: asyncio.Task[str] | None = None
         self.watches_itself = False
-        """Whether this process reverts trials of a simulated machine itself, because it lives until they end."""
+        """Whether this process itself reverts trials of a simulated machine, because it runs until they end."""
 
     @property
     def journal_folder(self) -> Path:
@@ -61,7 +64,10 @@ class SessionChanges:
         return self._record.paths.journal
 
     def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
-        """Return an executor of changes. `journal`: the journal of the change to restore; None for this session's."""
+        """Return an executor of changes. `journal`: the journal that has the change to restore;
+
+        None for this session's.
+        """
         folder = self._record.require_recording()
         return ChangeExecutor(
             backends=self._hardware.machine.backends,
@@ -78,13 +84,13 @@ class SessionChanges:
         )
 
     def _next_id(self) -> str:
-        """Return an unused change id. Ids of earlier sessions in the same folder are used, too."""
+        """Return an unused change id. Ids that the journal has from earlier sessions in the same folder are skipped."""
         given = self.journal.given_ids(self._record.require_recording())
         numbers = count(len(self._record.session.changes) + 1)
         return next(f"c{number}" for number in numbers if f"c{number}" not in given)
 
     async def _arm(self, until: float) -> None:
-        """Arm a watchdog for a set of trials, unless this set already has one."""
+        """Arm a watchdog for the set of trials with the deadline `until`, unless this set already has one."""
         if until != self._armed and self.watches_itself:
             self._watching = asyncio.create_task(self._end_in_time(until))
             self._armed = until
@@ -102,7 +108,10 @@ class SessionChanges:
             self._armed = until
 
     async def _end_in_time(self, until: float) -> str:
-        """Watch a set of trials in this process, as the watchdog of a real machine does in a separate process."""
+        """Watch a set of trials in this process; on a real machine, a separate watchdog process does that.
+
+        Return how it ended.
+        """
         from app.core.changes.watchdog import watch
 
         return await watch(self._record.paths, str(self._record.folder), until, self._hardware.machine.backends)
@@ -118,16 +127,16 @@ class SessionChanges:
         return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
-        """Return the plan that re-creates a deleted array, and the label of its members.
+        """Return the plan that re-creates a deleted array, and the label that names its members in the question.
 
-        `left`: the change of the journal that deleted the array. Raises BlockedError if no backend can re-create it,
+        `left`: the change in the journal that deleted the array. Raises BlockedError if no backend can re-create it,
         RefusedError, DeviceGoneError.
         """
         change = await self._changer().plan_remake(left)
         return change, device_label_of_parts(change.target, left.change.members)
 
     async def remake(self, left: UnresolvedChange, confirm: str) -> ChangeEnded:
-        """Re-create the array that a change of the journal deleted; see `ChangeExecutor.remake`."""
+        """Re-create the array that the change `left` in the journal deleted; see `ChangeExecutor.remake`."""
         plate = device_label_of_parts(left.change.target, left.change.members)
         return await self._changer().remake(left, confirm=confirm, plate=plate)
 
@@ -157,7 +166,7 @@ class SessionChanges:
         return changes
 
     def trials_of_other_sessions(self) -> tuple[Undecided, ...]:
-        """Return the undecided trials of other sessions as of the last refresh, newest first."""
+        """Return the undecided trials of other sessions, newest first, as of the last refresh of `undecided`."""
         return tuple(
             undecided for undecided in self.undecided.current() if undecided.trial.session != str(self._record.folder)
         )
@@ -165,15 +174,15 @@ class SessionChanges:
     async def keep_trials(
         self, chosen: Sequence[Undecided] | None = None
     ) -> tuple[tuple[UnresolvedChange, ChangeEnded], ...]:
-        """Confirm the trials of this session, or the `chosen` ones; return each with its present value.
+        """Confirm the trials of this session, or the `chosen` ones.
 
-        Raises StorageError if a confirmation cannot be recorded: the remaining trials are then reverted. Raises
-        RefusedError for a trial that this user may not decide.
+        Return each with its end, which has the current value. Raises StorageError if a confirmation cannot be recorded:
+        the remaining trials are then reverted. Raises RefusedError for a trial that this user may not decide.
         """
         decided = [(self.journal, trial) for trial in self.trials()]
         if chosen is not None:
             decided = [(undecided.journal, undecided.trial) for undecided in chosen]
-        for journal, trial in decided:  # before reading values: a slow read may outlast the deadline
+        for journal, trial in decided:  # record first: reading the values may take until after the deadline
             journal.write_outcome(trial.id, Path(trial.session), "kept")
         ends = [(trial, await self._kept_change(trial)) for _, trial in decided]
         for trial, ended in ends:
@@ -194,7 +203,7 @@ class SessionChanges:
         return tuple(changed)
 
     async def _kept_change(self, trial: UnresolvedChange) -> ChangeEnded:
-        """Return the end of a confirmed trial. Its value is read again, because it may not have lasted."""
+        """Return the end event of a confirmed trial. The value is read again, because it may have changed meanwhile."""
         change = trial.change
         try:
             reading = (await self._hardware.read(change.target)).get(change.key)
@@ -205,7 +214,7 @@ class SessionChanges:
         return ChangeEnded(at=time.time(), id=trial.id, result="kept", now=now, message=message)
 
     def trial_sets(self) -> tuple[tuple[float, float, tuple[Change, ...]], ...]:
-        """Return the sets of trials of this session, earliest deadline first: deadline, seconds left, changes."""
+        """Return (deadline, seconds left, changes) of each set of trials of this session, earliest deadline first."""
         by_deadline: dict[float, list[Change]] = {}
         for record in self._record.session.changes:
             until = record.intent.trial_until
@@ -215,7 +224,7 @@ class SessionChanges:
         return tuple((until, until - now, tuple(changes)) for until, changes in sorted(by_deadline.items()))
 
     def trials_of_set(self, until: float) -> tuple[Undecided, ...]:
-        """Return the undecided trials of this session with this deadline, as in the journal."""
+        """Return the undecided trials of this session with the deadline `until`, from the journal."""
         return tuple(Undecided(trial, self.journal, os.geteuid()) for trial in self.trials() if trial.until == until)
 
     def controller_of(self, target: Target) -> Target | None:
@@ -260,7 +269,7 @@ class SessionChanges:
         led_to = self._values_led_to(record)
         record = self._without_earlier(record)
         interrupted = self._interrupted_undos(change_id)
-        if interrupted and record.end is not None:  # the interrupted undo may have moved the same settings again
+        if interrupted and record.end is not None:  # the interrupted undo may have altered the same settings
             record = replace(record, end=replace(record.end, moved=None))
         ended = await self._changer().undo(record, confirm=confirm, plate=plate, shown=shown, led_to=led_to)
         for undo in interrupted if ended.is_reverted else ():
@@ -277,35 +286,35 @@ class SessionChanges:
         return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return the attempts to undo a change that a crash interrupted."""
+        """Return those recorded undos of a change that were interrupted by a crash."""
         changes = self._record.session.changes
         return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
 
     def _end_interrupted_undo(self, undo: ChangeRecord, now: str | None) -> None:
-        """Record the end of an interrupted undo, so that it is not undone itself."""
+        """Record that an interrupted undo has ended with the value `now`, so that the undo is not itself undone."""
         message = "interrupted; another undo restored the value"
         self._record.emit(ChangeEnded(at=time.time(), id=undo.id, result="restored", now=now, message=message))
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
-        """Return the record with the old values as if changes that are now undone had never been made."""
+        """Return the change record with the old values that it would have without the changes that are now undone."""
         changes = self._record.session.changes
         change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
-        """Return the values to which later changes of this session moved a change's setting as a side effect."""
+        """Return the values that the changed setting got as a side effect of later changes of this session."""
         since = self._record.session.changes[self._record.session.changes.index(record) + 1 :]
         ends = (later.end for later in since if later.in_force and later.end is not None)
         moved = moved_values(ends, record.change.target, record.change.key)
         return frozenset(value for value in moved if value is not None)
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Restore the old value of a change and its side effects; see `ChangeExecutor.restore_value`."""
+        """Restore the old value of a changed setting, and undo its side effects; see `ChangeExecutor.restore_value`."""
         return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
-        """Return the plan of an undo, from readings since the last scan if possible.
+        """Return the plan that undoes the change with this id, from readings since the last scan if possible.
 
         Raises the errors of `plan_revert`.
         """
@@ -329,7 +338,7 @@ class SessionChanges:
         return self._changer().hold_change_lock(change)
 
     async def recovery_hint(self, change: Change) -> str | None:
-        """Return the first step to recover an array that an interrupted change deleted, or None if none is known."""
+        """Return the first step to recover an array that an interrupted change deleted; None if no step is known."""
         backend = self._hardware.machine.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return None
@@ -342,7 +351,8 @@ class SessionChanges:
     def keep(self, intent: UnresolvedChange) -> None:
         """Leave the value of an interrupted change as it is, and do not ask about it again.
 
-        Raises HeldError while a program is still making the change, because its state is not known, and StorageError.
+        Raises HeldError while a program is still making the change, because its result is not known yet. Raises
+        StorageError if the decision cannot be recorded.
         """
         for left in self.journal.left_running():
             if (left.session, left.id) == (intent.session, intent.id):

@@ -1,4 +1,4 @@
-"""Executes a change: takes the lock, reads again, records the intent, sets and verifies the value, records the end."""
+"""Executes a change: locks and reads the device, records the intent, sets and verifies the value, records the end."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ from backends.values import dataclass
 Emit = Callable[[AnyEvent], None]
 
 Arm = Callable[[float], Awaitable[None]]
-"""Arms a watchdog that reverts trials at this deadline. Raises RefusedError if that is not possible."""
+"""Function that arms a watchdog for a deadline (CLOCK_BOOTTIME, in seconds). Raises RefusedError if it cannot."""
 
 
 PATIENCE = 5.0
-"""Seconds that an undo waits for a program that a killed raidbench left running."""
+"""Seconds that an undo waits for a program to end that a killed raidbench left running."""
 
 _LOOK_AGAIN = 0.1
 _LOCK_TRIES = 3
@@ -92,9 +92,9 @@ class ChangeExecutor:
     arm: Arm | None = None
     """Arms the watchdog of a trial; None if no trials are possible."""
     controller_of: Callable[[Target], Target | None] = lambda _target: None
-    """Returns the controller of a target."""
+    """Returns the controller of a target; None if it has none."""
     disk_of: Callable[[Target], Target | None] = lambda _target: None
-    """Returns the kernel disk of another target."""
+    """Returns the kernel disk that is another view of a target; None if there is none."""
     side: HelperClient | None = None
     """The root helper that makes the changes; None if this process makes them."""
     forget: Callable[[], None] = lambda: None
@@ -115,7 +115,7 @@ class ChangeExecutor:
         """
         async with self._locked_and_cached(change, wait=0.0) as lock:
             if in_set and await is_as_wanted(self._backend(change.target), change):
-                self._require_no_other_trial(change, until)  # its end would change the value again
+                self._require_no_other_trial(change, until)  # the end of that trial would change the value again
                 return ChangeEnded(at=time.time(), id="", result="verified", now=change.after)
             return await self._apply(change, lock, undoes=undoes, until=until, as_read=False)
 
@@ -131,7 +131,7 @@ class ChangeExecutor:
 
     @contextlib.asynccontextmanager
     async def _locked_and_cached(self, change: Change, *, wait: float | None = None) -> AsyncIterator[HeldLock]:
-        """Hold the lock of a change like `locked`, and cache readings until something is set."""
+        """Hold the lock of a change as `locked` does, and reuse readings of settings until something is set."""
         async with self.locked(change, wait=wait) as lock:
             with cached_since(time.monotonic()):
                 yield lock
@@ -142,7 +142,7 @@ class ChangeExecutor:
             try:
                 return held.enter_context(self._exclusive_lock(change))
             except HeldError:
-                if left is None:  # a live process holds the lock
+                if left is None:  # a process that is still running holds the lock
                     raise
                 if time.monotonic() >= end:
                     raise still_running_error(left) from None
@@ -158,7 +158,10 @@ class ChangeExecutor:
             yield lock
 
     def _left_running(self, change: Change) -> UnresolvedChange | None:
-        """Return a change under the same lock that a program of a killed raidbench is still making, or None."""
+        """Return a change under the same lock that a killed raidbench's program is still making;
+
+        None if there is none.
+        """
         return next((left for left in self.journal.left_running() if left.change.shares_lock(change)), None)
 
     async def apply_all(
@@ -166,14 +169,14 @@ class ChangeExecutor:
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
         """Make several changes in order; stop after the first that is not verified.
 
-        A change may move the old value of another one (a new scheduler resets nr_requests). So later changes of the
+        A change may alter the setting of a later change (a new scheduler resets nr_requests). So later changes of the
         same target are planned again, and refused if their steps differ from those that the user saw. One difference is
-        allowed: two settings may be fields of one register. The later step then contains the new value of the earlier
+        allowed: if two settings are fields of one register, the later step contains the new value of the earlier
         setting. If a value is already correct, nothing is set or recorded (`ChangeEnded.was_set`).
 
-        At the end all settings are read again. If a later change of the set has moved a value, that value is set once
-        more, and its change is yielded a second time. If another program has changed a value meanwhile, its change is
-        yielded with the result `differs`.
+        At the end all settings are read again. If a later change of the set has altered a value, it is set once more,
+        and its change is yielded a second time. If another program has changed a value meanwhile, its change is yielded
+        with the result `differs`.
         """
         await self._announce_set(changes)
         made: dict[tuple[Target, str], tuple[Change, ChangeEnded]] = {}
@@ -189,7 +192,10 @@ class ChangeExecutor:
                 yield again
 
     async def _replan_in_set(self, shown: Change, made: Sequence[tuple[Change, ChangeEnded]]) -> Change:
-        """Return a change of a set, planned after the changes before it. Raises RefusedError if its steps differ."""
+        """Plan a change of a set again after the earlier ones were made.
+
+        Raises RefusedError if its steps differ from those shown.
+        """
         done = {change.key for change, _ in made if change.target == shown.target}
         moved = moved_values([ended for _, ended in made], shown.target, shown.key)
         if not done and not moved:
@@ -211,7 +217,10 @@ class ChangeExecutor:
     async def _verify_set(
         self, made: Mapping[tuple[Target, str], tuple[Change, ChangeEnded]], until: float | None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Read all settings of a set again; yield each change that was made once more or whose value differs."""
+        """Read all settings of a set again.
+
+        Yield each change that was made again, or whose value is no longer in force.
+        """
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
         now = await self._read_values([change for change, _ in made.values()])
@@ -232,7 +241,7 @@ class ChangeExecutor:
                 yield change, self._record_lost_value(change, ended, now[setting])
 
     async def _read_values(self, changes: Sequence[Change]) -> Values:
-        """Return the present values of the changes' settings; each program runs once."""
+        """Return the current values of the changes' settings by target and key. Each program runs only once."""
         with cached_since(time.monotonic()):
             readings = {
                 (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
@@ -240,7 +249,10 @@ class ChangeExecutor:
         return {setting: None if reading is None else reading.now for setting, reading in readings.items()}
 
     def _record_lost_value(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
-        """Record that a value of a set did not last. The present value is left out: it is unknown who set it."""
+        """Record that the value of a change did not last.
+
+        The current value is left out, because it is unknown who set it.
+        """
         message = f"{change.label} is {now or 'nothing'} at the end of the set: it changed after it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
         if ended.was_set:
@@ -248,7 +260,10 @@ class ChangeExecutor:
         return lost
 
     async def _announce_set(self, changes: Sequence[Change]) -> None:
-        """Send the root helper the changes of a set, to be planned together. Raises RaidbenchError if it cannot."""
+        """Tell the root helper which changes form a set, so that it plans them together.
+
+        Raises RaidbenchError on failure.
+        """
         if self.side is None:
             return
         sets: dict[Target, dict[str, str]] = {}
@@ -326,7 +341,7 @@ class ChangeExecutor:
         return ended
 
     async def _try_read_beside(self, change: Change) -> Values:
-        """Return the values of `_read_beside`; an empty mapping if the target is gone, which the change reports."""
+        """Return the values of `_read_beside`; {} if the target is gone, which is reported by the change itself."""
         try:
             return await self._read_beside(change)
         except (DeviceGoneError, NotFoundError):
@@ -343,7 +358,7 @@ class ChangeExecutor:
     async def _restore_side_effects(
         self, back: Change, debts: Debts, lock: HeldLock, undoes: str | None, left: UnresolvedChange | None
     ) -> str:
-        """Restore other settings that the undone change had moved and that the steps of the undo did not restore.
+        """Restore the settings that the undone change altered as side effects and that the undo itself did not restore.
 
         Return a sentence about each setting that could not be restored, or "" if all were.
         """
@@ -367,7 +382,9 @@ class ChangeExecutor:
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
-        """Write the intent of a change to disk. If an open intent covers an undo, a full disk does not stop it.
+        """Record the intent of a change on disk. `covered`: an open intent in the journal already covers this undo.
+
+        In that case, a full disk does not stop the undo.
 
         Raises StorageError or RefusedError: then nothing may be changed.
         """
@@ -395,14 +412,17 @@ class ChangeExecutor:
             raise
 
     async def _plan_in_helper(self, change: Change, old: Change | None) -> None:
-        """Let the root helper plan the change as well. Raises RefusedError if its plan differs from the one shown."""
+        """Let the root helper plan the change as well. Raises RefusedError if its plan differs.
+
+        `old`: the undone change.
+        """
         if self.side is None:
             return
         companions = None if old is None else old.companions
         await self.side.ask("plan", change=unstructure(change), back=companions)
 
     async def _run_steps(self, backend: SettingsBackend, change_id: str, change: Change) -> None:
-        """Execute the steps, in this process or in the root helper."""
+        """Execute the steps of a change in the root helper, or in this process if there is no helper."""
         if self.side is None:
             await backend.apply(change)
             return
@@ -412,10 +432,10 @@ class ChangeExecutor:
             self.forget()
 
     def _tracking(self, change_id: str, lock: HeldLock, covering: UnresolvedChange | None) -> ProcessTracking:
-        """Return the tracking of a change's programs: each inherits the lock, and is in the journal before it starts.
+        """Return the tracking for programs of a change: each inherits the lock, and is in the journal before it starts.
 
-        If an open intent covers an undo, its programs are recorded with that intent, and a full disk does not stop
-        them.
+        `covering`: the open intent that already covers an undo. Its programs are then recorded with that intent, and a
+        full disk does not stop them.
         """
         id, folder = (change_id, self.folder) if covering is None else (covering.id, Path(covering.session))
 
@@ -433,7 +453,8 @@ class ChangeExecutor:
         """Check that no undecided trial conflicts with a change. Raises RefusedError if one does.
 
         Trials of the same set do not conflict. Any other trial of the same target or lock does. A new trial also
-        conflicts with every trial on the same controller, because a controller has one trial at a time.
+        conflicts with every trial on the same controller, because a controller may have only one set of trials at a
+        time.
         """
         controller = self.controller_of(change.target)
         elsewhere = trials_elsewhere(self.locks, self.journal) if isinstance(self.locks, Path) else ()
@@ -446,10 +467,10 @@ class ChangeExecutor:
                 raise undecided_trial_error(trial)
 
     def _record_end(self, change: Change, ended: ChangeEnded, *, covered: bool) -> None:
-        """Record the end of a change in the session and in the journal. If one fails, the other is still written.
+        """Record the end of a change in the session and in the journal. If one cannot be written, the other still is.
 
-        If an open intent covers the change, only the session is written and errors are ignored; the caller closes that
-        intent. Raises StorageError, which says that the change was made.
+        `covered`: an open intent in the journal covers this undo. Then only the session is written and errors are
+        ignored; the caller ends that intent. Raises StorageError, which says that the change was made.
         """
         trouble: StorageError | None = None
         try:
@@ -481,12 +502,12 @@ class ChangeExecutor:
         shown: Change | None = None,
         led_to: Collection[str] = (),
     ) -> ChangeEnded:
-        """Undo a change by a new plan of its backend. A value that is neither the new nor the old one is left alone.
+        """Undo a change, as its backend plans it now. A value that is neither the new nor the old one is left alone.
 
-        Side effects that another program has set since are left alone, too. `led_to`: values to which side effects of
-        later changes moved the setting. `confirm`: the confirmation token that the user typed, for an undo that
-        destroys data. `shown`: the plan that the user has seen. Raises RefusedError, BlockedError, NotFoundError,
-        StorageError.
+        Side effects that another program has set since are left alone, too. `led_to`: values that the setting got as a
+        side effect of later changes; they are undone as well. `confirm`: the confirmation token that the user typed,
+        for an undo that destroys data. `plate`: the device's label with that token. `shown`: the plan that the user has
+        seen. Raises RefusedError, BlockedError, NotFoundError, StorageError.
         """
         change = record.change
         require_reversible(change)
@@ -518,7 +539,7 @@ class ChangeExecutor:
         state = PendingValueState.OURS if now in led_to else pending_state_of(record, now)
         if state is PendingValueState.BEFORE and not way.owes:
             if change.persistence is Persistence.LOST_AT_REBOOT and isinstance(back, Change):
-                require_its_device(change, back)  # after a re-creation it is another device
+                require_its_device(change, back)  # a re-created device is another device
             return self._record_nothing_left(record, "restored", now, "the setting already had its old value")
         if state is PendingValueState.FOREIGN:
             raise RefusedError(
@@ -546,10 +567,10 @@ class ChangeExecutor:
         return ended
 
     async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
-        """Restore the old value of a change and of its side effects, even if other values were set since then.
+        """Restore the old value of a changed setting, and undo its side effects, even if other values were set since.
 
-        `undoes`: the change of this session that is recorded as undone. `moved`: the side effects of the last change.
-        Raises RaidbenchError if the values cannot be restored.
+        `undoes`: the change of this session that is recorded as undone. `moved`: the recorded side effects of the last
+        change of the setting; None if they are not known. Raises RaidbenchError if the values cannot be restored.
         """
         async with self._locked_revert(change, None, moved) as way:
             if not isinstance(way.back, Change):
@@ -561,8 +582,9 @@ class ChangeExecutor:
     async def remake(self, left: UnresolvedChange, *, confirm: str, plate: DeviceLabel) -> ChangeEnded:
         """Re-create an array that an interrupted change deleted and did not re-create.
 
-        `confirm`: the confirmation token that the user typed. Raises RefusedError for another token, BlockedError if
-        the array cannot be re-created, DeviceGoneError for a missing drive, StorageError.
+        `left`: the interrupted change. `confirm`: the token that the user typed. `plate`: the label with the right
+        token. Raises RefusedError for a wrong token, BlockedError if the array cannot be re-created, DeviceGoneError
+        for a missing drive, StorageError.
         """
         if confirm != plate.token:
             raise RefusedError(
@@ -581,7 +603,10 @@ class ChangeExecutor:
         return ended
 
     async def plan_remake(self, left: UnresolvedChange) -> Change:
-        """Return the plan that re-creates the deleted array. Raises the errors of `remake`."""
+        """Return the plan that re-creates the array that the interrupted change deleted.
+
+        Raises the errors of `remake`.
+        """
         change = left.change
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, Recreatable) or not change.members:
@@ -594,10 +619,10 @@ class ChangeExecutor:
     ) -> AsyncIterator[_LockedRevert]:
         """Hold the lock of a change and yield its undo, planned from readings under that lock.
 
-        If the undo cannot be planned, the reason is yielded in its place. A change from a log does not name its lock,
-        but a plan that the user was `shown` does. If the planned undo needs another lock, that lock is acquired
-        instead, and everything is read again. `moved`: the recorded side effects of the change; None if they are not
-        known. Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
+        If the undo cannot be planned, the error is yielded as `_LockedRevert.back`. A change from a log does not name
+        its lock; `shown`, the plan that the user has seen, does. If the planned undo needs another lock, that lock is
+        acquired instead, and everything is read again. `moved`: the recorded side effects of the change; None if they
+        are not known. Raises NotFoundError, DeviceGoneError, HeldError, StorageError.
         """
         backend = self._backend(change.target)
         locked_change = change if shown is None else shown
@@ -624,13 +649,19 @@ class ChangeExecutor:
         raise HeldError(f"The locks of {change.target} keep changing.", hint=LOOK_AGAIN)
 
     async def _read_value(self, change: Change) -> str | None:
-        """Return the present value. If the setting is not visible now, return the new value, so that it is reverted."""
+        """Return the setting's current value.
+
+        If it cannot be seen now, return the new value, so that the change is undone.
+        """
         reading = await read_for(self._backend(change.target), change)
         return change.after if reading is None else reading.now
 
     @contextlib.asynccontextmanager
     async def hold_change_lock(self, change: Change) -> AsyncIterator[None]:
-        """Hold the lock of a change from a log. The log does not name the lock, but the planned undo does."""
+        """Hold the lock of a change from a log inside the block.
+
+        Its planned undo names the lock, which the log does not.
+        """
         try:
             locked_change = await plan_revert(self._backend(change.target), change)
         except RaidbenchError:
@@ -639,7 +670,7 @@ class ChangeExecutor:
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
-        """Return an error about a missing device, with the first recovery step if parts of the device still exist."""
+        """Return the error about a missing device, with the first recovery step as hint if parts of it still exist."""
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return error
@@ -647,7 +678,7 @@ class ChangeExecutor:
         return error if first is None else type(error)(error.message, hint=first, evidence=error.evidence)
 
     def _record_nothing_left(self, record: ChangeRecord, result: str, now: str | None, message: str) -> ChangeEnded:
-        """Record in the session and the journal that a change needs no undo."""
+        """Record in the session and the journal that there is nothing to undo; return the recorded end."""
         ended = ChangeEnded(at=time.time(), id=record.id, result=result, now=now, message=message)
         self.emit(ended)
         self.journal.write_outcome(record.id, self.folder, result)
@@ -666,7 +697,7 @@ class ChangeExecutor:
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
-        """Undo an unresolved change like `recover`, but do not record that in the journal."""
+        """Undo an unresolved change; return the same as `recover`, but do not record that in the journal."""
         change = left.change
         if change.before is None:
             return "conflict"
@@ -715,23 +746,23 @@ class _LockedRevert:
     """An undo, planned under its acquired lock."""
 
     lock: HeldLock
-    """The lock."""
+    """The acquired lock."""
     back: Change | RaidbenchError
-    """The undo, or why it cannot be planned."""
+    """The planned undo, or the error that says why it cannot be planned."""
     change: Change
-    """The undone change, with the companions that its undo restores."""
+    """The change to undo, with the companion settings that its undo restores."""
     debts: Debts
     """Values of other settings that the undo must restore."""
     owes: bool
-    """Whether one of the settings to restore has another value now."""
+    """Whether a side effect still has to be undone: a setting to restore does not have its old value."""
 
 
 def moved_values(ends: Iterable[ChangeEnded], target: Target, key: str) -> tuple[str | None, ...]:
-    """Return the values to which side effects of these changes moved a setting."""
+    """Return the values that a setting got as a side effect of these changes."""
     moved = (setting for ended in ends for setting in ended.moved or () if setting.explained)
     return tuple(setting.now for setting in moved if (setting.target, setting.key) == (target, key))
 
 
 def _for_changed_device(back: Change, change: Change) -> Change:
-    """Return the undo with the identity of the changed device, to be compared with that of the present device."""
+    """Return the undo with the identity of the device that was changed, so that another device is refused."""
     return replace(back, identity=change.identity)

@@ -15,7 +15,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """An undecided trial, and the journal that records the decision."""
+    """An undecided trial, and the journal in which the decision about it is recorded."""
 
     trial: UnresolvedChange
     """The change on trial."""
@@ -51,8 +51,9 @@ class Undecided:
 class UndecidedTrials:
     """Every undecided trial that this process can read, newest first.
 
-    The journals of root are registered in the folder of the locks, so root reads all of them. Any other user reads the
-    own journal, or through the root helper that of the machine. A journal is read again only if it has changed.
+    Journals of root that have had trials are registered in the locks folder, so root reads all of them. Any other user
+    reads the user's own journal, or, through the root helper, the machine's journal. A journal is read again only if it
+    has changed.
     """
 
     def __init__(self, journal: Journal, locks: LockPlace) -> None:
@@ -73,12 +74,12 @@ class UndecidedTrials:
         return tuple(trials)
 
     async def refresh(self) -> None:
-        """Ask the root helper for its trials, if it keeps the journal. Never raises."""
+        """If a root helper keeps the journal, ask it for the undecided trials. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._helper_trials = await self._journal.fetch_trials()
 
     def refresh_now(self) -> tuple[Undecided, ...]:
-        """Return the present trials. Blocks until the root helper responds, if it keeps the journal. Never raises."""
+        """Return the current trials. If a root helper keeps the journal, block until it responds. Never raises."""
         if isinstance(self._journal, HelperJournal):
             self._helper_trials = self._journal.trials()
         return self.current()

@@ -18,16 +18,16 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PlannedRule:
-    """A file that sets values of one view of a target at boot."""
+    """A planned file that sets values at boot, for one view of a target (its array, drive or kernel disk)."""
 
     target: Target
     rule: PersistRule
     values: Mapping[str, str]
-    """The values by key; empty if the target's lines are removed."""
+    """The values by setting key; empty if the file is written without the lines for this target."""
 
 
 class SettingPersister:
-    """Writes the files that set values again at boot."""
+    """Plans and writes the files that set values again at boot."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory) -> None:
         self._record, self._hardware = record, hardware
@@ -48,8 +48,9 @@ class SettingPersister:
     async def plan_rules(self, target: Target, values: Mapping[str, str]) -> list[PlannedRule]:
         """Return the files that would persist `values`: one for each view of the target that has some of the settings.
 
-        An empty mapping removes the lines of all views. The result is then one rule for each file that has such lines,
-        or an unchanged file if none has. Raises BlockedError if the target's settings cannot be persisted this way.
+        An empty mapping removes the target's lines from all of these files. The result then has each file with such
+        lines, or a single unchanged file if there are none. Raises BlockedError if the target's settings cannot be
+        persisted this way.
         """
         if values:
             homes = self._by_home(target, values).items()
@@ -69,14 +70,14 @@ class SettingPersister:
         return await backend.persist(view, values)
 
     def _by_home(self, target: Target, values: Mapping[str, str]) -> dict[Target, dict[str, str]]:
-        """Return the values, grouped by the view of the target that has their settings."""
+        """Return `values`, grouped by the view of the target that has the settings."""
         homes: dict[Target, dict[str, str]] = {}
         for key, value in values.items():
             homes.setdefault(self._hardware.owner_of_setting(target, key), {})[key] = value
         return homes
 
     async def install_rule(self, target: Target, rule: PersistRule, values: Mapping[str, str]) -> None:
-        """Write the file and activate it.
+        """Write the file that sets `values` at boot, and activate it.
 
         Raises StorageError, ToolFailedError, RefusedError if that fails.
         """
@@ -94,7 +95,10 @@ class SettingPersister:
             await self._reload(argv)
 
     async def _reload(self, argv: Sequence[str]) -> None:
-        """Activate a rule. If the tool is missing, the rule takes effect at the next boot, which is sufficient."""
+        """Run the command that activates a written file.
+
+        Without the tool, the file takes effect at the next boot anyway.
+        """
         program = self._record.host.which((argv[0],))
         if program is not None:
             await self._record.host.run(Command(argv=(program, *argv[1:]), mutates=True))

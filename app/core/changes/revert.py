@@ -1,4 +1,4 @@
-"""How a change is undone: whether the present value may be reverted, and the backend's plan for that.
+"""Decides whether the current value of a changed setting may be reverted, and lets the backend plan the undo.
 
 An undo is always planned again from the changed setting and its old value, never from recorded commands.
 """
@@ -25,19 +25,20 @@ class PendingValueState(StrEnum):
     """How the present value of a setting relates to a change."""
 
     BEFORE = "before"
-    """The old value: there is nothing to undo."""
+    """The setting has the old value: there is nothing to undo."""
     OURS = "ours"
-    """The value that the change set, which may be reverted."""
+    """The setting has the value that the change set, which may be reverted."""
     FOREIGN = "foreign"
-    """Neither old nor new: another program has set it since, so it is left alone."""
+    """The setting has neither the old nor the new value: another program has set it since, so it is left alone."""
 
 
 def pending_state(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
     """Return how the value `now` relates to a change.
 
-    `read_back`: values that were read when the change ended; none if it did not end. An unknown value does not prove
-    that another program has set it, so the old value may be restored. A value to which an earlier change of the same
-    set moved the setting counts as ours: a crash may have come before the setting was set again.
+    `read_back`: values that were read after the change was made; empty if its end is not recorded. An unknown value
+    does not prove that another program has set it, so the old value may be restored. A value that the setting got as a
+    side effect of an earlier change of the same set counts as ours: a crash may have come before the setting was set
+    again.
     """
     if now == change.before:
         return PendingValueState.BEFORE
@@ -46,12 +47,12 @@ def pending_state(change: Change, now: str | None, *read_back: str | None) -> Pe
 
 
 def pending_state_of(record: ChangeRecord, now: str | None) -> PendingValueState:
-    """Return how the value `now` relates to a change of a session, by its planned value and the value read after it."""
+    """Return how the value `now` relates to a recorded change: its old and new value, and that read afterwards."""
     return pending_state(record.change, now, None if record.end is None else record.end.now)
 
 
 def still_running_text(left: UnresolvedChange) -> str:
-    """Return a sentence about the program that a killed raidbench left running; "" if there is none."""
+    """Return a sentence about the program that a killed raidbench left running to make the change; "" if none."""
     if left.setter is None:
         return ""
     since = time.strftime("%H:%M:%S", time.localtime(left.setter.at))
@@ -81,7 +82,7 @@ def reverted_by_reboot(intent: ChangeIntended) -> bool:
 
 
 def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
-    """Return the error of a session that cannot be written, extended by sentences about unrestored values."""
+    """Return the error about an unwritable session, with the sentences in `left` about unrestored values added."""
     if not left:
         return error
     return StorageError(
@@ -92,7 +93,7 @@ def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
 
 
 def require_reversible(change: Change) -> str:
-    """Return the value to which a change is reverted. Raises BlockedError if the old value is not known."""
+    """Return the old value of a change, to which it is reverted. Raises BlockedError if the old value is not known."""
     if change.before is None or change.before in _UNKNOWN:
         raise BlockedError(
             f"{change.label} of {change.target} cannot be undone: its old value is not known.",
@@ -104,9 +105,9 @@ def require_reversible(change: Change) -> str:
 async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
     """Return the change that restores the old value of a recorded change, planned by `SettingsBackend.back`.
 
-    Recorded commands are not used. Another change of the same set may make the old value illegal while it is in force.
-    The value to which that change moved the setting is then used instead. Raises BlockedError if the old value is not
-    known, and the errors of the backend.
+    Recorded commands are not used. The old value may be illegal while another change of the same set is in force. The
+    undo then sets the value that the setting got as a side effect of that change. Raises BlockedError if the old value
+    is not known, and the errors of the backend.
     """
     value = require_reversible(change)
     try:
@@ -118,7 +119,7 @@ async def plan_revert(backend: SettingsBackend, change: Change) -> Change:
 
 
 async def _plan_value(backend: SettingsBackend, change: Change, value: str) -> Change:
-    """Return the undo as its backend plans it.
+    """Return the backend's plan that sets the setting of a change back to `value`.
 
     Raises UnknownSettingError for a key that this version does not know.
     """

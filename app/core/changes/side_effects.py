@@ -1,6 +1,6 @@
-"""Side effects of a change: settings that it moved, the cause, and the values that an undo restores.
+"""Side effects of a change: other settings that it altered, and the values that an undo restores.
 
-A difference counts as a side effect of a change under two conditions. The backend declares that the change may move
+A difference counts as a side effect of a change under two conditions. The backend declares that the change may alter
 this setting (`Change.moves`, `Change.moves_disk`), and the value is one to which the change resets it
 (`Change.resets_to`). Any other difference was made by another program: it is reported, and left alone.
 """
@@ -22,19 +22,20 @@ from backends.settings import Effect
 from backends.values import dataclass
 
 Values = Mapping[tuple[Target, str], str | None]
-"""Values by target and key, as read."""
+"""Values of settings as read, by target and key."""
 
 Wanted = Mapping[tuple[Target, str], str]
-"""Intended values by target and key."""
+"""Values that settings should have, by target and key."""
 
 
 async def read_beside(
     backends: Mapping[str, InventoryBackend | SettingsBackend], change: Change, disk: Target | None
 ) -> Values:
-    """Return the values of all settings of a change's target, and of its kernel disk (`disk`).
+    """Return the values of all settings of a change's target, and of the target's kernel disk (`disk`).
 
-    Unreadable settings are omitted: the change itself reports the error. A vendor whose tool takes seconds reads only
-    the settings on which the changed one depends. Raises DeviceGoneError or NotFoundError if the target is gone.
+    Unreadable settings are omitted: the change itself reports the error. If a vendor's tool takes seconds, only the
+    settings are read on which the changed setting depends. Raises DeviceGoneError or NotFoundError if the target is
+    gone.
     """
     values: dict[tuple[Target, str], str | None] = {}
     for target in (change.target, disk):
@@ -54,7 +55,7 @@ async def read_beside(
 
 
 def disk_beside(change: Change) -> Target | None:
-    """Return the kernel disk whose settings a change has recorded or may move; None if there is none."""
+    """Return the kernel disk whose settings a change may alter or has recorded; None if there is none."""
     for before in change.beside:
         if before.target.backend == KERNEL != change.target.backend:
             return before.target
@@ -64,7 +65,7 @@ def disk_beside(change: Change) -> Target | None:
 
 
 def with_values_before(change: Change, before: Values) -> Change:
-    """Return the change with the old values of all settings that it may move, as read just before it is made.
+    """Return the change, supplemented by the old values (`before`) of all settings that it may alter as side effects.
 
     These values are in the journal before anything is set, so that the change can be undone after a crash at any
     moment. A change that re-creates an array already has its companion settings.
@@ -77,7 +78,7 @@ def with_values_before(change: Change, before: Values) -> Change:
 
 
 def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, str], str]]:
-    """Yield the settings that a change may move, as its backend declares, with their values."""
+    """Yield ((target, key), value) of each setting that a change may alter, according to its backend."""
     for (target, key), value in values.items():
         declared = change.moves if target == change.target else change.moves_disk
         if value is not None and key in declared and (target, key) != (change.target, change.key):
@@ -85,7 +86,7 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
 
 
 def side_effects_of(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
-    """Return the other settings whose values before and after a change differ.
+    """Return the settings, other than the changed one, whose values in `before` and `after` the change differ.
 
     `restored`: the values that an undo was meant to restore.
     """
@@ -105,18 +106,18 @@ def side_effects_of(change: Change, before: Values, after: Values, restored: Wan
 
 
 def _is_led_to(change: Change, key: str, value: str | None) -> bool:
-    """Return whether the side effect of a change can give a setting this value."""
+    """Return whether `value` is one that the setting `key` can get as a side effect of the change."""
     return key not in change.resets_to or value in change.resets_to[key]
 
 
 @dataclass(frozen=True, slots=True)
 class Debts:
-    """Values of other settings that an undo must restore: the change moved them, or the undo may move them."""
+    """Values of other settings that an undo must restore: the change altered them, or the undo may alter them."""
 
     restored: Wanted
-    """Old values of settings that the change moved and no other program has set since."""
+    """Old values of settings that the change altered and that no other program has set since."""
     kept: Wanted
-    """Present values of settings that another program has set since."""
+    """Current values of settings that another program has set since, and that the undo may alter."""
 
     @property
     def all(self) -> Wanted:
@@ -124,7 +125,7 @@ class Debts:
         return {**self.restored, **self.kept}
 
     def kept_text(self, change: Change, after: Values) -> str:
-        """Return a sentence without its full stop about settings of other programs; "" if there are none."""
+        """Return a sentence, without its full stop, about kept values of other programs; "" if there are none."""
         lines = []
         for (target, key), value in self.kept.items():
             now = after.get((target, key))
@@ -139,15 +140,15 @@ class Debts:
 
 
 NO_DEBTS = Debts(restored={}, kept={})
-"""For a change that is not an undo."""
+"""No values to restore: for a change that is not an undo."""
 
 
 def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: Values) -> Debts:
-    """Return the values of other settings that undoing a change must restore, from the present readings.
+    """Return the values of other settings that undoing a change must restore. `now`: the current readings.
 
     `moved`: the side effects recorded when the change ended; None if they are not known (after a crash). If a setting
-    still has the value to which the change moved it, its old value is restored. Any other value was set by another
-    program since. If the undo may reset that value, it is set again.
+    still has the value that it got as a side effect, its old value is restored. Any other value was set by another
+    program; if the undo may reset it, it is set again.
     """
     recorded = {(moved_setting.target, moved_setting.key): moved_setting for moved_setting in moved or ()}
     restored: dict[tuple[Target, str], str] = {}
@@ -163,31 +164,31 @@ def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: V
             ours = setting is not None and setting.explained and setting.now == present
         if ours or present == before:
             restored[target, key] = before
-        elif target != change.target or key in change.companions:  # the steps of the undo reset no other settings
+        elif target != change.target or key in change.companions:  # the undo itself resets no other settings
             kept[target, key] = present
     return Debts(restored=restored, kept=kept)
 
 
 def _value_before(change: Change, target: Target, key: str) -> str | None:
-    """Return the old value of a setting that a change may move; None if it may not move it."""
+    """Return the old value of a setting that the change may alter as a side effect; None if it may not."""
     companion = change.companions.get(key) if target == change.target and key in change.moves else None
     return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), companion)
 
 
 def with_companions(change: Change, values: Wanted) -> Change:
-    """Return the change with its companion settings updated from these values. No companion is added."""
+    """Return the change with `values` as the new values of its companion settings. No companion setting is added."""
     present = {key: value for (target, key), value in values.items() if target == change.target}
     companions = {key: present.get(key, value) for key, value in change.companions.items()}
     return replace(change, companions=companions)
 
 
 def unrestored_settings(wanted: Wanted, now: Values) -> tuple[tuple[Target, str], ...]:
-    """Return the settings whose value is not the intended one."""
+    """Return the settings (target, key) whose values in `now` are not the wanted ones."""
     return tuple(setting for setting, value in wanted.items() if now.get(setting) != value)
 
 
 def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
-    """Return each moved setting with the value before its first move, and all values to which it was moved."""
+    """Return, for each setting that changes altered as a side effect, its value before that and all values it got."""
     moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
         for setting in () if record.end is None else record.end.moved or ():
@@ -198,14 +199,14 @@ def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str
 
 
 def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Change:
-    """Return the change of a record as if earlier changes that are undone by now had never been made.
+    """Return a recorded change as it would be if earlier changes that are now undone had never been made.
 
-    `made`: all changes of the session. If an undone change had set or moved an old value, the value before that change
-    is used.
+    `made`: all changes of the session. If an old value came from an undone change, it is replaced by the value before
+    that change.
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
-    # A reverted trial has no undoing change: it counts if it was reverted after this change had begun.
+    # No change undoes a reverted trial. It counts as undone if it was reverted after this change had begun.
     undone_values = [
         place_and_values
         for other in made[:at]
@@ -230,7 +231,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
 
 
 def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], str, str | None]]:
-    """Yield each setting that a change has set or moved, with its values before and after."""
+    """Yield ((target, key), old value, new value) of each setting that a change set, or altered as a side effect."""
     change, end = record.change, record.end
     if end is None:
         return
@@ -242,7 +243,7 @@ def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], s
 
 
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:
-    """Return the old values of the settings that a change may move, by target and key."""
+    """Return the old values of the settings that a change may alter as side effects, by target and key."""
     disk = disk_beside(change)
     settings = [(change.target, key) for key in change.moves]
     settings += [(disk, key) for key in change.moves_disk] if disk is not None else []

@@ -19,7 +19,7 @@ _BY_HAND = "Arrange that this machine runs `raidbench recover --trials` at boot,
 
 _FIRST_LINE = "Written by `raidbench recover --install-unit`; `raidbench recover --remove-unit` removes it."
 _OURS = f"# {_FIRST_LINE}\n"
-"""First line of an installed unit."""
+"""First line of a unit file that raidbench has installed."""
 
 _TEXT = """\
 # {first_line}
@@ -47,7 +47,7 @@ class BootUnit:
     text: str
     """Content of the file."""
     there: bool
-    """Whether the file already has that content."""
+    """Whether the unit is installed already with exactly that content."""
 
 
 async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUnit:
@@ -78,9 +78,10 @@ async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUn
 def unit_text(
     command: Sequence[str], journal: Path, environment: Mapping[str, str], *, first_line: str, description: str
 ) -> str:
-    """Return a unit that runs `command` once at boot. It waits for the disks, and runs only if `journal` exists.
+    """Return a unit that runs `command` once at boot.
 
-    `first_line`: the comment in its first line. Raises RefusedError for text that a unit cannot contain.
+    The unit starts after the disks are found, and runs only if the file `journal` exists. `first_line`: the comment in
+    its first line. Raises RefusedError for text that a unit cannot contain.
     """
     return _TEXT.format(
         first_line=first_line,
@@ -151,7 +152,7 @@ def _state_variables() -> dict[str, str]:
 
 
 def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the values of the template fields that start the program.
+    """Return the values for the fields of the unit's template that contain the command and its environment.
 
     Raises RefusedError for text that a unit cannot contain.
     """
@@ -208,7 +209,7 @@ def units_text(
     spread: str,
     well: Sequence[int] = (),
 ) -> str:
-    """Return the text of a `service`, a `timer` or `both` (`which`), each after a comment with its path.
+    """Return the text of a `service`, a `timer` or `both` (`which`), each after a comment with its file path.
 
     `calendar` and `spread`: OnCalendar and RandomizedDelaySec of systemd.timer(5). `well`: exit statuses that count as
     success in addition to 0. Raises RefusedError for text that a unit cannot contain.

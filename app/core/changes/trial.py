@@ -19,19 +19,19 @@ SHORTEST, LONGEST = 10.0, 600.0
 """Minimum and maximum length of a trial in seconds."""
 
 LONGEST_WAIT = 3600.0
-"""Seconds after the deadline during which a failed restore is tried again.
+"""Seconds after the deadline during which the watchdog tries a failed restore again.
 
-A program may still be setting the value, or a disk may be missing or full.
+A restore fails while a program is still setting the value, or a disk is missing or full.
 """
 
 ARM_SECONDS = 60.0
-"""Time limit in seconds for arming the watchdog, which first reads the values on trial. Controllers are slow."""
+"""Time limit in seconds for arming the watchdog. It first reads the values on trial, and controllers are slow."""
 
 
 _WATCHDOG, _SIMULATED_WATCHDOG = "app.core.changes.watchdog", "app.cli.simulated_watchdog"
 """Modules that run as the watchdog: on this machine, and on a simulated machine.
 
-The core does not import the second one.
+They are named here and not imported, because the core must not import the second one.
 """
 
 
@@ -50,7 +50,7 @@ _LATER = {
 
 
 def unattended_reason(change: Change) -> str:
-    """Return why a change needs an attending user, such as `takes a reshape of hours`; "" if it does not."""
+    """Return why the user must be present during a change, such as `takes a reshape of hours`; "" if not."""
     if change.effect in _LATER:
         return _LATER[change.effect]
     if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
@@ -75,7 +75,8 @@ def require_triable(change: Change) -> None:
 async def arm(paths: Paths, session: Path, until: float) -> None:
     """Start the watchdog of a set of trials, and wait until it reports that it is armed.
 
-    From then on, only its deadline stops it. Raises RefusedError if it does not report that: then nothing may be set.
+    From then on, only its deadline stops it. Raises RefusedError if it does not report that it is armed: then nothing
+    may be set.
     """
     try:
         await _start(paths, str(session), until)
@@ -87,7 +88,7 @@ async def arm(paths: Paths, session: Path, until: float) -> None:
 async def rehearse(paths: Paths) -> None:
     """Start the watchdog without a trial: it prepares like an armed one, changes nothing, and exits.
 
-    Raises RaidbenchError if it could not be armed.
+    Raises RaidbenchError if the watchdog reports that it could not be armed.
     """
     await _start(paths, "", None)
 
@@ -109,7 +110,7 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
 
 
 def _refusal_in(line: str) -> RaidbenchError | None:
-    """Return the error that a watchdog reported in this line; None if it is armed."""
+    """Return the error that a watchdog reported in its reply `line`; None if it reported that it is armed."""
     try:
         answer = json.loads(line)
         return None if answer == {"armed": True} else decode_error(answer["error"])

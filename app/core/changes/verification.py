@@ -1,4 +1,4 @@
-"""Readings of a device before and after a change: whether it still has the planned state, and how the change ended."""
+"""Reads a device before a change (is it still as planned?) and after it (how did the change end?)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backends.settings import Effect, Reading
 
 
 async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
-    """Return the present reading of a change's setting; None if there is no such setting.
+    """Return the current reading of the setting that a change sets; None if there is no such setting.
 
     Raises the errors of `SettingsBackend.read`.
     """
@@ -23,9 +23,10 @@ async def read_for(backend: SettingsBackend, change: Change) -> Reading | None:
 
 
 async def read_around(backend: SettingsBackend, target: Target, change: Change) -> Mapping[str, Reading]:
-    """Return the readings of a target.
+    """Return the readings of a target's settings, by key.
 
-    For the change's own target, only the settings on which its setting depends are read, if the backend can do that.
+    If `target` is the change's own target and the backend can do so, it reads only the settings on which the changed
+    setting depends.
     """
     if isinstance(backend, SingleSettingReader) and target == change.target:
         return await backend.read_for(target, change.key)
@@ -62,7 +63,7 @@ async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
 
 
 async def verdict(backend: SettingsBackend, change_id: str, change: Change, message: str) -> ChangeEnded:
-    """Return how a change ended, by reading its setting again: the tool's success is no proof.
+    """Read the setting again and return how the change ended. The tool's exit status is not sufficient.
 
     `message`: the error so far; "" for none.
     """
@@ -86,7 +87,7 @@ async def verdict(backend: SettingsBackend, change_id: str, change: Change, mess
 
 
 def require_its_device(change: Change, back: Change) -> None:
-    """Check that the device is the one that was changed. An equal value on another device proves nothing.
+    """Check that the present device is the one that was changed, and not another device with an equal value.
 
     `back`: the plan that would undo the change on the present device. A re-created device always has another identity.
     Raises DeviceGoneError if it is another device.

@@ -1,4 +1,4 @@
-"""The process that reverts a trial at its deadline. It is independent of the terminal and reads the journal."""
+"""The watchdog: a process that reverts trials at their deadline. It is independent of the terminal."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TRY_EVERY = 1.0
 """Seconds between two attempts to restore a value."""
 
 _PACKAGES = ("app.core.session", "app.core.changes", "backends")
-"""Packages whose modules may be needed at a deadline."""
+"""Packages with the modules that reverting a trial may need."""
 
 _NOT_LOADED = (
     "app.core.changes.watchdog",  # runs as __main__
@@ -49,10 +49,10 @@ _NOT_LOADED = (
         "backends.system.streams",
     ),  # only for simulated and recorded hosts
 )
-"""Modules and packages that are never needed at a deadline."""
+"""Modules and packages that reverting a trial never needs."""
 
 _LATE = ("cattrs", "difflib", "encodings.ascii", "importlib.metadata", "tomllib")
-"""Modules that our code imports only on first use, or that opening a file needs."""
+"""Modules outside of these packages that raidbench imports only on first use, or that opening a file needs."""
 
 
 async def watch(
@@ -79,7 +79,7 @@ async def watch(
     last = boot_clock() + LONGEST_WAIT
     result = "kept"
     while pending := trials.undecided_trials():
-        # Only the newest trial of each target: later changes must be reverted before earlier ones.
+        # Revert only the newest trial of each target now: later changes must be reverted before earlier ones.
         newest = {change.change.target: change for change in reversed(pending)}
         results = [await _restore(changer, change, trials) for change in newest.values()]
         if "failed" not in results:
@@ -92,14 +92,14 @@ async def watch(
 
 
 class _Trials:
-    """One set of trials, as it was when the journal was last read."""
+    """The trials of one set, as they were when the journal was last read."""
 
     def __init__(self, journal: Journal, session: Path, until: float) -> None:
         self.journal = journal
         self._of = session, until
         self._held: dict[str, UnresolvedChange] = {}
         self.results: dict[str, str] = {}
-        """How this process ended trials, by id, even if the journal does not record it yet."""
+        """How this process ended trials, by change id; the journal may not record that yet."""
         self._seen: tuple[int, int, int] | None = None
         self._decided: set[str] = set()
 
@@ -122,7 +122,7 @@ class _Trials:
         return True
 
     def _state(self) -> tuple[int, int, int] | None:
-        """Return values of the file that change with each record, so that an unchanged journal is not read again."""
+        """Return attributes of the journal file that change with each record. An unchanged file is not read again."""
         try:
             info = self.journal.file.stat()
         except OSError:
@@ -131,7 +131,7 @@ class _Trials:
 
 
 async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Trials) -> str:
-    """Restore a value and record that; return `failed` if either has to be tried again."""
+    """Restore the old value of a trial and record that; return the result, `failed` if either must be tried again."""
     result = trials.results.get(trial.id)
     if result is None:
         try:
@@ -139,7 +139,7 @@ async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Tr
                 trial
             )  # a value set by another program is never changed: `conflict`
         except RaidbenchError:
-            return "failed"  # locked, refused or missing: possibly only for a while
+            return "failed"  # the device may be locked or missing only for a while
     return result if trials.record_end(trial, result) else "failed"
 
 
@@ -160,7 +160,7 @@ def load_all(packages: Sequence[str] = ()) -> None:
 
 
 def _needed_modules(package: str) -> Iterator[str]:
-    """Yield the names of modules below a package that may be needed. Each package is imported before its modules."""
+    """Yield the names of the modules in a package that reverting may need; a package comes before its modules."""
     for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", []), f"{package}."):
         if module.name not in _NOT_LOADED:
             yield module.name
@@ -219,14 +219,14 @@ async def _serve(
 
 
 def _answer(answer: Mapping[str, object]) -> None:
-    """Send the only reply to the process that started this one. That process does not listen afterwards."""
+    """Send a reply to the process that started this one. It is the only reply: that process then stops listening."""
     with contextlib.suppress(OSError):
         print(json.dumps(answer), flush=True)
         stop_talking()
 
 
 def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str] = ()) -> int:
-    """Read the order from standard input, reply to it, and watch the trials. Without a deadline it is a rehearsal.
+    """Read the order from standard input, reply, and watch the trials. An order without a deadline is a rehearsal.
 
     `packages`: additional packages that the host needs.
     """

@@ -28,40 +28,40 @@ from backends.values import dataclass
 from backends.version import program_version
 
 FORMAT = FORMATS[FileFormat.ARCHIVE]
-"""Version of the archive format. It is increased when the meaning of the content changes."""
+"""Version of the archive format. It increases when the meaning of an archive's content changes."""
 
 MANIFEST = "manifest.json"
-"""The part that lists all other parts."""
+"""Name of the file in an archive that lists all other files."""
 
 SEAL = re.compile(rb"raidbench-archive (\d{1,6}) by ([0-9A-Za-z.+]{1,40}) sha256=([0-9a-f]{64})")
-"""The end of the archive: format, the program that wrote it, and the checksum of all bytes before the checksum."""
+"""Pattern of an archive's last bytes: format, version of the program, and checksum of all bytes before the checksum."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){0,5}")
-"""Legal names of parts. They cannot leave the session's folder."""
+"""Legal names of files in an archive. Such a name cannot lead out of the session's folder."""
 
 DIGEST = 64
-"""Length of a checksum in characters."""
+"""Length of a checksum in hexadecimal characters."""
 
 MOST_PARTS = 60_000
-"""Maximum number of files. A zip without extensions can hold a few more."""
+"""Maximum number of files in an archive. A zip file without the ZIP64 extensions can hold a few more."""
 
 BLOCK = 1 << 20
 _READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a FIFO must not block
 _FOLDERS = ("output", "runs")
 _THEN = (1980, 1, 1, 0, 0, 0)
-"""Time stamp of every part. It reveals nothing, and the same session always results in the same archive."""
+"""Time stamp of every file in an archive. It is fixed, so that the same session always results in the same archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedFile:
-    """A file of the session in an archive."""
+    """A file of a session that is stored in an archive."""
 
     name: str
     """Path relative to the session's folder, with slashes."""
     size: int
-    """Bytes."""
+    """Size of the file in bytes."""
     sha256: str
-    """Checksum of its content."""
+    """SHA-256 checksum of the file's content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,21 +69,21 @@ class WrittenArchive:
     """A written archive."""
 
     file: Path
-    """Its path."""
+    """Path of the archive."""
     parts: int
     """Number of files of the session in the archive."""
     size: int
-    """Bytes of the archive."""
+    """Size of the archive in bytes."""
     sha256: str
-    """Checksum of the file, as `sha256sum` prints it."""
+    """SHA-256 checksum of the archive, as `sha256sum` prints it."""
 
 
 def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> WrittenArchive:
     """Write the session in `folder` to one file. An existing file is replaced only with `force`.
 
-    `redact`: replace identifiers of the machine with pseudonyms. If the session is being written, its present state is
-    archived. Raises NotFoundError for a folder without a session, RefusedError for an existing file or too many parts,
-    StorageError.
+    `redact`: replace identifiers of the machine with pseudonyms. If a program is still writing the session, the archive
+    contains what was written so far. Raises NotFoundError for a folder without a session, RefusedError for an existing
+    file or too many parts, StorageError.
     """
     session = load(folder).session
     with open_document(file, force=force, mode=0o600) as handle:
@@ -99,12 +99,12 @@ def session_redactor(session: Session, folder: Path) -> Redactor:
 
 
 def digest_of(parts: list[ArchivedFile]) -> str:
-    """Return one checksum for all parts: that of their names, sizes and checksums, in order."""
+    """Return a single checksum over the names, sizes and checksums of all files, in order."""
     return hashlib.sha256("".join(f"{part.sha256} {part.size} {part.name}\n" for part in parts).encode()).hexdigest()
 
 
 def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Redactor | None) -> int:
-    """Write every part, then the manifest; return the number of parts."""
+    """Write every file of the session to the archive, then the manifest; return the number of files."""
     parts: list[ArchivedFile] = []
     with ZipFile(handle, "w", ZIP_DEFLATED) as archive:
         for name in _part_names(folder):
@@ -137,12 +137,15 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
 
 
 def _manifest_name(name: str) -> str:
-    """Return a session's name, with only characters that are legal in the name of a part."""
+    """Return a session's name without characters that are illegal in the name of an archived file."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip("._-")[:100] or "session"
 
 
 def _part_names(folder: Path) -> Iterator[str]:
-    """Yield the names of the log and of output files. Files that raidbench did not write are skipped."""
+    """Yield the paths of the log and of output files in a session folder.
+
+    Files that raidbench did not write are skipped.
+    """
     yield LOG
     for top in _FOLDERS:
         for parent, below, files in os.walk(folder / top):
@@ -167,7 +170,7 @@ def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> Archive
 
 
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file up to its present size, even if more is appended meanwhile."""
+    """Yield the content of a file in blocks. Data that is appended to it after the start is left out."""
     with open(os.open(path, _READING), "rb") as file:
         remaining = os.fstat(file.fileno()).st_size
         while remaining and (piece := file.read(min(BLOCK, remaining))):
@@ -176,18 +179,18 @@ def _read_blocks(path: Path) -> Iterator[bytes]:
 
 
 _LONGEST_LINE = 64 << 20
-"""Maximum length of a line in characters. It is large, because an identifier that is split would not be redacted."""
+"""Characters after which a line is split. The limit is high, because an identifier that is split is not redacted."""
 
 
 def _read_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file. Only an extremely long line is split."""
+    """Yield the lines of a text file. A line longer than `_LONGEST_LINE` is split."""
     with open(os.open(path, _READING), encoding="utf-8", errors="replace") as file:
         while line := file.readline(_LONGEST_LINE):
             yield line
 
 
 def _write_seal(handle: BinaryIO) -> tuple[int, str]:
-    """Write the checksum of all bytes before it to the end of the file; return size and checksum of the file."""
+    """Append the checksum of all bytes of the file so far; return the size and the checksum of the whole file."""
     size = handle.seek(0, os.SEEK_END)
     checksum = checksum_of(handle, size - DIGEST)
     handle.seek(size - DIGEST)

@@ -42,17 +42,17 @@ from backends.text import clean
 _LONGEST_SEAL = 200
 _LARGEST_MANIFEST = 16 << 20
 _LARGEST_LOG = 256 << 20
-"""Maximum size of a log in bytes. A log is read into memory."""
+"""Maximum size of a session log in bytes, because a log is read into memory completely."""
 
 _MOST_TIMES = 200
-"""Maximum unpacked size, as a multiple of the archive's size. Output of fio is compressed to a fourteenth."""
+"""Maximum unpacked size, as a multiple of the archive's size. fio's output typically compresses by a factor of 14."""
 
 _SPARE = 256 << 20
-"""Bytes that must stay free in the destination folder."""
+"""Bytes that must stay free on the filesystem of the destination folder."""
 
 _END = struct.Struct("<4s4H2LH")
 _END_64 = b"PK\x06\x07"
-"""Mark of a record that only a zip with extensions has, before its last record (APPNOTE.TXT 4.3.15, 4.3.16)."""
+"""Signature of a record that only ZIP64 files contain, before their last record (APPNOTE.TXT 4.3.15, 4.3.16)."""
 
 _DAMAGED = (BadZipFile, LargeZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, EOFError)
 _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError, FileExistsError, NotADirectoryError)
@@ -61,11 +61,11 @@ _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError
 
 @contextlib.contextmanager
 def unpacked_archive(file: Path, *, with_output: bool = True) -> Iterator[LoadedSession]:
-    """Yield the session in an archive, in a private folder that is removed afterwards.
+    """Unpack an archive into a temporary private folder and yield its session; the folder is removed at the end.
 
-    `with_output`: include the output of programs, for graphs and job files. Without it only the log is unpacked, which
-    is enough for runs and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind of file;
-    StorageError if it cannot be unpacked.
+    `with_output`: include the output of programs, for graphs and job files. If False, only the log is unpacked, which
+    is enough to show runs and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind of
+    file; StorageError if it cannot be unpacked.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-archive-") as private:
         yield load_archive(file, Path(private), with_output=with_output)
@@ -74,7 +74,8 @@ def unpacked_archive(file: Path, *, with_output: bool = True) -> Iterator[Loaded
 def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedSession:
     """Unpack an archive into a folder that no other user can write to, and return the session.
 
-    Raises RefusedError for a damaged, newer or foreign file, NotFoundError for a missing one, StorageError.
+    `with_output`: as for `unpacked_archive`. Raises RefusedError for a damaged archive, a newer format or another kind
+    of file; NotFoundError if the file is missing; StorageError if it cannot be unpacked.
     """
     shown = clean(str(file), 300)
     try:
@@ -94,7 +95,7 @@ def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedS
 
 
 class _UnusableArchiveError(Exception):
-    """Error for an archive that is refused. `why` completes a sentence that begins with the file's name."""
+    """Error for an archive that cannot be used. `why` completes a sentence that begins with the file's name."""
 
     def __init__(self, why: str, hint: str = "") -> None:
         super().__init__(why)
@@ -121,7 +122,7 @@ def _unpack(handle: BinaryIO, shown: str, into: Path, *, with_output: bool) -> t
 
 
 def _verify_seal(handle: BinaryIO, shown: str) -> int:
-    """Return the size of the file in bytes. First verify its checksum, its format and the size of its directory."""
+    """Verify an archive's checksum, format and zip directory size; return the size of the archive in bytes."""
     size = handle.seek(0, os.SEEK_END)
     handle.seek(max(0, size - _LONGEST_SEAL))
     tail = handle.read()
@@ -176,7 +177,7 @@ def _require_room(parts: list[ArchivedFile], size: int, into: Path) -> None:
 
 
 def _require_plain_file(info: ZipInfo) -> ZipInfo:
-    """Return the entry if it is a regular file. Raises _UnusableArchiveError if it is not."""
+    """Return the zip entry unchanged if it is a regular file. Raises _UnusableArchiveError if it is not."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if (
         kind not in (0, stat.S_IFREG)
@@ -189,7 +190,7 @@ def _require_plain_file(info: ZipInfo) -> ZipInfo:
 
 
 def _extract_part(archive: ZipFile, info: ZipInfo, part: ArchivedFile, folder: Path) -> None:
-    """Write a part to its path, where no file may exist, and verify its size and checksum."""
+    """Write an archived file to its path in `folder`, where no file may exist, and verify its size and checksum."""
     path = folder / part.name
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     checksum, remaining = hashlib.sha256(), part.size

@@ -1,4 +1,4 @@
-"""Cache of the last scan of this boot for shell completion: addresses, keys and legal values only.
+"""Cache for shell completion: addresses, setting keys and legal values from the last scan since boot.
 
 Completion must be fast and must not run any tool, so this module imports almost nothing.
 """
@@ -22,12 +22,12 @@ _LARGEST = 8 << 20
 
 
 def completion_cache_path(state: Path) -> Path:
-    """Return the path of the cache in the state folder of the machine."""
+    """Return the path of the cache file in the state folder `state`."""
     return state / "looked.json"
 
 
 def load_completion_cache(file: Path) -> Mapping[str, Any]:
-    """Return the saved addresses and settings; an empty mapping if this boot has no cache. Never raises."""
+    """Return the saved addresses and settings; an empty mapping if nothing was saved since boot. Never raises."""
     try:
         match = json.loads(read_own(file))
         if match["boot"] != _boot_id() or not match["boot"]:
@@ -38,9 +38,9 @@ def load_completion_cache(file: Path) -> Mapping[str, Any]:
 
 
 def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
-    """Save the devices of an inventory and their readings. Earlier readings of this boot are kept. Never raises.
+    """Save the devices of an inventory and their readings. Earlier readings since boot are kept. Never raises.
 
-    If the file cannot be written, that is not reported: completion alone depends on it.
+    A failure to write the file is not reported, because only shell completion uses it.
     """
     from app.core.session.paths import write_private
 
@@ -60,7 +60,10 @@ def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inven
 
 
 def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
-    """Return name and description of a device. `twin` marks the kernel's view of a device that a vendor lists too."""
+    """Return the name and description of a device as JSON.
+
+    `twin` marks the kernel's view of a device that a vendor lists too.
+    """
     from backends.display_names import name_of
     from backends.text import clean
 
@@ -76,7 +79,7 @@ def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
 
 
 def _settings(declared: Iterable[Setting], readings: Mapping[str, Reading]) -> dict[str, Any]:
-    """Return label, present value and legal values of each setting that can be changed, by key."""
+    """Return the label, current value and legal values of each setting that can be changed, by its key."""
     read = ((setting, readings[setting.key]) for setting in declared if setting.key in readings)
     return {
         setting.key: {

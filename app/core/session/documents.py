@@ -1,4 +1,4 @@
-"""Files and folders that the user named. They get the permissions that the terminal's umask allows."""
+"""Writes files and folders that the user named, with the permissions that the terminal's umask allows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write_file(file: Path, text: str, *, force: bool) -> None:
 
 @contextlib.contextmanager
 def open_document(file: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Yield a new file for writing. It appears only when it is complete. Raises the errors of `write_file`."""
+    """Yield a new file for writing. It gets its name only once it is complete. Raises the errors of `write_file`."""
     shown = clean(str(file), 300)
     try:
         with new_file(file, force=force, mode=mode) as handle:

@@ -1,4 +1,4 @@
-"""Conversion of events to JSON and back. Lines of other versions of raidbench are tolerated."""
+"""Conversion of events to JSON lines of a log and back. Lines by other versions of raidbench are tolerated."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS: Mapping[str, type[Any]] = {
     "sweep-array-refused": sweep_record.SweepArrayRefused,
     "sweep-ended": sweep_record.SweepEnded,
 }
-"""The class of each kind of event, by the name of the kind in a log. A class may be renamed, such a name may not."""
+"""The class of each kind of event, by the kind's name in a log. A class may be renamed; the name in logs may not."""
 
 _NEVER_LOGGED = ("lock", "found", "members")
 """Fields of a change that are not logged. Code that acts on a logged change reads them from the device."""
@@ -60,7 +60,10 @@ def encode(event: LoggedEvent) -> str:
 
 
 def read_origin(line: str) -> tuple[int, object] | None:
-    """Return format and program of the lines that follow, if a program began to write with this line; else None."""
+    """If this line marks where a program started writing, return the format and the program of the lines after it.
+
+    Otherwise return None.
+    """
     if not line.startswith(_BEGINS):
         return None
     try:
@@ -72,7 +75,7 @@ def read_origin(line: str) -> tuple[int, object] | None:
 
 
 def decode(line: str) -> LoggedEvent | None:
-    """Return the event of a line; None for an unknown kind or a damaged line."""
+    """Return the event in a line of a log; None if its kind is unknown or the line is damaged."""
     try:
         data = json.loads(line)
         kind = KINDS.get(data.pop("event"))

@@ -39,7 +39,7 @@ class MovedSetting:
     """A setting whose value differed after a change of another setting."""
 
     target: Target
-    """The target of the setting: the target of the change, or its kernel disk."""
+    """The target that has the setting: the target of the change, or that target's kernel disk."""
     key: str
     """Key of the setting."""
     before: str | None
@@ -47,28 +47,31 @@ class MovedSetting:
     now: str | None
     """Its value after the change."""
     explained: bool = False
-    """Whether it is a declared side effect of the change. If not, another program changed the setting."""
+    """Whether the difference is a declared side effect of the change. If not, another program changed the setting."""
     restored: bool = False
     """Whether the change was an undo that was meant to restore this value as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterimAnalysis:
-    """An interim analysis of an experiment. The experiment may end there."""
+    """A planned interim analysis of an experiment, after which the experiment may end early."""
 
     pairs: int
     """Number of pairs after which it takes place."""
     level: float
-    """The share of false verdicts that this analysis may add. Its interval covers 1 - level."""
+    """Significance level: the probability of a false verdict that this analysis may add.
+
+    Its interval covers 1 - level.
+    """
     no_difference: float | None = None
-    """The level of the interval that must lie within the threshold for the verdict "no difference".
+    """Significance level of the interval that must lie within the threshold for the verdict "no difference".
 
     None: the same as `level`.
     """
 
     @property
     def inside_level(self) -> float:
-        """Return the level for the verdict "no difference"."""
+        """Return the significance level for the verdict "no difference"."""
         return self.level if self.no_difference is None else self.no_difference
 
 
@@ -99,7 +102,7 @@ class RecordedVerdict:
     p: float | None = None
     """Two-sided p value for the hypothesis of no difference."""
     level: float | None = None
-    """The interval covers 1 - level."""
+    """Significance level: the interval `low` to `high` covers 1 - level. None without an interval."""
     threshold: float | None = None
     """The largest difference, in percent, that counts as no difference."""
     further_pairs: int | None = None
@@ -107,11 +110,11 @@ class RecordedVerdict:
     figures: int = 0
     """Number of metrics judged together; 0 for the headline metric."""
     slow_side: str = ""
-    """The letter of the side that has all of the far slower runs; "" without such runs, or if both sides have some."""
+    """Side that has all of the far slower runs, `A` or `B`; "" if there are none or both sides have some."""
     slow_runs: int = 0
     """Number of far slower runs."""
     far_pairs: tuple[int, ...] = ()
-    """Outlier pairs, counted from 1."""
+    """Numbers of the outlier pairs, counted from 1."""
     far_percents: tuple[float, ...] = ()
     """B compared with A in each outlier pair, in percent."""
 
@@ -119,16 +122,16 @@ class RecordedVerdict:
 # -- rated endurance of drives, which the user configures: no drive reports it ---------------------------------------
 
 RATED = "Rated endurance"
-"""Label of the rated endurance among the facts of a drive.
+"""Label of the fact that shows a drive's rated endurance.
 
 The logs of NVMe (SMART / Health Information), ATA (device statistics, page 7) and SCSI (solid state media) contain the
-bytes written, and the share of the endurance that is used up, as the drive computes it. No log contains the bytes to
-which that share refers.
+bytes written, and the share of the endurance that is used up, as the drive computes it. No log contains the rated
+number of bytes to which that share refers.
 """
 
 
 def with_ratings(inventory: Inventory, terabytes: Mapping[str, float]) -> Inventory:
-    """Return the inventory with the rated endurance of its drives. `terabytes`: terabytes written (TBW) by model."""
+    """Return the inventory with the rated endurance added to its drives. `terabytes`: rated TBW by drive model."""
     if not terabytes:
         return inventory
     terabytes_by_model = {_plain(model): amount for model, amount in terabytes.items()}
@@ -177,7 +180,7 @@ class SteadyPlan:
     SNIA's rounds take a minute. In a round of less than ten seconds, a garbage collection could fill the whole round.
     """
     window: int = WINDOW
-    """Rounds that are judged together."""
+    """Number of last rounds that are judged together."""
 
     def checked(self) -> SteadyPlan:
         """Return the plan unchanged.
@@ -205,7 +208,7 @@ class SteadyPlan:
         return runtime + self.cap_s + _SPARE_S if self.until else runtime
 
     def describe(self) -> str:
-        """Return the options as a clause for a job's line; "" without steady state options."""
+        """Return the options as a clause to append to the description of a job; "" without steady state options."""
         parts = []
         if self.until:
             parts.append(f"once steady, or after {units.duration(self.cap_s)}")
@@ -233,16 +236,16 @@ class PhaseChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleTaken:
-    """An interval was measured."""
+    """fio has reported the metrics of one interval."""
 
     sample: Sample
     """The metrics of the interval."""
     read_bins: tuple[tuple[int, int], ...] = ()
-    """Histogram of its reads: (bucket value in ns, count), ascending; not stored."""
+    """Latency histogram of the interval's reads: (bucket value in ns, count), ascending; not stored."""
     write_bins: tuple[tuple[int, int], ...] = ()
-    """Histogram of its writes."""
+    """Latency histogram of the interval's writes."""
     trim_bins: tuple[tuple[int, int], ...] = ()
-    """Histogram of its trims."""
+    """Latency histogram of the interval's trims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +253,7 @@ class CpuSampled(CpuStats):
     """CPU usage in about the last second. fio's usage is None if its process is not visible."""
 
     silent_s: float | None = None
-    """Seconds since fio's last output. More than two mean that some I/O is stuck. None if it is not reported."""
+    """Seconds since fio's last output. More than 2 s mean that an I/O is stuck. None if the time is not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,15 +263,15 @@ class MembersSampled:
     members: tuple[MemberStats, ...]
     """All of these devices. The members of a nested array follow the array."""
     caches: tuple[CacheStats, ...] = ()
-    """Caches among these devices, since the start of the measured phase; empty before their first reading."""
+    """Metrics of the caches among these devices since the measured phase began; empty before the first reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceGiven:
-    """Conditions that make the results of the job doubtful now. At the end they are part of the result."""
+    """The conditions that currently make the results of the job doubtful. The last ones become part of the result."""
 
     advice: tuple[Advice, ...]
-    """All present conditions, the worst first. They replace the earlier ones."""
+    """All current conditions, the worst first. They replace those of the previous event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,7 +284,7 @@ class SteadyStateUpdated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundEventSeen:
-    """Events of the devices below the device under test."""
+    """Background work began or ended, or a write cache changed, in the devices below the device under test."""
 
     events: tuple[RunEvent, ...]
     """The events, in order of time."""
@@ -303,7 +306,7 @@ class WorkloadFinished:
 
 
 LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | WorkloadFinished
-"""Events of a load while it runs."""
+"""Every event that a running workload can send."""
 
 
 # -- data written to a device ----------------------------------------------------------------------------------------
@@ -311,28 +314,28 @@ LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | Workl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreconditionWritten:
-    """Data that preconditioning has written to a device."""
+    """What preconditioning has written to a device, and when."""
 
     at: float
-    """When it ended, seconds since the epoch."""
+    """When preconditioning ended, in seconds since the epoch."""
     device: str
-    """Its node at that time, `/dev/sdb`."""
+    """The device's node at that time, such as `/dev/sdb`."""
     size_bytes: int
-    """Its size."""
+    """Size of the device in bytes."""
     filled_bytes: int
     """Bytes written sequentially from the start, in all passes together."""
     workload: str = ""
-    """The job that followed, in one line; "" if none followed."""
+    """The job that ran after the fill, in one line; "" if none did."""
     workload_bytes: int = 0
     """Bytes written by that job."""
     steady: bool | None = None
     """Whether that job became steady; None if there was no such job."""
     session: str = ""
-    """Folder of the session."""
+    """Folder of the session that did the preconditioning."""
 
     @property
     def times(self) -> float:
-        """Return how many times the device was filled, such as 2.0 for twice from start to end."""
+        """Return how many times the device was written from start to end, such as 2.0."""
         return self.filled_bytes / self.size_bytes if self.size_bytes else 0.0
 
 

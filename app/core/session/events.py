@@ -1,4 +1,4 @@
-"""The events of a session. A session consists of the sequence of its events."""
+"""The events of a session. The state of a session is computed from the sequence of its events."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from backends.model import Inventory, Problem, Target
 from backends.values import dataclass
 
 _NUMBERED = re.compile(r"/dev/(?:dm-|zd)\d+")
-"""Device nodes of device-mapper and of ZFS volumes. Their numbers may differ after the next boot."""
+"""Pattern of the device nodes of device-mapper and ZFS volumes, whose numbers may differ after the next boot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFacts:
-    """The machine of a session."""
+    """Facts about the machine on which a session was recorded."""
 
     host: str
     """Host name."""
     cpu: str
     """CPU model."""
     cores: int
-    """Logical CPUs."""
+    """Number of logical CPUs."""
     memory_bytes: int | None
-    """RAM."""
+    """Size of the RAM in bytes; None if unknown."""
     kernel: str
     """Kernel release."""
     system: str
@@ -55,17 +55,17 @@ class MachineFacts:
     command_line: str | None = None
     """The kernel command line."""
     mitigations: dict[str, str] = field(default_factory=dict)
-    """What the kernel reports about each CPU vulnerability. Some mitigations slow down every I/O."""
+    """What the kernel reports about each CPU vulnerability, by its name. Some mitigations slow down every I/O."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStarted(TimedEvent):
-    """A program begins to write a log, or continues it. The first line of every log is such an event."""
+    """A program begins or continues to write the log of a session. The first line of every log is such an event."""
 
     id: str
-    """The session's name."""
+    """Name of the session."""
     version: str
-    """raidbench's version."""
+    """Version of raidbench."""
     simulated: bool
     """Whether the hardware is simulated or recorded."""
     machine: MachineFacts
@@ -93,11 +93,11 @@ class CommandRan(TimedEvent):
     mutates: bool
     """Whether it may have changed something."""
     seconds: float
-    """How long it took."""
+    """Duration of the command in seconds."""
     returncode: int | None
     """Exit status; None if it did not end."""
     output: str = ""
-    """Its output, cleaned and shortened."""
+    """The output of the command, without control characters and shortened."""
     output_file: str | None = None
     """File with the complete output, relative to the session's folder."""
 
@@ -107,15 +107,15 @@ class ChangeIntended(TimedEvent):
     """A change is about to be made. This event is on disk before the first command."""
 
     id: str
-    """Unique in the session: c1, c2, ..."""
+    """Id of the change, unique in the session: c1, c2, ..."""
     change: Change
     """The change, and how to undo it."""
     undoes: str | None = None
-    """The change that this one undoes."""
+    """Id of the change that this one undoes; None if it is not an undo."""
     boot: str = ""
-    """The kernel's boot id. A setting that is lost at reboot needs no undo after a reboot."""
+    """The kernel's boot id. It shows whether a reboot has already reverted a setting that is lost at reboot."""
     trial_until: float | None = None
-    """For a trial: when it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME."""
+    """For a trial: the time at which it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME; else None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +123,15 @@ class ChangeEnded(TimedEvent):
     """The end of a change."""
 
     id: str
-    """Id of the change; "" if a change of a set had nothing to do, so that nothing was recorded."""
+    """Id of the change; "" for a change of a set whose value was already set, so that nothing was recorded."""
     result: str
-    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (with its device)."""
+    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (no such device now)."""
     now: str | None
     """The value that was read after the change."""
     message: str = ""
     """Why the change is not verified, as a sentence; or the message of the tool."""
     moved: tuple[MovedSetting, ...] | None = None
-    """Other settings whose value differed afterwards; None if that is not known."""
+    """Other settings whose values differed after the change; None if that is not known."""
 
     @property
     def was_set(self) -> bool:
@@ -140,7 +140,7 @@ class ChangeEnded(TimedEvent):
 
     @property
     def is_reverted(self) -> bool:
-        """Return whether this undo succeeded, so that nothing of the undone change is in force."""
+        """For the end of an undo: return whether it succeeded, so that nothing of the undone change is in force."""
         return self.result in ("verified", "restored", "gone")
 
 
@@ -151,21 +151,21 @@ class ExperimentMark:
     experiment: str
     """Id of the experiment."""
     letter: str
-    """`A`: with the old value; `B`: with the other value."""
+    """`A`: a run with the old value of the setting; `B`: a run with the other value."""
     pair: int
     """Number of the pair, from 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """A target of a run."""
+    """One target of a run, and where its data is."""
 
     target: str
     """The target as shown: an address or a file path."""
     device: str | None = None
-    """Block device below it, `/dev/sda`."""
+    """Block device below the target, such as `/dev/sda`; None if it is not known."""
     scratch: str | None = None
-    """Path of the scratch file. It is removed at the end of the run; it remains only after a crash."""
+    """Path of the scratch file, which the end of the run removes; None for a target without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,21 +175,21 @@ class RunSection:
     name: str
     """Name of the section, which is unique in the run."""
     job: dict[str, str]
-    """Its fields."""
+    """The section's job fields."""
     title: str
-    """Its job in one line."""
+    """The section's job in one line."""
     phase: int = 1
     """Number of the phase in which it runs, from 1. Sections of one phase run at the same time."""
     group: int = 1
     """Number of the group in which its results are added up, from 1."""
     starts_s: float | None = 0.0
-    """Planned start in seconds of the run, ramps included. None if an earlier phase has no run time."""
+    """Planned start in seconds since the start of the run, ramps included; None if an earlier phase has no run time."""
     planned_seconds: float = 0.0
-    """Its ramp and run time in seconds."""
+    """The section's ramp and run time in seconds."""
 
     @property
     def text(self) -> str:
-        """Return all properties that distinguish this section from another one, in one line."""
+        """Return everything that distinguishes this section from others of the job, in one line of text."""
         return " ".join(f"{key}={text}" for key, text in {**self.job, "phase": str(self.phase)}.items())
 
 
@@ -198,11 +198,11 @@ class RunStarted(TimedEvent):
     """A benchmark begins."""
 
     id: str
-    """Unique in the session: r1, r2, ..."""
+    """Id of the run, unique in the session: r1, r2, ..."""
     target: str
-    """As shown: an address or a file path; several targets are separated by commas."""
+    """The target as shown: an address or a file path; several targets are separated by commas."""
     device: str | None
-    """Block device below it, `/dev/sda`; None for several targets."""
+    """Block device below the target, such as `/dev/sda`; None for several targets."""
     profile: str | None
     """Name of the profile; None for a custom job."""
     job: dict[str, str]
@@ -210,13 +210,13 @@ class RunStarted(TimedEvent):
     title: str
     """The job in one line."""
     planned_seconds: float
-    """Ramp and run time in seconds; 0 for a job that ends only by amount."""
+    """Ramp and run time in seconds; 0 for a job that ends only after an amount of data."""
     settings: dict[str, str] = field(default_factory=dict)
     """Values of the target's settings before the run."""
     destructive: bool = False
-    """Whether it overwrites a device."""
+    """Whether the run overwrites a device."""
     found: tuple[str, ...] = ()
-    """Signatures on the device; the user has confirmed their loss."""
+    """Signatures found on the device, such as a filesystem; the user has confirmed that they are lost."""
     fio_version: str | None = None
     """Version of fio, such as `3.33`."""
     simulated: bool = False
@@ -224,11 +224,11 @@ class RunStarted(TimedEvent):
     scratch: str | None = None
     """Path of the scratch file; None for several targets. It remains after the run only if raidbench crashed."""
     mark: ExperimentMark | None = None
-    """Its position in an experiment; None for a single run."""
+    """The run's position in an experiment; None for a run outside of experiments."""
     steady: SteadyPlan | None = None
     """The steady state plan; None if there is none."""
     fills: int = 0
-    """Number of complete passes that precondition the target before the run."""
+    """How many times the whole target is written before the run, to precondition it."""
     provenance: dict[str, str] = field(default_factory=dict)
     """Other facts about the device, collected by `core/benchmark/provenance.py`."""
     targets: tuple[RunTarget, ...] = ()
@@ -236,7 +236,8 @@ class RunStarted(TimedEvent):
     sections: tuple[RunSection, ...] = ()
     """The sections of a job that has several; empty for a job of one section.
 
-    `job` then contains only the fields that all sections have in common, and the fields of the combined job.
+    If there are several sections, `job` contains only the fields that all of them have in common and the fields of the
+    combined job.
     """
 
     @property
@@ -246,12 +247,15 @@ class RunStarted(TimedEvent):
 
     @property
     def job_texts(self) -> dict[str, str]:
-        """Return the fields of the job, and a text for each of its sections. Equal results mean equal jobs."""
+        """Return the fields of the job and a text for each of its sections, by name.
+
+        Runs with equal texts had equal jobs.
+        """
         return self.job | {f"section {section.name}": section.text for section in self.sections}
 
     @property
     def all_targets(self) -> tuple[RunTarget, ...]:
-        """Return all targets, one or several."""
+        """Return all targets of the run, also if there is only one."""
         return self.targets or (RunTarget(target=self.target, device=self.device, scratch=self.scratch),)
 
     @property
@@ -265,7 +269,7 @@ class LiveEvent(TimedEvent):
     """Progress of a run. It matters only during the run, and is not logged."""
 
     id: str
-    """The run."""
+    """Id of the run."""
     progress: Progress
     """The new state."""
 
@@ -275,9 +279,9 @@ class RunEnded(TimedEvent):
     """A benchmark has ended."""
 
     id: str
-    """The run."""
+    """Id of the run."""
     figures: RunResult
-    """Its result."""
+    """Result of the run."""
     folder: str
     """Folder with fio's raw output, relative to the session's folder."""
 
@@ -287,21 +291,21 @@ class PreconditionEnded(TimedEvent):
     """Preconditioning of a device or file has ended, completely or in part."""
 
     id: str
-    """The run that did it."""
+    """Id of the run that preconditioned the target."""
     target: str
-    """As shown: an address or a file path."""
+    """The target as shown: an address or a file path."""
     written: PreconditionWritten
     """The bytes written and the job that followed."""
     remembered: bool
-    """Whether other sessions can read this."""
+    """Whether this was saved for other sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentStarted(TimedEvent):
-    """An experiment begins: it measures a setting in pairs, with its present value and with another one."""
+    """An experiment begins: it runs a job in pairs, with the current value of a setting and with another value."""
 
     id: str
-    """Unique in the session: e1, e2, ..."""
+    """Id of the experiment, unique in the session: e1, e2, ..."""
     target: Target
     """The target that has the setting."""
     key: str
@@ -309,9 +313,9 @@ class ExperimentStarted(TimedEvent):
     label: str
     """The setting's label."""
     a: str
-    """The present value, which is restored at the end."""
+    """The setting's current value, which is restored at the end."""
     b: str
-    """The other value."""
+    """The other value that is measured."""
     order: tuple[str, ...]
     """Letters of the runs, in order. Two consecutive runs make a pair."""
     title: str
@@ -323,7 +327,7 @@ class ExperimentStarted(TimedEvent):
     looks: tuple[InterimAnalysis, ...] = ()
     """The planned interim analyses."""
     until_percent: float | None = None
-    """The experiment ends at the first interim analysis whose interval is this narrow, in percent to either side.
+    """Half width in percent: the experiment ends at the first interim analysis whose interval is this narrow.
 
     None: it ends when a verdict is reached.
     """
@@ -350,26 +354,26 @@ class ExperimentEnded(TimedEvent):
     """An experiment has ended."""
 
     id: str
-    """The experiment."""
+    """Id of the experiment."""
     status: RunStatus
     """`ok` if every planned run was made; `stopped` or `failed` with the runs so far."""
     restored: bool
-    """Whether the setting has its old value again."""
+    """Whether the setting has its old value again after the experiment."""
     reason: str = ""
-    """Why it is not ok or not restored, as a sentence."""
+    """Why the experiment is not ok or the setting is not restored, as a sentence; "" if there is no problem."""
     sentence: str = ""
-    """The verdict in words, which only earlier versions record; "" in later ones."""
+    """The verdict in words, as recorded by earlier versions of raidbench; "" if recorded by later ones."""
     verdicts: tuple[RecordedVerdict, ...] = ()
-    """The verdicts of its pairs, the headline metric first; empty without a complete pair."""
+    """The verdict on each metric, the headline metric first; empty without a complete pair."""
     moved: dict[str, str] = field(default_factory=dict)
-    """Other settings of the target that changed with it, each with old and new value: `256 -> 64`."""
+    """Other settings of the target that changed with the measured one, by key, as old and new value: `256 -> 64`."""
     not_counted: tuple[str, ...] = ()
-    """Runs that do not count, because the setting had another value at their end."""
+    """Ids of the runs that are left out, because the setting had the wrong value at their end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineMarked(TimedEvent):
-    """A run became the baseline for other runs. None: there is no baseline any more."""
+    """The user marked a run as the baseline for other runs. `run` None: there is no baseline any more."""
 
     run: str | None
 
@@ -400,7 +404,7 @@ class RecordedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineChecked(TimedEvent):
-    """The configuration was checked."""
+    """`check` has examined the configuration of the machine."""
 
     findings: tuple[RecordedFinding, ...]
     """The findings, the most serious first."""
@@ -410,13 +414,13 @@ class MachineChecked(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RulePersisted(TimedEvent):
-    """A file that sets values after a reboot was written or removed."""
+    """A file that sets a target's values at boot was written, or the target's values were removed from it."""
 
     target: Target
     path: str
-    """The file."""
+    """Path of the file."""
     values: dict[str, str]
-    """The target's persisted settings; empty if they were removed."""
+    """The target's persisted values by setting key; empty if they were removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,7 +435,7 @@ class SessionEnded(TimedEvent):
     """A program stopped using the session."""
 
     reason: str = "left"
-    """Why: `left`, `SIGTERM`, `SIGHUP`, or the message of an exception."""
+    """Why the program stopped: `left` (normally), `SIGTERM`, `SIGHUP`, or the message of an exception."""
 
 
 LoggedEvent = (
@@ -453,7 +457,7 @@ LoggedEvent = (
     | SessionEnded
     | SweepEvent
 )
-"""Events on disk."""
+"""Every kind of event that is written to the log."""
 
 AnyEvent = LoggedEvent | LiveEvent
 """Every kind of event."""
@@ -477,5 +481,5 @@ DURABLE = (
 
 
 def last_check(events: Iterable[AnyEvent]) -> MachineChecked | None:
-    """Return the last check of the configuration; None if there was none. No I/O."""
+    """Return the last check of the configuration among the events; None if there was none. No I/O."""
     return next((event for event in reversed(tuple(events)) if isinstance(event, MachineChecked)), None)

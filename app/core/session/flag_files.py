@@ -15,7 +15,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionFlag:
-    """A file that carries information by its presence in a session's folder."""
+    """A file in a session's folder whose mere presence tells other processes something."""
 
     name: str
     """Name of the file."""
@@ -35,7 +35,7 @@ class SessionFlag:
             (folder / self.name).unlink()
 
     def folders(self, paths: Paths) -> tuple[Path, ...]:
-        """Return the sessions of the machine that have this flag, the last used first. Never raises."""
+        """Return the folders of the machine's sessions that have this flag, the last used first. Never raises."""
         marked = (folder for folder in pool.session_folders(paths) if self.exists_in(folder))
         return tuple(folder for folder in marked if store.read_start(folder))
 
@@ -44,10 +44,10 @@ STOP = SessionFlag("sweep.stop")
 """Requests a sweep to restore all settings and stop."""
 
 SWEEP = SessionFlag("sweep.active")
-"""A sweep may have left settings that must be restored."""
+"""A sweep has begun and may leave settings that must be restored."""
 
 EXPERIMENT = SessionFlag("experiment.active")
-"""An experiment may have left its value in force. Its change is complete, so nothing else reports that."""
+"""An experiment may have left its value B in force. Only this flag reports that, as the change itself is complete."""
 
 
 def is_being_written(folder: Path) -> bool:
@@ -62,10 +62,10 @@ def is_being_written(folder: Path) -> bool:
 
 
 def active_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
-    """Return the sessions with the flag that a process is writing now, the last used first. Never raises."""
+    """Return the folders of sessions with this flag that a process is writing now, last used first. Never raises."""
     return tuple(folder for folder in mark.folders(paths) if is_being_written(folder))
 
 
 def abandoned_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
-    """Return the sessions with the flag that no process is writing, the last used first. Never raises."""
+    """Return the folders of sessions with this flag that no process is writing, last used first. Never raises."""
     return tuple(folder for folder in mark.folders(paths) if not is_being_written(folder))

@@ -1,4 +1,4 @@
-"""Session folders of one machine. They are listed without reading their content, because shell completion waits."""
+"""Lists the session folders of one machine without reading their content, because shell completion must be fast."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def last_use_time(folder: Path) -> float | None:
     """Return the time at which a session was last used, in seconds since the epoch; None if it has no log.
 
     This is the time stamp of the log, by which sessions are ordered. `store.SessionLog` keeps it later than the time
-    stamps of all sessions used before. So it is ahead of the clock for a while after the clock was set back.
+    stamps of all sessions used before. So after the clock was set back, the time stamp is ahead of the clock for a
+    while.
     """
     try:
         info = (folder / LOG).stat()

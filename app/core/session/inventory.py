@@ -30,26 +30,26 @@ if TYPE_CHECKING:
 
 
 STALE = 600.0
-"""Maximum age in seconds of readings from which changes are planned to be shown."""
+"""Maximum age in seconds of readings from which a change is planned that is only shown."""
 
 
 JUST_NOW = 60.0
-"""Maximum age in seconds of a scan that is reused when a log begins."""
+"""Maximum age in seconds of a scan that a new session reuses."""
 
 
 _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HOLDER_KINDS)
-"""Kinds of use that name dependents of a device. They are used if its vendor reports no dependents."""
+"""Kinds of use of a block device that name its dependents, which count if its vendor reports no dependents."""
 
 
 class SessionInventory:
-    """The devices of a session. Each scan is recorded in the session of `record`."""
+    """The devices of the machine. Each scan is recorded in the session that `record` records."""
 
     _parts: Mapping[str, Inventory] = MappingProxyType({})
-    """The last result of each backend or of each controller."""
+    """The last scan result of each backend or controller, by name."""
     _last_inventory: Inventory | None = None
     """The last complete scan."""
     _scanned_at: float = 0.0
-    """When the last scan began, by time.monotonic()."""
+    """Start of the last complete scan, by time.monotonic()."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -65,7 +65,7 @@ class SessionInventory:
         """Scan all backends at the same time, and return the inventory. Partial results are shown as they arrive.
 
         Until a backend responds, its last result is shown, even if that is from an aborted scan. So no device
-        disappears for a moment.
+        disappears during a scan.
         """
         answered: dict[str, Inventory] = {}
 
@@ -81,14 +81,17 @@ class SessionInventory:
         return merged
 
     async def probe_if_stale(self) -> Inventory:
-        """Return an inventory that is less than a minute old, and record it in the session. Scan if there is none."""
+        """Return an inventory that is less than a minute old, and record it in the session.
+
+        If there is none, scan again.
+        """
         if self._last_inventory is None or time.monotonic() - self._scanned_at > JUST_NOW:
             return await self.probe()
         self._record_inventory(self._last_inventory)
         return self._last_inventory
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
-        """Scan again the devices that changes may have affected; all devices if a change re-creates one."""
+        """Scan the devices again that changes may have affected, or all devices if a change re-creates one."""
         change_list = tuple(changes)
         if self._record.session.probing or any(change.effect is Effect.RECREATED for change in change_list):
             return await self.probe()
@@ -98,7 +101,7 @@ class SessionInventory:
         return merged
 
     def _record_inventory(self, merged: Inventory) -> None:
-        """Record a complete scan in the session, and in the log only if it differs from the last one."""
+        """Record a complete scan in the session; write it to the log only if it differs from the last one there."""
         self._last_inventory = merged
         event = InventorySeen(at=time.time(), inventory=merged)
         last = next((e for e in reversed(self._record.session.events) if isinstance(e, InventorySeen)), None)
@@ -141,7 +144,7 @@ class SessionInventory:
         return device
 
     async def device_label(self, target: Target) -> DeviceLabel:
-        """Return the label of a target for a question, with its confirmation token."""
+        """Return the label that names a target in a question to the user, with the confirmation token."""
         inventory = self._record.session.inventory
         if (
             self._record.session.probing and inventory.find(str(target)) is None
@@ -170,7 +173,7 @@ class SessionInventory:
         return self.machine.settings(target)
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return the present readings of a target's settings."""
+        """Return the current readings of a target's settings, by key."""
         return await self.machine.read(target)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
@@ -179,7 +182,7 @@ class SessionInventory:
         return self.with_dependents(await self.machine.setter(home).plan(home, key, value))
 
     async def plan_all(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes that set all of `values` as one set, in the order that their backend needs."""
+        """Return the changes that together set all of `values`, in the order that their backend needs."""
         homes: dict[Target, dict[str, str]] = {}
         for key, value in values.items():
             homes.setdefault(self.owner_of_setting(target, key), {})[key] = value
@@ -207,23 +210,23 @@ class SessionInventory:
         return (*first, *(change for change in changes if change.target not in front))
 
     def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes whose value is not set yet, or whose value another of the changes may move."""
+        """Return the changes that are needed: their value is not set yet, or another of the changes may alter it."""
         effective = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in effective for key in change.moves}
         moved |= {setting for change in effective for setting in self._moved_on_disk(change)}
         return tuple(change for change in changes if change in effective or (change.target, change.key) in moved)
 
     def _moved_on_disk(self, change: Change) -> Iterator[tuple[Target, str]]:
-        """Yield the settings of the kernel disk that a change may move."""
+        """Yield (kernel disk, key) of each setting of the kernel disk that a change may alter as a side effect."""
         disk = self.disk_of(change.target) if change.moves_disk else None
         if disk is not None and disk != change.target:
             yield from ((disk, key) for key in change.moves_disk)
 
     async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes of `plan_all`, planned from readings since the last scan.
+        """Return the changes of `plan_all` to be shown, planned from the readings since the last scan if possible.
 
-        They are read again under the lock before they are applied. A plan is made from new readings if it destroys
-        data, or if it fails with the old readings.
+        When they are applied, the values are read again under the lock. New readings are used at once if the plan
+        destroys data, or if it fails with the old readings.
         """
         with contextlib.suppress(RaidbenchError), self.machine.using_last_scan(STALE):
             changes = await self.plan_all(target, values)
@@ -232,14 +235,14 @@ class SessionInventory:
         return await self.plan_all(target, values)
 
     def with_dependents(self, change: Change) -> Change:
-        """Return the change with the dependents of its target as of the last scan."""
+        """Return the change, supplemented by the dependents of its target (volumes, mounts) as of the last scan."""
         return replace(change, above=dependents_of(self._record.session.inventory, change.target))
 
     async def readings_of(self, device: str | None, file: str | None = None) -> dict[str, tuple[str, Reading]]:
-        """Return label and reading of each setting of a device, by key. Unreadable settings are omitted.
+        """Return the label and reading of each setting of the device node `device`, by key.
 
-        For a `file` without a device, these are the settings of its filesystem. If an array and its kernel disk have a
-        setting with the same key, that of the array is returned.
+        Unreadable settings are omitted. For a `file` without a device, these are the settings of its filesystem. If an
+        array and its kernel disk have a setting with the same key, that of the array is returned.
         """
         if device is None and file is None:
             return {}
@@ -257,7 +260,7 @@ class SessionInventory:
         return readings
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
-        """Return the background work of the array at a device node; None if it cannot be read."""
+        """Return the background work of the array whose device node is `device`; None if it cannot be read."""
         arrays = [
             device_record
             for device_record in self._record.session.inventory.at(device or "")
@@ -279,7 +282,8 @@ class SessionInventory:
 def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Device | None:
     """Return the device with this display name or address; None if there is none.
 
-    `device`: a device already found in another way. Raises NotFoundError if the name is ambiguous.
+    `device`: the device already found by its node; None if there is none. Raises NotFoundError if the name is
+    ambiguous.
     """
     if device is not None and name in (str(device.target), getattr(device, "device", None)):
         return device
@@ -293,7 +297,7 @@ def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Dev
 
 
 def _problem_above(inventory: Inventory, address: str) -> Problem | None:
-    """Return the problem of the vendor or controller to which an address belongs; None if both responded."""
+    """Return why the vendor or controller to which an address belongs could not be read; None if both responded."""
     for problem in inventory.problems:
         below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
         if (below or address == problem.where) and inventory.find(problem.where) is None:
@@ -310,7 +314,7 @@ def _accepted_names(devices: Iterable[Device]) -> Iterator[str]:
 
 
 def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
-    """Return the dependents of a target without repetitions.
+    """Return the dependents of a target (volumes, mounts), each of them once.
 
     Those of a controller include the dependents of its drives and arrays; those of a member include the dependents of
     its array.
@@ -319,7 +323,7 @@ def dependents_of(inventory: Inventory, target: Target) -> tuple[str, ...]:
 
 
 def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | Drive]:
-    """Yield the devices that depend on a target: itself, other views of its block device, and the array it is in."""
+    """Yield the devices whose dependents are affected: the target, other views of its block device, and its array."""
     device = inventory.find(str(target))
     if isinstance(device, Controller):
         yield from (array for array in inventory.arrays if array.controller == target)

@@ -32,7 +32,7 @@ from backends.version import program_version
 
 FILE = "journal.log"
 OVERDUE = 20.0
-"""Seconds after its deadline at which a trial that was not reverted counts as left by a crash."""
+"""If a trial is not reverted this many seconds after its deadline, it counts as left by a crash."""
 
 _ENDS_A_TRIAL = ("kept", "restored", "failed", "conflict", "gone")
 _HEAD = re.compile(rb'([0-9a-f]{8}) ([1-9][0-9]{0,8}) (?=\{")')
@@ -47,14 +47,14 @@ class ChangeProcess:
     pid: int
     """Its process id."""
     start: str
-    """Start time of that process, to detect a reused pid."""
+    """Start time of the process, to detect a reused pid."""
     at: float
-    """When it was started, in seconds since the epoch."""
+    """Time at which the program was started, in seconds since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnresolvedChange:
-    """A change that was about to be made, and whose end is not known."""
+    """An intent in the journal: a change that was about to be made. Whether it was made completely may not be known."""
 
     id: str
     """The change's id in its session."""
@@ -65,25 +65,25 @@ class UnresolvedChange:
     at: float
     """When it was about to be made, in seconds since the epoch."""
     pid: int
-    """The process that was about to make it."""
+    """Id of the process that was about to make the change."""
     boot: str
-    """The kernel's boot id at that time."""
+    """The kernel's boot id when the change was about to be made."""
     start: str
-    """Start time of that process, to detect a reused pid."""
+    """Start time of the process `pid`, to detect a reused pid."""
     until: float | None = None
-    """For a trial: when it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME."""
+    """For a trial: the time at which it is reverted unless it is confirmed, in seconds of CLOCK_BOOTTIME; else None."""
     setter: ChangeProcess | None = None
-    """The program that is executing a step of it now; None if none is running."""
+    """The program that is executing a step of the change now; None if none is running."""
     uid: int | None = None
-    """The user who made it through the root helper; None if the owner of the journal made it."""
+    """Id of the user who made the change through the root helper; None if the owner of the journal made it."""
 
     def is_undecided_within(self, overdue: float = OVERDUE) -> bool:
-        """Return whether it is a trial of this boot whose deadline passed at most `overdue` seconds ago."""
+        """Return whether this is a trial of this boot that is at most `overdue` seconds past its deadline."""
         return self.until is not None and self.boot == boot_id() and boot_clock() < self.until + overdue
 
 
 _Key = tuple[str, str]
-"""Session and id of a change."""
+"""Session folder and id of a change."""
 
 
 @dataclass(slots=True)
@@ -91,11 +91,11 @@ class _Entry:
     """The state of one change, as its records in the journal show it."""
 
     record: Mapping[str, Any]
-    """Its first record, which decides who owns the change."""
+    """The change's first record, which decides which user owns the change."""
     intent: UnresolvedChange | None
-    """The planned change; None if the record is not understood."""
+    """The change that the record describes; None if the record's form is unknown."""
     unknown: NewerError | None = None
-    """Error that says why the record is not understood: a newer program wrote it. None if it is understood."""
+    """Error for a record of unknown form, which a newer program wrote; None if the form is known."""
     ended: bool = False
     """Whether the change has ended."""
     results: tuple[str, ...] = ()
@@ -103,19 +103,19 @@ class _Entry:
 
     @property
     def owner(self) -> int | None:
-        """Return the user who owns the change, as in `UnresolvedChange.uid`; None for root."""
+        """Return the id of the user who owns the change; None for the owner of the journal."""
         return _user_of(self.record)
 
 
 class Journal:
-    """Appends intents and outcomes of changes. Each is on disk before the call returns.
+    """The journal of one folder. Intents and outcomes of changes are on disk before the call that writes them returns.
 
-    An id is used once in a session. A change belongs to the user of its first intent; records by other users are
-    ignored.
+    Each change id is used once in a session. A change belongs to the user who wrote its first intent; records of other
+    users about it are ignored.
     """
 
     def __init__(self, folder: Path, *, uid: int | None = None) -> None:
-        """`uid`: the user to name in each record, if that is not the user who writes it; see `UnresolvedChange`."""
+        """`uid`: the user on whose behalf records are written; None for the owner of the journal."""
         self._folder = folder
         self._uid = uid
 
@@ -125,13 +125,13 @@ class Journal:
         return self._folder / FILE
 
     def write_intent(self, change_id: str, session: Path, change: Change, *, until: float | None = None) -> None:
-        """Put the intent of a change on disk. With `until` it is a trial, open until it is confirmed or reverted.
+        """Record on disk that a change is about to be made.
 
-        The record contains the setting and its old value, from which an undo is planned, but no commands. It names the
-        lock, for processes that wait for a program that raidbench left running. It lists the members of an array that
-        is re-created, because nothing else knows them once the array is deleted. Raises StorageError, also for a used
-        id: then nothing may be changed. Raises NewerError if a newer program wrote open changes that this one does not
-        understand.
+        With `until` it is a trial, open until confirmed or reverted. The record contains the setting and its old value,
+        from which an undo is planned, but no commands. It names the lock, because other processes must wait for a
+        program that raidbench left running. For an array that is re-created it lists the members, which no other record
+        names once the array is deleted. Raises StorageError if it cannot be written or the id is already used;
+        NewerError if the journal has open changes of a newer program, in an unknown form. Then nothing may be changed.
         """
         entries, key = self._entries(), (str(session), change_id)
         if (unknown := _newer_error(entries)) is not None:
@@ -177,7 +177,7 @@ class Journal:
         )
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
-        """Write how a change ended: `verified`, `differs`, `failed`, `restored`, `kept`.
+        """Record on disk how a change ended: `verified`, `differs`, `failed`, `restored`, `kept`.
 
         Raises StorageError if that cannot be written.
         """
@@ -187,7 +187,7 @@ class Journal:
         )
 
     def is_decided(self, intent: UnresolvedChange) -> bool:
-        """Return whether a trial was confirmed, reverted or abandoned, by the journal. Never raises.
+        """Return whether the journal shows that a trial was confirmed, reverted or abandoned. Never raises.
 
         Returns False if there is no journal.
         """
@@ -207,7 +207,7 @@ class Journal:
         return entry is None or not (entry.ended or result in entry.results)
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """Return the ids that changes of a session use, for all users. Never raises."""
+        """Return the ids that the changes of a session already use, including those of other users. Never raises."""
         return frozenset(change_id for folder, change_id in self._entries() if folder == str(session))
 
     def restored_ids(self, session: Path) -> frozenset[str]:
@@ -245,7 +245,7 @@ class Journal:
         return None
 
     def unresolved(self) -> tuple[UnresolvedChange, ...]:
-        """Return the open changes whose process is gone, newest first. Never raises.
+        """Return the changes without a recorded end whose process is gone, newest first. Never raises.
 
         A change of a setting that is lost at reboot is no longer open after a reboot.
         """
@@ -258,9 +258,9 @@ class Journal:
         )
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes that a program is still making although its raidbench is gone, newest first.
+        """Return the changes that a program is still making although the raidbench that started it is gone.
 
-        Never raises.
+        The newest change is first. Never raises.
         """
         return tuple(
             intent
@@ -269,7 +269,10 @@ class Journal:
         )
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials of one set, newest first, even long after their deadline. Never raises."""
+        """Return the undecided trials of a session with the deadline `until`, newest first, however late.
+
+        Never raises.
+        """
         trial_set = str(session), until
         return tuple(change for change in self._newest_open_first() if (change.session, change.until) == trial_set)
 
@@ -278,23 +281,26 @@ class Journal:
         return self.trials_within(OVERDUE)
 
     def trials_within(self, overdue: float) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials up to `overdue` seconds after their deadline.
+        """Return the undecided trials of this boot, newest first, up to `overdue` seconds after their deadline.
 
         A watchdog may have to wait before it can revert a trial.
         """
         return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
     def newer_error(self) -> NewerError | None:
-        """Return the error for open changes that only a newer program understands, or None. Never raises."""
+        """Return an error if a newer program recorded open changes in an unknown form; None if not. Never raises."""
         return _newer_error(self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
-        """Return a change as it was intended, whether it has ended or not; None if there is none. Never raises."""
+        """Return a change as recorded before it was made, whether it has ended or not; None if unknown.
+
+        Never raises.
+        """
         entry = self._entries().get((str(session), change_id))
         return None if entry is None else entry.intent
 
     def _newest_open_first(self) -> Iterator[UnresolvedChange]:
-        """Yield the open changes in reverse order of the file. Times give no order, because clocks may be set.
+        """Yield the open changes, the last one in the file first. Times give no order, because clocks may be set.
 
         A trial is open until it is confirmed, reverted or has failed.
         """
@@ -303,7 +309,7 @@ class Journal:
                 yield entry.intent
 
     def _entries(self) -> dict[_Key, _Entry]:
-        """Return the changes of the journal by their keys, in the order of the file. Never raises."""
+        """Return the state of each change in the journal by (session, id), in the order of the file. Never raises."""
         entries: dict[_Key, _Entry] = {}
         for record in read_records(self.file):
             key, kind = _key(record), record.get("kind")
@@ -331,7 +337,7 @@ class Journal:
 
     @property
     def _owner_field(self) -> Mapping[str, int]:
-        """Return the field of a record that names the user on whose behalf it is written."""
+        """Return the record field that names the user on whose behalf this process writes; {} if there is none."""
         return {} if self._uid is None else {"uid": self._uid}
 
     def _append(self, record: Mapping[str, Any], otherwise: str) -> None:
@@ -353,9 +359,9 @@ def _user_of(record: Mapping[str, Any]) -> int | None:
 
 
 def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
-    """Return whether a record about a change of `owner` is valid.
+    """Return whether a record about a change that belongs to the user `owner` is valid.
 
-    It must be by that user, by root, or by the owner of the journal.
+    Its writer must be that user, root, or the owner of the journal.
     """
     return _user_of(record) in (None, owner)
 
@@ -363,14 +369,17 @@ def _may_write(record: Mapping[str, Any], owner: int | None) -> bool:
 def _may_reuse_id(record: Mapping[str, Any], entry: _Entry) -> bool:
     """Return whether an intent may use the id of an earlier change again.
 
-    It may, in the user's own journal, once the earlier change has ended: the session folder was removed and created
-    again.
+    This is permitted only in the user's own journal and once the earlier change has ended. It occurs if the session
+    folder was removed and created again.
     """
     return entry.ended and entry.owner is None and _user_of(record) is None
 
 
 def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
-    """Apply an outcome to a change. It ends the change, except a trial that is still undecided."""
+    """Update a change's state by an outcome record.
+
+    The outcome ends the change, except a trial that is still undecided.
+    """
     result = str(record.get("result"))
     entry.results += (result,)
     entry.unknown = None
@@ -386,9 +395,9 @@ def _duplicate_id_error(key: _Key) -> StorageError:
 
 
 def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], otherwise: str) -> None:
-    """Write a record and wait until it is on disk. Raises StorageError.
+    """Append a record to a file and wait until it is on disk. Raises StorageError.
 
-    `otherwise`: a sentence for that error about what was then not done.
+    `otherwise`: sentence for that error, about what was not done because the record is missing.
     """
     written = {**record, "format": FORMATS[kept], "by": program_version()}
     body = json.dumps(written, separators=(",", ":")).encode()
@@ -421,7 +430,7 @@ def _write_error(file: Path, error: OSError, otherwise: str = "") -> StorageErro
 
 
 def read_records(file: Path) -> list[dict[str, Any]]:
-    """Return all complete records. Damaged ones are skipped. A missing or untrusted file has no records."""
+    """Return all complete records of a file, without damaged ones. A missing or untrusted file has no records."""
     try:
         data = read_own(file)
     except OSError:
@@ -444,10 +453,10 @@ def read_records(file: Path) -> list[dict[str, Any]]:
 
 
 def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
-    """Return the change of an intent; None if the record has an unknown form."""
+    """Return the change that an intent record describes; None if the form of the record is unknown."""
     try:
         return structure({**record, "change": record}, UnresolvedChange)
-    except Exception:  # whatever the damage is, it must not hide the other records
+    except Exception:  # no damage of a record may hide the other records
         return None
 
 
@@ -455,7 +464,7 @@ def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | No
     """Return the program that a record names, if its process is still running; else None."""
     try:
         setter = structure(dict(record), ChangeProcess)
-    except Exception:  # whatever the damage is, as in `_open_change`
+    except Exception:  # no damage may raise an error, as in `_open_change`
         return None
     return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 
@@ -469,7 +478,7 @@ def boot_id() -> str:
 
 
 def is_running(pid: int, start: str) -> bool:
-    """Return whether exactly that process is running, and not another one with the same pid."""
+    """Return whether the process with this pid is running and has this start time, so that it is no later process."""
     return bool(start) and process_start(pid) == start
 
 
@@ -479,7 +488,7 @@ def boot_clock() -> float:
 
 
 def _is_attended(intent: UnresolvedChange, boot: str) -> bool:
-    """Return whether a process takes care of the change: its own, or the watchdog of a trial."""
+    """Return whether a process still takes care of the change: the one that makes it, or the watchdog of a trial."""
     if intent.boot != boot:
         return False
     if intent.until is not None:

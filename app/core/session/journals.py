@@ -21,12 +21,15 @@ from backends.host import Host
 
 
 def journal_on(host: Host, folder: Path) -> Journal:
-    """Return the journal of changes of a host: that of the root helper if there is one, else the one in `folder`."""
+    """Return the journal for changes on a host: the root helper's if there is a helper, else the one in `folder`."""
     return Journal(folder) if host.root_side is None else HelperJournal(folder, host.root_side)
 
 
 class HelperJournal(Journal):
-    """The journal that the root helper writes. It accepts only intents of changes that it planned itself."""
+    """The journal that the root helper writes.
+
+    The helper accepts only intents of changes that it has planned itself.
+    """
 
     def __init__(self, folder: Path, side: HelperClient) -> None:
         """`folder`: folder of the journal that is used without a helper. Nothing is written there."""
@@ -61,14 +64,17 @@ class HelperJournal(Journal):
         return self._ask("trials")
 
     def left_running(self) -> tuple[UnresolvedChange, ...]:
-        """Return the changes that a program is still making although its raidbench is gone.
+        """Return the changes that a program is still making although the raidbench that started it is gone.
 
         Returns () if the helper has ended.
         """
         return self._ask("left_running")
 
     def newer_error(self) -> NewerError | None:
-        """Return the error for open changes that the helper does not understand; None if there is none."""
+        """Return an error if a newer program recorded open changes in a form that the helper does not know;
+
+        None if not.
+        """
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
         except RefusedError:  # the helper has ended
@@ -77,7 +83,7 @@ class HelperJournal(Journal):
         return error if isinstance(error, NewerError) else None
 
     def given_ids(self, session: Path) -> frozenset[str]:
-        """Return the ids that changes of a session use; an empty set if the helper has ended."""
+        """Return the ids that the changes of a session already use; an empty set if the helper has ended."""
         try:
             return frozenset(self._side.ask_now("given", session=str(session))["ids"])
         except RefusedError:  # the helper has ended
@@ -86,12 +92,12 @@ class HelperJournal(Journal):
     def is_ours(self, change: UnresolvedChange) -> bool:
         """Return whether this user may decide about a change.
 
-        Root may decide about all, other users about their own.
+        Root may decide about all changes, other users about their own.
         """
         return os.getuid() in (0, change.uid)
 
     async def fetch_trials(self) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials without blocking; () if the helper has ended. Never raises."""
+        """Ask the helper for the undecided trials without blocking the event loop; () if it has ended. Never raises."""
         try:
             answer: list[Any] = (await self._side.ask("journal"))["trials"]
             return tuple(structure(item, UnresolvedChange) for item in answer)
@@ -108,7 +114,7 @@ class HelperJournal(Journal):
 
 # -- the journals of a machine ----------------------------------------------------------------------------------------
 
-# Root may have several state folders, each with a journal, but there is one folder of locks. A file there lists the
+# Root may have several state folders, each with a journal, but only one folder of locks. A file there lists the
 # journals that have had a trial since boot. So the users of one journal see the trials in all others.
 
 FILE = "journals"

@@ -21,7 +21,7 @@ _AS_THEY_ARE = frozenset((str, int, float, bool, type(None)))
 def _converter() -> Converter:
     """Return cattrs' converter.
 
-    It is imported on first use: that takes 3 MiB, and longer than a scan of all devices.
+    cattrs is imported only on first use, because the import takes 3 MiB and more time than a scan of all devices.
     """
     from cattrs import Converter
 
@@ -51,7 +51,7 @@ def unstructure(value: Any) -> Any:
 
 @cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[], Any]], ...]:
-    """Return the names of a dataclass's fields that are written, each with a function that returns its default."""
+    """Return the names of the fields that are written to JSON, each with a function that returns its default."""
     return tuple((field.name, _default(field.default, field.default_factory)) for field in fields(kind) if field.init)
 
 
@@ -60,5 +60,8 @@ def _default(value: Any, factory: Any) -> Callable[[], Any]:
 
 
 def structure(data: Any, kind: type[T]) -> T:
-    """Return the dataclass that JSON values describe. Raises the errors of cattrs for an unknown form."""
+    """Return the instance of the dataclass `kind` that JSON values describe.
+
+    Raises cattrs' errors for an unknown form.
+    """
     return _converter().structure(data, kind)

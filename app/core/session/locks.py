@@ -1,6 +1,6 @@
 """Locks that let one process at a time write to a controller or disk.
 
-They are flock files, released when the process and all programs that inherited them have ended.
+A lock is a file with flock(2). It is released when the process and all programs that inherited it have ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PATIENCE = 50
 
 
 LockPlace = Path | HelperClient
-"""Where locks are: in a folder of this user, or on the machine, where the root helper acquires them."""
+"""Where locks are: in a folder that this process can write to, or with the root helper, which acquires them."""
 
 _NOT_OURS = -1
 
@@ -48,7 +48,7 @@ class HeldLock:
     """Purpose of the lock, shown to another process that needs it."""
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
-        """Record which program inherits the lock, to be shown to another process that needs it."""
+        """Write to the lock file which program inherits the lock, to be shown to another process that needs it."""
         _write_holder(
             self.descriptor, f"{program} (PID {pid}, started by raidbench PID {os.getpid()}: {self.purpose})\n"
         )
@@ -114,7 +114,10 @@ def _creation_error(folder: Path, name: str, error: OSError) -> StorageError:
 
 
 def _open(file: Path) -> int:
-    """Open a lock file. On a full or read-only filesystem, an existing one is opened for reading, which suffices."""
+    """Open a lock file.
+
+    On a full or read-only filesystem, an existing file is opened only for reading, which suffices.
+    """
     try:
         return open_own(file, os.O_RDWR | os.O_CREAT)
     except OSError as error:

@@ -16,13 +16,13 @@ LEASES = (2, 300)
 """Minimum and maximum of the seconds without a message after which a run stops."""
 
 PLACE = re.compile(r"j[1-9][0-9]{0,5}")
-"""Name of the folder of a run on many hosts, below `runs`."""
+"""Pattern of the name of the folder of a run on many hosts, below `runs`."""
 
 NAMES = "hosts"
 """Name of the file with one host name per line."""
 
 LINES = re.compile(rf"runs/{PLACE.pattern}/h[0-9]+\.jsonl")
-"""Files with the output of each host. The device numbers in them are meaningless on this machine."""
+"""Pattern of the paths of files with one host's output. Device numbers in them are meaningless on this machine."""
 
 _MOST = 1 << 20
 
@@ -36,7 +36,7 @@ def joint_folders(folder: Path) -> tuple[Path, ...]:
 
 
 def joint_hosts(folder: Path) -> Iterator[str]:
-    """Yield the names of all hosts of a session's runs. Files that cannot be read are skipped."""
+    """Yield the names of all hosts of a session's runs on many hosts. Files that cannot be read are skipped."""
     for run_folder in joint_folders(folder):
         with contextlib.suppress(OSError), open_input(run_folder / NAMES) as file:
             yield from filter(None, file.read(_MOST).decode("utf-8", "replace").splitlines())

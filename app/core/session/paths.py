@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 ROOTS_STATE = Path("/var/lib/raidbench")
 ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
-"""Root's configuration file if root's environment names a path that other users can write to."""
+"""Configuration file that root uses if root's environment names a path that other users can write to."""
 
 ROOTS_LOCKS = Path("/run/raidbench")
 """Folder of root's locks, regardless of the environment: a device must have only one writer."""
 
 SIMULATED = "simulated"
-"""Subfolder of a user's state folder that has a folder for each simulated or recorded machine."""
+"""Name of the subfolder of a user's state folder that has a folder for each simulated or recorded machine."""
 
 ARRAYS = "arrays.log"
-"""Name of the journal of created arrays, which is in the folder of the journal of changes."""
+"""File name of the journal of created arrays, which is in the same folder as the journal of changes."""
 
 _users_umask: int | None = None
 
@@ -52,7 +52,7 @@ class Paths:
     """Folders of one user on one machine. A folder is created when something is first written to it."""
 
     sessions: Path
-    """One folder per session."""
+    """Folder that contains one folder per session."""
     journal: Path
     """Folder of the write-ahead journal."""
     locks: Path
@@ -60,7 +60,7 @@ class Paths:
     config: Path
     """The configuration file, which may not exist."""
     apart: str = ""
-    """Name of the simulated or recorded machine that has these folders; "" for this machine."""
+    """Name of the simulated or recorded machine to which these folders belong; "" for this machine."""
 
     @property
     def state(self) -> Path:
@@ -80,7 +80,7 @@ class Paths:
     def require_readable(self) -> None:
         """Check that the state folders are readable.
 
-        Raises StorageError if one is not: it may contain changes that are in force.
+        Raises StorageError if one is not, because it may contain records of changes that are in force.
         """
         for folder in (self.state, self.sessions, self.journal):
             try:
@@ -99,7 +99,7 @@ class Paths:
         return cls.of(_simulation_id(host))
 
     def for_host(self, host: Host) -> Paths:
-        """Return the same folders, marked as belonging to a host."""
+        """Return the same folders, with `apart` set to the name of the host."""
         return replace(self, apart=_simulation_id(host))
 
     @classmethod
@@ -148,7 +148,7 @@ def _without_parent_links(path: str | Path) -> Path:
 
 
 def _is_of_the_helper(folder: Path) -> bool:
-    """Return whether the folder belongs to root and this process is not root. The root helper then reads it.
+    """Return whether the folder belongs to root while this process is not root, so that only the root helper reads it.
 
     If sudo keeps RAIDBENCH_STATE_DIR, user and helper have the same state folder. The sessions in it belong to the
     user.
@@ -164,9 +164,9 @@ def _simulation_id(host: Host) -> str:
 
 
 def _simulation_folder(state: Path) -> Path:
-    """Return root's state folder for simulated machines. Each user who became root has a separate one.
+    """Return root's folder for simulated machines. There is a separate one for each user who became root with sudo.
 
-    Root writes nothing to a folder that another user can write to. In that case the folder is in root's home.
+    If another user can write to the state folder, the folder is in root's home instead.
     """
     safe, caller = _only_root_writes(state), os.environ.get("SUDO_UID", "")
     if safe and (not caller.isdecimal() or caller == "0"):
@@ -206,7 +206,7 @@ def private_folder(path: Path) -> Path:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Replace a file of the state folder atomically. Only its owner can read it. Never raises."""
+    """Write a file of the state folder atomically, readable only by its owner. Errors are ignored. Never raises."""
     from backends.output_file import replace_file
 
     with suppress(OSError):

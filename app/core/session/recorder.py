@@ -33,28 +33,28 @@ class Recorder:
         self.paths = Paths.of_host(host) if paths is None else paths.for_host(host)
         """Folders of the host."""
         self.host: Host = with_timeout_memory(LoggingHost(host, self._record_command))
-        """The host. Every command is recorded. A device that timed out is not queried again for a while."""
+        """The host. Its commands are recorded, and a device that timed out is not queried again for a while."""
         self.endurance_ratings: Mapping[str, float] = {}
         """Rated endurance of drives in terabytes, by model, from the configuration."""
         self.simulated = host.simulated
         """Whether the host is simulated or recorded."""
         self.session = Session(simulated=self.simulated)
-        """The present state of the session."""
+        """The current state of the session."""
         self.folder: Path | None = None
         """Folder of the session; None until it is opened."""
         self.storage_problem: StorageError | None = None
-        """Why nothing can be recorded, so that nothing may be changed."""
+        """Why the session cannot be recorded, so that nothing may be changed; None if it can."""
         self._log: SessionLog | None = None
         self._listeners: list[Listener] = []
         self._outputs = 0
 
     @property
     def locks(self) -> LockPlace:
-        """Return the place of the locks for the host's devices."""
+        """Return where the locks for the host's devices are: a folder, or the root helper."""
         return self.host.root_side or self.paths.locks
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
-        """Open the session in `folder`. Without `folder`, open a new one, or if not `fresh` the one used last here.
+        """Open the session in `folder`; if None, a new session, or if not `fresh` the machine's last one.
 
         Raises NewerError if a newer program wrote `folder`. Raises StorageError if it cannot be written: then nothing
         can be changed or measured.
@@ -103,7 +103,7 @@ class Recorder:
         return SessionLog(create_session_folder(self.paths.sessions), among=self.paths.sessions)
 
     def _require_its_machine(self, folder: Path) -> None:
-        """Raise StorageError for a session of another machine, if one of the two is simulated or recorded."""
+        """Raise StorageError if the session was recorded on another machine and either is simulated or recorded."""
         begun = read_start(folder)
         if begun is None or (begun.simulated, begun.machine.host if self.simulated else "") == (
             self.simulated,
@@ -131,7 +131,10 @@ class Recorder:
         self._log = None
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with every event and the session after it. Return a function that stops this."""
+        """Call the listener with every later event and the session after the event.
+
+        Return a function that unsubscribes it.
+        """
         self._listeners.append(listener)
 
         def forget() -> None:
@@ -160,13 +163,16 @@ class Recorder:
         return self._log is not None
 
     def replay_to_listeners(self, session: Session, event: AnyEvent) -> None:
-        """Set the session after an event, and call the listeners. Writes nothing to the log."""
+        """Replace the session's state by `session`, and call the listeners with `event`. Writes nothing to the log."""
         self.session = session
         for listener in tuple(self._listeners):
             listener(self.session, event)
 
     def _record_command(self, ran: ExecutedCommand) -> None:
-        """Record a command or write of the host. If a read cannot be recorded, that does not stop the read."""
+        """Record a command that ran or a file that was written on the host.
+
+        A read that cannot be recorded is not stopped.
+        """
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None
         if self.folder is not None and len(text) > _SHORT_OUTPUT:

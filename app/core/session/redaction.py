@@ -22,15 +22,15 @@ _USERS = range(1000, 60_000)
 _MOUNTED = re.compile(r"mounted on (/[^\s,;\"']*)")
 
 _FIELDS = re.compile(r"(?:^|_)(?:serial|wwn|wwid|uuid|guid|nguid|eui|naa|iqn|nqn|asset_tag|boot_id)s?(?:_|$)")
-"""Names of event fields that contain identifiers of a device, machine or boot."""
+"""Pattern of the names of event fields that contain identifiers of a device, machine or boot."""
 
 _TELLING = re.compile(
     r"(?i)serial|world wide|wwn|wwid|uuid|guid|eui|naa|sas address|iqn|nqn|asset tag|node name|port name"
 )
-"""Labels of facts that contain identifiers."""
+"""Pattern of the labels of facts that contain identifiers."""
 
 _VERSIONS = re.compile(r"(?i)firmware|driver|version|kernel|bios")
-"""Names of fields and labels of facts that contain version numbers."""
+"""Pattern of the names of fields and the labels of facts that contain version numbers."""
 
 _WORDS = re.compile(r"[^\s;,]*[^\W_][^\s;,]*")
 
@@ -50,7 +50,7 @@ def redactor_of_inventories(
     signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
     labels = {signature.label for signature in signatures if signature.label}
     names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
-    names |= {signature.uuid for signature in signatures if signature.uuid}  # whatever they look like
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # UUIDs, even short ones
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -89,7 +89,10 @@ def redactor_of_sessions(*sessions: Session, others: Iterable[str] = (), texts: 
 
 
 def redact_session(session: Session, redactor: Redactor) -> Session:
-    """Return the session with pseudonyms for all identifiers. Raises RefusedError if a line would become unreadable."""
+    """Return the session with pseudonyms for all identifiers.
+
+    Raises RefusedError if an event would become unreadable.
+    """
     events = []
     for event in session.events:
         line = event_codec.as_json(event)
@@ -102,7 +105,7 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
 
 
 def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
-    """Return a JSON value with pseudonyms.
+    """Return a JSON value with pseudonyms for identifiers. `name`: name of the field that has the value.
 
     The text of an identifying field is replaced as a whole; in other texts, only the identifiers are replaced.
     """
@@ -124,12 +127,15 @@ def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
 
 
 def _versions(value: Any) -> Iterator[str]:
-    """Yield the version numbers in a JSON value, which must be kept: some look like addresses."""
+    """Yield the version numbers in a JSON value. They must not be replaced, although some look like addresses."""
     return _field_words(value, lambda name: _VERSIONS.search(name) is not None, _VERSIONS)
 
 
 def _field_words(value: Any, is_meant: Callable[[str], bool], labels: re.Pattern[str], name: str = "") -> Iterator[str]:
-    """Yield the words in fields of a JSON value, selected by the field's name (`is_meant`) or its label (`labels`)."""
+    """Yield the words in those fields of a JSON value whose name meets `is_meant` or whose label matches `labels`.
+
+    `name`: name of the field that has the value.
+    """
     match value:
         case str():
             yield from _WORDS.findall(value) if is_meant(name) else ()
@@ -154,7 +160,7 @@ def is_identifying(name: str) -> bool:
 def is_replaced_everywhere(identifier: str) -> bool:
     """Return whether an identifier is replaced in every text, and not only in its own field. No I/O.
 
-    Short numbers and words are not, because they also occur in sentences with another meaning.
+    Short numbers and words are not replaced everywhere, because they also occur in texts with another meaning.
     """
     bare = re.sub(r"[^0-9A-Za-z]", "", identifier)
     if len(set(bare)) <= 1:  # 0000000000: a disk without a serial number
@@ -188,7 +194,7 @@ def spellings(text: str) -> Iterator[str]:
     yield bare
     yield re.sub(r"\s+", "_", bare)
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
-    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # of a partition in an MBR: begins with that of the disk
+    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # UUID of an MBR partition: begins with the disk's
         yield bare[:8]
     if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl prints the last 36 bits as a number
         yield str(int(bare[7:], 16))

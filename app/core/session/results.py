@@ -66,13 +66,13 @@ class DirectionStats:
     bytes_per_second: float
     """Bytes per second of the measured time."""
     total_ios: int
-    """Number of completed I/Os. If fio reports how many it timed, that number."""
+    """Number of completed I/Os; if fio reports it, the number of those whose latency was measured."""
     total_bytes: int
     """Bytes transferred."""
     runtime_s: float
     """Measured time in seconds."""
     latency_ns: LatencyStats
-    """Total latency of an I/O, submission and completion; for flushes that of a flush."""
+    """Total latency of an I/O, from before submission to completion; for flushes the latency of a flush."""
     bins: tuple[tuple[int, int], ...] = ()
     """Latency histogram: pairs of bucket value in ns and count, ascending. Histograms of several runs can be added."""
     completion_ns: LatencyStats | None = None
@@ -98,9 +98,9 @@ class DirectionSample:
     p99_9_ns: int | None = None
     """99.9th percentile of the latency; None with fewer than 1,000 I/Os in the window."""
     max_ns: int | None = None
-    """Maximum latency in the interval. It is exact if the maximum of the run rose in this interval."""
+    """Maximum latency in the interval. It is exact only if the maximum of the whole run rose in this interval."""
     spread_from: int = 0
-    """Number of the first bin in `spread`. `widgets.text_utils.ticks` numbers the bins, for latencies in ns."""
+    """Number of the first latency bin in `spread`. The bins are those of `widgets.text_utils.ticks`, in ns."""
     spread: tuple[int, ...] = ()
     """Number of I/Os per latency bin, from `spread_from` upwards: a coarse histogram for a heat map."""
 
@@ -109,7 +109,7 @@ T = TypeVar("T")
 
 
 class _Directions(Generic[T]):
-    """Access to the metrics of each direction. Base class of runs, intervals and parts of them."""
+    """Access to the metrics of each direction. Base class of the results of runs, intervals and parts of either."""
 
     __slots__ = ()
 
@@ -124,13 +124,13 @@ class _Directions(Generic[T]):
 
     @property
     def transfers(self) -> tuple[T, ...]:
-        """Return the metrics of read, write and trim, as far as there are any. Flushes are left out."""
+        """Return those of the metrics of read, write and trim that are not None. Flushes are left out."""
         return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartSample(_Directions[DirectionSample]):
-    """One interval of a run, or of a part of a run."""
+    """Metrics of a run, or of a part of a run, in one interval."""
 
     read: DirectionSample | None = None
     """Reads; None if nothing is read."""
@@ -142,25 +142,25 @@ class PartSample(_Directions[DirectionSample]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSample(PartSample):
-    """One interval of one of several targets."""
+    """Metrics of one of several targets in one interval."""
 
     target: str
-    """Name of the target, as at the start of the run."""
+    """Name of the target, as in `RunStarted`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionSample(PartSample):
-    """One interval of one of several sections of a job. A section without metrics was not running."""
+    """Metrics of one of several sections of a job in one interval. A section without metrics was not running."""
 
     name: str
-    """Name of the section, as at the start of the run."""
+    """Name of the section, as in `RunStarted`."""
     phase: Phase | None = None
-    """Ramp or measuring; None while the section was not running."""
+    """Phase of the section, ramp or measuring; None while the section was not running."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample(PartSample):
-    """One interval of a running job."""
+    """Metrics of a running job in one interval."""
 
     at: float
     """Seconds from the start of its phase to the end of the interval."""
@@ -202,7 +202,7 @@ class MemberStats:
     depth: int = 0
     """0 for a member of the device under test, 1 for a member of such a member."""
     read_iops: float | None = None
-    """Completed reads per second. This and all following metrics are None if the kernel does not count them."""
+    """Completed reads per second. This and all following metrics are None if the kernel does not report them."""
     write_iops: float | None = None
     """Completed writes per second."""
     read_bytes_per_second: float | None = None
@@ -230,9 +230,12 @@ class CacheStats:
     share_of_writes: float | None = None
     """Share of the writes that went to the cache, 0..1; None if the cache does not count them."""
     dirty: float | None = None
-    """Share of the cache that was not yet written back at the end, 0..1; None if it is not reported."""
+    """Share of the cache that had not been written back at the end of the interval or run, 0..1;
+
+    None if not reported.
+    """
     why_not: str = ""
-    """Why neither share is known; "" if one is known, or if no I/O reached the cache."""
+    """Why neither share of I/O is known; "" if one is known, or if no I/O reached the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,7 +247,7 @@ class RunEvent:
     device: str
     """Kernel name of the device, such as `md0`."""
     kind: str
-    """The kind of a task (`resync`, `check`, `reshape`), or `write-cache`."""
+    """What happened: the kind of background work (`resync`, `check`, `reshape`), or `write-cache`."""
     before: str = ""
     """The state before; "" if background work began."""
     after: str = ""
@@ -267,22 +270,25 @@ class Advice:
     do: str = ""
     """The next step; "" if the message contains it."""
     about: tuple[str, ...] = ()
-    """The subject in a form for programs: kinds of background work, or a setting and its effective value."""
+    """What the advice is about, for programs: kinds of background work, or a setting and its effective value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SteadyStateResult:
-    """Whether the last rounds of a run meet the steady state rule (docs/dev/method.md)."""
+    """How the last rounds of a run compare with the steady state rule (docs/dev/method.md)."""
 
     attained: bool
     """Whether both limits of the rule are met over a full window."""
     range_share: float | None
-    """Difference of the largest and smallest round, divided by the mean of the rounds; 0.2 is 20 %.
+    """Difference between the largest and smallest round of the window, divided by their mean; 0.2 is 20 %.
 
     None before the first full window.
     """
     slope_share: float | None
-    """Change of the linear fit over the window, divided by the mean; None before the first full window."""
+    """Change of the linear fit from start to end of the window, divided by the mean;
+
+    None before the first full window.
+    """
     rounds: int
     """Number of rounds so far."""
     window: int
@@ -302,7 +308,7 @@ class SteadyStateResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartFigures(_Directions[DirectionStats]):
-    """Metrics of a part of a run."""
+    """Metrics of one part of a run, such as one target or one section."""
 
     read: DirectionStats | None = None
     """None if nothing was read."""
@@ -316,28 +322,31 @@ class PartFigures(_Directions[DirectionStats]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetStats(PartFigures):
-    """Metrics of one of several targets that are measured at the same time. Rates refer to the time of the run."""
+    """Metrics of one of several targets that are measured at the same time.
+
+    Rates refer to the measured time of the run.
+    """
 
     target: str
-    """Name of the target, as at the start of the run."""
+    """Name of the target, as in `RunStarted`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionFigures(PartFigures):
-    """Metrics of one of several sections of a job. Rates refer to the section's own time, as in fio."""
+    """Metrics of one of several sections of a job. Rates refer to the section's own measured time, as in fio."""
 
     name: str
-    """Name of the section, as at the start of the run."""
+    """Name of the section, as in `RunStarted`."""
     seconds: float = 0.0
     """Measured time of the section in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFigures(PartFigures):
-    """Metrics of sections that fio adds up. Each direction has the time of the longest section."""
+    """Metrics of a group of sections that fio adds up. The time of each direction is that of the longest section."""
 
     sections: tuple[str, ...]
-    """The names of its sections."""
+    """The names of the sections in the group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,9 +382,12 @@ class RunResult(_Directions[DirectionStats]):
     caches: tuple[CacheStats, ...] = ()
     """Metrics of the caches among these devices in the measured phase; empty if there is none."""
     advice: tuple[Advice, ...] = ()
-    """Conditions that you must consider when you read the results."""
+    """Conditions that make the results doubtful, each with the next step."""
     steady: SteadyStateResult | None = None
-    """The steady state result. None if the run did not wait for it and is shorter than a window of rounds."""
+    """Result of the steady state check;
+
+    None if the run neither waited for the steady state nor lasted a full window.
+    """
     filled_bytes: int = 0
     """Bytes written sequentially before the job, to precondition the target. They are not part of the metrics."""
     targets: tuple[TargetStats, ...] = ()
@@ -383,7 +395,8 @@ class RunResult(_Directions[DirectionStats]):
     sections: tuple[SectionFigures, ...] = ()
     """Metrics of each section of a job that has several; empty for a job of one section.
 
-    The metrics of the run add up the sections that ran at the same time. The times of consecutive phases are added.
+    In the metrics of the run, sections that ran at the same time are added up, and so are the times of consecutive
+    phases.
     """
     groups: tuple[GroupFigures, ...] = ()
     """The groups of sections; empty if there is only one group."""

@@ -1,4 +1,4 @@
-"""Conversion of a run of several sections into one run for each section, to be shown or judged. No I/O."""
+"""Splits a run of several sections into one run for each section, to be shown or judged. No I/O."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from app.core.session.state import RunRecord
 
 
 def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
-    """Return name and run of each section that has results. Job and results are those of the section.
+    """Return the name of each section that has results, with a run that has the job and the results of the section.
 
-    Everything else is that of the whole run. The start event still names the other sections, so only runs with the same
-    sections count as repeats of it.
+    Everything else is as in the whole run. The start event still names all sections, so only runs with the same
+    sections count as repeats.
     """
     sections = {section.name: section for section in run.start.sections}
     return tuple(
@@ -25,7 +25,7 @@ def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
 
 
 def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunRecord, ...]], ...]:
-    """Return the sections that all runs have in common, each with its runs, in the order of the first run."""
+    """Return the name of each section that all runs have, with its runs, in the order of the first run's sections."""
     if not runs:
         return ()
     runs_by_section = [dict(section_runs(run)) for run in runs]
@@ -37,7 +37,7 @@ def shared_sections(runs: Sequence[RunRecord]) -> tuple[tuple[str, tuple[RunReco
 
 
 def runs_of_section(runs: Sequence[RunRecord], name: str) -> tuple[RunRecord, ...]:
-    """Return the runs of the section with that name, from all runs that have such a section."""
+    """Return a run of the section `name` for each of the runs that has such a section."""
     return tuple(section_run for run in runs for section_name, section_run in section_runs(run) if section_name == name)
 
 

@@ -34,15 +34,15 @@ class ChangeRecord:
     """A change, and how it ended."""
 
     intent: logged.ChangeIntended
-    """The event before the change."""
+    """The event that was recorded before the change."""
     end: logged.ChangeEnded | None = None
-    """The event after the change; None while the change is being made, or after a crash."""
+    """The event that was recorded after the change; None while the change is being made, or after a crash."""
     undone_by: str | None = None
-    """Id of the change that undid it, once that is verified."""
+    """Id of the change that undid this one, once that undo is verified; None until then."""
     begun_before_end: int = 0
     """Number of changes of the session that had begun when this one ended.
 
-    Times give no order, as clocks may be set.
+    It gives the order of changes. Times do not, because clocks may be set.
     """
 
     @property
@@ -57,16 +57,16 @@ class ChangeRecord:
 
     @property
     def is_on_trial(self) -> bool:
-        """Return whether it is an undecided trial, which is reverted automatically unless it is confirmed."""
+        """Return whether the change is an undecided trial, which is reverted unless the user confirms it."""
         return self.intent.trial_until is not None and self.in_force and (self.end is None or self.end.result != "kept")
 
     @property
     def in_force(self) -> bool:
-        """Return whether its value may be in force: it was applied, is not undone, and is not an undo itself."""
+        """Return whether the change's value may be in force: it was applied, was not undone, and is no undo itself."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
         if self.change.before in (None, NOT_THERE) and self.change.effect is Effect.RECREATED:
-            return False  # re-created a deleted array: the deletion is the change to undo
+            return False  # this re-created a deleted array: only the deletion can be undone
         if self.end is None or self.end.result in ("verified", "differs", "kept"):
             return True
         return self.end.result == "failed" and self.end.now != self.change.before  # it failed, but changed the value
@@ -75,7 +75,7 @@ class ChangeRecord:
     def may_apply_late(self) -> bool:
         """Return whether a controller may still apply the change later.
 
-        This is so if its tool gave up and the value read afterwards was the old one.
+        This is possible if the tool gave up and the value read afterwards was still the old one.
         """
         same = self.end is not None and self.end.result == "failed" and self.end.now == self.change.before
         existed = self.change.before not in (None, NOT_THERE)
@@ -87,19 +87,19 @@ class RunRecord:
     """A run, and how it ended."""
 
     start: logged.RunStarted
-    """The event before the run."""
+    """The event that was recorded before the run."""
     end: logged.RunEnded | None = None
-    """The event after the run; None while it runs, or after a crash."""
+    """The event that was recorded after the run; None while it runs, or after a crash."""
     machine: MachineFacts | None = None
-    """The machine at the start of the program that measured the run."""
+    """Facts about the machine when the program that measured the run was started; None if unknown."""
     version: str = ""
     """The version of the program that measured the run."""
     number: int = field(default=0, compare=False)
-    """Number of the run in the session, from 1; 0 if it is not known. Times give no order, as clocks may be set."""
+    """Number of the run in the session, from 1; 0 if not known. Runs are ordered by it, because clocks may be set."""
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Return the other known facts about the run: first about the machine, then about the device."""
+        """Return the known facts about the machine of the run, then those about the measured device, by key."""
         machine_facts = {} if self.machine is None else dict(provenance_of(self.machine))
         tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
         return machine_facts | {key: text for key, text in tools.items() if text} | self.start.provenance
@@ -111,7 +111,7 @@ class RunRecord:
 
     @property
     def figures(self) -> RunResult:
-        """Return the result. A run that never ended counts as failed."""
+        """Return the result of the run; a result with the status `failed` if no end was recorded."""
         if self.end is not None:
             return self.end.figures
         return RunResult(status=RunStatus.FAILED, reason="raidbench ended during the run, so fio was stopped.")
@@ -126,7 +126,7 @@ class RunRecord:
     def has_overwritten(self, device: str) -> bool:
         """Return whether the run wrote to the device itself.
 
-        If there are several targets, one whose path is not a device node is a file.
+        If the run has several targets, a target whose path is not a device node is a file.
         """
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device
@@ -136,12 +136,12 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExperimentRecord:
-    """An experiment: a setting measured in pairs. Its runs are those runs of the session that carry its mark."""
+    """An experiment: a setting measured in pairs. Its runs are those runs of the session whose `mark` names it."""
 
     start: logged.ExperimentStarted
-    """The event before the experiment."""
+    """The event that was recorded before the experiment."""
     end: logged.ExperimentEnded | None = None
-    """The event after the experiment; None while it continues, or after a crash."""
+    """The event that was recorded after the experiment; None while it continues, or after a crash."""
 
     @property
     def id(self) -> str:
@@ -154,17 +154,17 @@ class ActiveRun:
     """The job that is running now."""
 
     start: logged.RunStarted
-    """The event before the run."""
+    """The event that was recorded before the run."""
     phase: Phase = Phase.PREPARING
     """The present phase."""
     phase_since: float = 0.0
     """Start of the phase, in seconds since the epoch."""
     phase_seconds: float | None = None
-    """Planned length of the phase."""
+    """Planned length of the phase in seconds; None if unknown."""
     message: str = ""
     """A sentence about the phase; "" for none."""
     samples: tuple[Sample, ...] = ()
-    """Intervals so far, oldest first. Those of layout and filling are dropped when that phase ends."""
+    """Intervals so far, oldest first. Intervals of laying out or filling a file are dropped when that phase ends."""
     fio_percent_of_core: float | None = None
     """Present CPU usage of fio; 100 is one core."""
     host_percent: float | None = None
@@ -174,7 +174,7 @@ class ActiveRun:
     members: tuple[MemberStats, ...] = ()
     """Present metrics of the devices below the device under test; empty if it has none."""
     caches: tuple[CacheStats, ...] = ()
-    """Metrics of the caches among these devices since the start of the measured phase; empty before."""
+    """Metrics of the caches among these devices since the measured phase began; empty before that."""
     advice: tuple[Advice, ...] = ()
     """Conditions that make the results doubtful, the worst first."""
 
@@ -199,7 +199,10 @@ class ActiveRun:
         return max(0.0, now - self.phase_since)
 
     def amount_left(self, now: float) -> float | None:
-        """Return the seconds until a phase that ends by amount is over, at its mean speed so far; None if unknown."""
+        """Return the seconds left in a phase that ends after an amount of data, at its mean speed so far;
+
+        None if unknown.
+        """
         if not self.total_bytes or not self.moved_bytes:
             return None
         return max(0.0, self.total_bytes - self.moved_bytes) * self.passed(now) / self.moved_bytes
@@ -207,12 +210,12 @@ class ActiveRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """The complete state for screens and reports."""
+    """The complete state of a session, for screens and reports."""
 
     id: str = ""
     """Name of the session."""
     started: float = 0.0
-    """Seconds since the epoch."""
+    """Start of the session, in seconds since the epoch; 0 before it."""
     machine: MachineFacts | None = None
     """The machine."""
     simulated: bool = False
@@ -220,7 +223,7 @@ class Session:
     version: str = ""
     """raidbench's version."""
     inventory: Inventory = field(default_factory=Inventory)
-    """Result of the last scan: the last complete one, once this program has made a complete scan."""
+    """Result of the last complete scan; until this program has completed a scan, of the last partial one."""
     scan_complete: bool = False
     """Whether this program has made a complete scan. If not, partial results of its first scan are shown."""
     probing: bool = True
@@ -232,9 +235,9 @@ class Session:
     experiments: tuple[ExperimentRecord, ...] = ()
     """All experiments, oldest first."""
     active: ActiveRun | None = None
-    """The run in progress."""
+    """The run in progress; None if there is none."""
     baseline: str | None = None
-    """Id of the run with which others are compared."""
+    """Id of the run with which others are compared; None if no run is marked."""
     events: tuple[LoggedEvent, ...] = ()
     """All events on disk, oldest first."""
     sweep: sweep_record.SweepRecord | None = None
@@ -261,7 +264,7 @@ class Session:
 
 
 def fold(session: Session, event: AnyEvent) -> Session:
-    """Return the session after an event. No I/O. The type checker reports a kind of event that is not handled."""
+    """Return the session as it is after an event. No I/O."""
     match event:
         case LiveEvent():
             return _fold_live(session, event)
@@ -324,7 +327,7 @@ def _fold_live(session: Session, event: LiveEvent) -> Session:
 
 
 def _without_phase_data(active: ActiveRun) -> ActiveRun:
-    """Return the run without the data that belongs only to its present phase."""
+    """Return the run without the samples and other data that belong only to its current phase."""
     match active.phase:
         case Phase.LAYOUT | Phase.FILLING:
             return replace(active, samples=(), moved_bytes=0.0)
@@ -377,7 +380,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active = None
             return replace(session, runs=runs, active=active)
         case logged.ExperimentStarted():
-            # A continued experiment has a second start.
+            # A continued experiment has a second start event.
             others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
         case logged.ExperimentEnded():

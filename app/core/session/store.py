@@ -20,10 +20,10 @@ from backends.values import dataclass
 
 _LONGEST_LINE = 65536
 _COARSEST = 2_000_000_000
-"""Smallest difference, in ns, between two times that every filesystem distinguishes. vfat stores even seconds."""
+"""Smallest difference in ns that the time stamps of every filesystem can show. vfat stores only even seconds."""
 
 CONTINUE_WITHIN = 12 * 3600.0
-"""Seconds for which a command continues the last session of the same machine after its last use."""
+"""Maximum age in seconds, since its last use, of a session that the next command on the same machine continues."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class LoadedSession:
     """The archive from which the session was unpacked; None for a session in its own folder."""
 
     redacted: bool = False
-    """Whether identifiers are pseudonyms. These match no device or machine of another session."""
+    """Whether identifiers were replaced by pseudonyms, which match no device or machine of another session."""
 
     @property
     def display_path(self) -> str:
@@ -54,7 +54,7 @@ class SessionLog:
     def __init__(self, folder: Path, *, among: Path | None = None) -> None:
         """Open the log of a session. Raises StorageError; BlockingIOError if another program is writing the session.
 
-        `among`: the folder of sessions. If it contains this session, the session becomes the last used one in it.
+        `among`: the folder of all sessions. If this session is in it, it becomes the last used one there.
         """
         self.folder = folder
         self._among = among if folder.parent == among else None
@@ -76,7 +76,7 @@ class SessionLog:
         self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
     def append(self, event: LoggedEvent) -> None:
-        """Append an event as one line. An event of a change or a run is on disk before the call returns.
+        """Append an event as one line. Events of changes and runs are on disk before the call returns.
 
         Raises StorageError if it cannot be written.
         """
@@ -116,7 +116,7 @@ class SessionLog:
 
 
 def _time_after_others(sessions: Path, folder: Path) -> int:
-    """Return the time stamp, in ns, that makes a session the last used one; 0 if the clock is late enough."""
+    """Return the time stamp in ns that makes a session the last used one; 0 if the current time already does."""
     try:
         logs = [other / LOG for other in sessions.iterdir() if other != folder]
     except OSError:
@@ -172,7 +172,7 @@ def load(folder: Path) -> LoadedSession:
 def create_session_folder(root: Path) -> Path:
     """Create and return a new session folder. Its name is the time, with a number if that name exists already.
 
-    Creating the folder at once keeps two processes from using the same name. Raises StorageError if it cannot be
+    The folder is created at once, so that no other process can use the same name. Raises StorageError if it cannot be
     created.
     """
     try:
@@ -190,19 +190,19 @@ def create_session_folder(root: Path) -> Path:
 
 
 def latest_session(paths: Paths) -> Path | None:
-    """Return the session used last, None if there is none."""
+    """Return the folder of the session that was used last; None if there is none."""
     return next(iter(session_folders(paths)), None)
 
 
 def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
-    """Return the last session of this machine, if it is recent enough for the next command to continue it."""
+    """Return the folder of this machine's last session if it is recent enough to be continued; else None."""
     ours = FORMATS[FileFormat.SESSION]
     for folder in session_folders(paths):
         age = _age(folder)
         if age is None or not 0 <= age < CONTINUE_WITHIN:
             continue
         begun = read_start(folder)
-        # Do not continue a session of another format: the log would have two formats.
+        # Do not continue a session whose log has another format: the log would then mix two formats.
         if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None
@@ -211,8 +211,8 @@ def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None
 def _age(folder: Path) -> float | None:
     """Return the seconds since a session was last used; None if it has no log.
 
-    If the time stamp of the log is ahead of the clock, it only gives an order. The change time of the inode, which
-    cannot be set, is then used instead.
+    If the time stamp of the log is ahead of the clock, it was set only to order sessions. The inode's change time,
+    which no program can set, is then used instead.
     """
     try:
         info = (folder / LOG).stat()

@@ -48,7 +48,7 @@ class SweepStepStarted(TimedEvent):
     """A step begins: its settings are set, then its run is measured."""
 
     step: int
-    """Its number."""
+    """Number of the step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +56,18 @@ class SweepStepEnded(TimedEvent):
     """A step has ended."""
 
     step: int
-    """Its number."""
+    """Number of the step."""
     result: StepResult
     """How it ended."""
     run: str | None = None
     """Id of its run; None if there was none."""
     reason: str = ""
-    """Why the step was not done. For a step that was done: the settings whose effective value differs."""
+    """Why the step was not done.
+
+    For a step that was done: the settings whose effective values differ from the planned ones.
+    """
     again: bool = False
-    """Whether the step will be tried once more, because its first failure may be temporary."""
+    """Whether the step will be tried once more, because the cause of its first failure may be temporary."""
 
     @property
     def is_final(self) -> bool:
@@ -130,15 +133,15 @@ class SweepRecord:
     cells: tuple[SweepCell, ...] = ()
     """All cells so far."""
     ended: tuple[SweepStepEnded, ...] = ()
-    """Ends of steps, in order of time. No step has two ends with the result done."""
+    """The events at the ends of steps, in order of time. At most one end of a step has the result `done`."""
     current: CurrentStep | None = None
-    """The step in progress."""
+    """The step in progress, or interrupted by a crash; None if there is none."""
     running: bool = True
     """Whether a process was running the sweep when the log was last written."""
     changes: tuple[str, ...] = ()
     """Ids of the changes that the sweep made, oldest first."""
     extended: tuple[Purpose, ...] = ()
-    """Purposes for which steps were added, in order of time."""
+    """The purposes for which steps were added during the sweep, in order of time."""
     end: SweepEnded | None = None
     """How the sweep ended. None while it runs, after a crash, and after it was continued."""
     seconds: float = 0.0
@@ -146,18 +149,18 @@ class SweepRecord:
     refused: Mapping[str, str] = field(default_factory=dict)
     """The error messages of arrays that could not be created, by the id of the array."""
     damage: tuple[str, ...] = ()
-    """A sentence for each reference in the log to a part that is missing. The rest of the log stays usable."""
+    """A sentence for each reference in the log to a cell or step that the log does not contain."""
 
     def cell(self, cell_id: str) -> SweepCell:
         """Return the cell of that id. Raises KeyError if there is none."""
         return {cell.id: cell for cell in reversed(self.cells)}[cell_id]
 
     def final_end(self, step: Step) -> SweepStepEnded | None:
-        """Return the end of a step that is not tried again; None if the step is still to be done."""
+        """Return the event that ended a step for good; None if the step is still to be done or repeated."""
         return next((end for end in self.ended if end.step == step.number and end.is_final), None)
 
     def was_tried(self, step: Step) -> bool:
-        """Return whether a step failed once and is to be tried a second time."""
+        """Return whether a step has failed once and will be tried a second time."""
         return any(end.step == step.number and end.again for end in self.ended)
 
     @property
@@ -169,7 +172,7 @@ class SweepRecord:
 
     @property
     def done(self) -> int:
-        """Return the number of steps that are not tried again."""
+        """Return the number of steps that have ended for good."""
         return len(self.steps) - len(self.todo)
 
     @property
@@ -190,7 +193,7 @@ class SweepRecord:
 
 
 def first_record(event: SweepStarted) -> SweepRecord:
-    """Return the record at the start of a sweep."""
+    """Return the record of a sweep that has just started."""
     design = event.design
     bare = SweepRecord(design=replace(design, cells=()), started=event.at, pid=event.pid)
     record = _with_steps(bare, design.cells, design.steps)
@@ -198,7 +201,7 @@ def first_record(event: SweepStarted) -> SweepRecord:
 
 
 def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | None:
-    """Return the record after an event. Events before the start of a sweep are ignored."""
+    """Return the record as it is after an event. Before the start of a sweep, it is None."""
     if isinstance(event, SweepStarted):
         return first_record(event)
     if record is None:
@@ -223,24 +226,24 @@ def fold_sweep(record: SweepRecord | None, event: SweepEvent) -> SweepRecord | N
 
 
 def stop_running(record: SweepRecord | None) -> SweepRecord | None:
-    """Return the record after another process opened or left the session. Later events are not part of the sweep."""
+    """Return the record with `running` False, after a process opened or left the session."""
     return None if record is None else replace(record, running=False)
 
 
 def with_run(record: SweepRecord | None, run: str) -> SweepRecord | None:
-    """Return the record after a run began. If the sweep is running, the run belongs to the current step."""
+    """Return the record as it is after a run began. If the sweep is running, the run belongs to the current step."""
     if record is None or not record.running or record.current is None or record.current.run is not None:
         return record
     return replace(record, current=replace(record.current, run=run))
 
 
 def with_change(record: SweepRecord | None, change: str) -> SweepRecord | None:
-    """Return the record after a change began."""
+    """Return the record as it is after a change began. If the sweep is running, the change belongs to it."""
     return record if record is None or not record.running else replace(record, changes=(*record.changes, change))
 
 
 def _with_steps(record: SweepRecord, cells: Sequence[SweepCell], steps: Sequence[Step]) -> SweepRecord:
-    """Return the record with additional cells and steps. References to a missing cell are dropped and reported."""
+    """Return the record with additional cells and steps. `damage` reports references to missing cells."""
     cell_ids = {cell.id for cell in (*record.cells, *cells)}
     orphans = [cell for cell in cells if _lacks_baseline(cell, cell_ids)]
     damage = [f"The log is damaged: {cell.against}, to which {cell.id} is compared, is missing." for cell in orphans]
@@ -268,5 +271,5 @@ def _step_ended(record: SweepRecord, event: SweepStepEnded) -> SweepRecord:
     if record.current is not None and record.current.step.number == event.step:
         took = max(0.0, event.at - record.current.since)
     if any(end.step == event.step and end.is_final for end in record.ended):
-        return replace(record, current=None)  # the first end counts
+        return replace(record, current=None)  # the step has ended already: its first end is kept
     return replace(record, ended=(*record.ended, event), current=None, seconds=record.seconds + took)

@@ -1,4 +1,4 @@
-"""Parts of a sweep: cells, steps, skipped combinations, and the settings to restore. No I/O."""
+"""Elements of a sweep's design: cells, steps, skipped combinations, and the settings to restore. No I/O."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from backends.model import Level, Target
 from backends.values import dataclass
 
 MADE = "made"
-"""Backend of the target that stands for the current array, in a sweep that creates the arrays it measures."""
+"""Backend name of a placeholder target: the array that a sweep has created and currently measures."""
 
 
 class Purpose(StrEnum):
     """Purpose of a step."""
 
     SCREEN = "screening"
-    """One of the repeats that every cell gets."""
+    """One of the repeated runs that every cell gets."""
     BASELINE = "baseline again"
-    """The baseline, measured again after the other cells. Used if settings cannot be switched in place."""
+    """The baseline, measured again after the other cells, because settings cannot be switched in place."""
     CONFIRM = "confirmation"
     """One run of a new pair that confirms a winner against its baseline."""
     SATURATE = "saturation"
     """One queue depth of the saturation search."""
     LOAD = "asked rate"
-    """One requested rate of the throughput-latency curve."""
+    """One rate of the throughput-latency curve."""
 
 
 class StepResult(StrEnum):
@@ -56,7 +56,7 @@ class Rank(StrEnum):
 
 
 class PublishedKind(StrEnum):
-    """The kind of a published value, by its key in a plan."""
+    """The kind of a published value; also its key in a sweep's plan."""
 
     IOPS = "iops"
     """IOPS of both directions together."""
@@ -69,14 +69,14 @@ class PublishedKind(StrEnum):
 
 
 class PublishedRows(StrEnum):
-    """What the rows of a published table are."""
+    """What one row of a table of published values stands for."""
 
     SETUPS = "set-ups"
-    """Configurations. Each workload has its own columns."""
+    """A row is a configuration. Each workload has its own columns."""
     WORKLOADS = "workloads"
-    """Workloads. Each configuration has its own column."""
+    """A row is a workload. Each configuration has its own column."""
     CELLS = "cells"
-    """Combinations of a configuration and a workload. The first columns name both."""
+    """A row is a combination of a configuration and a workload. The first columns name both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +100,12 @@ class PublishedFigure:
     column_name: str = ""
     """The name that the source gives to the workload; "" if it is the same."""
     labels: dict[str, str] = field(default_factory=dict)
-    """Columns that name the configuration and the workload, if the rows of the table are combinations."""
+    """For a table whose rows are combinations: the cells that name configuration and workload, by column title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """A value for one setting of a target."""
+    """A setting of a target and the value that it is to get."""
 
     target: Target
     """The target that has the setting."""
@@ -114,7 +114,7 @@ class Assignment:
     value: str
     """The value as the backend writes it."""
     slow: bool = False
-    """Whether it cannot be switched in place, because data on the array would be lost or a reshape takes hours."""
+    """Whether the setting cannot be switched in place: data on the array would be lost, or a reshape takes hours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +124,9 @@ class SweepCell:
     id: str
     """Id of the cell in the sweep, such as `k1`."""
     row: str
-    """The configuration: its name, or its settings."""
+    """Text for the configuration: its name, or its settings."""
     column: str
-    """The workload: the fields in which it differs from others."""
+    """Text for the workload: the job fields in which it differs from the others."""
     where: str
     """The measured target: an address or a path."""
     settings: tuple[Assignment, ...] = ()
@@ -136,11 +136,14 @@ class SweepCell:
     profile: str | None = None
     """Name of the profile; None for a custom job."""
     against: str | None = None
-    """Id of the cell with which it is compared; None for a baseline."""
+    """Id of the baseline cell with which this cell is compared; None for a baseline."""
     needs: tuple[str, ...] = ()
     """Controller features that must be active."""
     block: int = 0
-    """Number of the block. The cells of a block have all slow settings and features in common, and alternate."""
+    """Number of the block of the cell.
+
+    Cells of a block have the same slow settings and features, and run alternately.
+    """
     array: str | None = None
     """Id of the array that the sweep creates for this cell; None if the target exists already."""
 
@@ -154,9 +157,9 @@ class Step:
     cell: str
     """Id of the cell."""
     purpose: Purpose
-    """Its purpose."""
+    """Purpose of the step."""
     round: int
-    """Number of the repeat, from 1. Runs of the same block and round make pairs."""
+    """Number of the repeat, from 1. Runs of the same block and repeat are compared in pairs."""
     block: int = 0
     """Number of the block to which the step belongs."""
 
@@ -194,46 +197,46 @@ class OverwrittenDevice:
     name: str
     """The confirmation token."""
     found: tuple[str, ...] = ()
-    """Signatures on the device when it was confirmed. Any other signature stops the sweep."""
+    """Signatures on the device when the user confirmed its loss. Any other signature stops the sweep."""
     called: str = ""
     """A persistent path such as `/dev/vg0/db`, if the number of the device node may change at the next boot."""
 
     @property
     def shown(self) -> str:
-        """Return the name for users."""
+        """Return the name to show: `called`, or the device node."""
         return self.called or self.device
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepDrive(MemberDrive):
-    """A drive for the arrays of a sweep, as the user saw it."""
+    """A drive for the arrays of a sweep, as it was when the user confirmed it."""
 
     model: str | None = None
     """Model of the drive."""
     lies: tuple[str, ...] = ()
-    """Signatures on the drive when it was confirmed. Any other signature ends the sweep."""
+    """Signatures on the drive when the user confirmed it. Any other signature ends the sweep."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepArray(ArrayShape):
-    """An array that a sweep creates: once, or in each round."""
+    """An array that a sweep creates, either once or in each round."""
 
     id: str
     """Id of the array in the sweep, such as `a1`."""
     steps: tuple[str, ...] = ()
-    """The commands that create it, as shown. Name and UUID differ each time."""
+    """The commands that create the array, as shown to the user. Name and UUID differ each time it is created."""
     size_bytes: int | None = None
     """Approximate usable capacity in bytes."""
     full_stripe_bytes: int | None = None
     """Bytes of data in one full stripe; None for a level without stripes."""
     making_seconds: float = 0.0
-    """Approximate seconds until it is created."""
+    """Approximate duration of creating the array, in seconds."""
     preparing_seconds: float = 0.0
-    """Approximate seconds from creation until it can be measured."""
+    """Approximate time from the array's creation until it can be measured, in seconds."""
     prepared: str = ""
     """How the array is prepared for measuring, as a sentence without its full stop."""
     members: int | None = None
-    """Number of drives that it uses, starting with the first drive of the sweep; None for all drives."""
+    """Number of drives that the array uses, counted from the sweep's first drive; None for all drives."""
 
     @property
     def is_single_drive(self) -> bool:
@@ -248,28 +251,31 @@ class SweepArrays:
     drives: tuple[SweepDrive, ...]
     """The drives, in order. An array uses all of them, or only the first ones."""
     arrays: tuple[SweepArray, ...]
-    """The arrays in the order of the plan. The first one is the baseline."""
+    """The arrays, in the order of the plan. The first array is the baseline."""
     word: str
     """The confirmation token for the drives. The user types it once for all arrays."""
     assume_clean: bool = False
-    """Whether md skips the initial sync. A later pass over the whole array makes copies and parity correct."""
+    """Whether md skips the initial sync.
+
+    Preparing the array later writes all of it, which makes copies and parity correct.
+    """
     policies: dict[str, str] = field(default_factory=dict)
-    """Policies for new arrays, by the keys of their settings. All other policies have their default."""
+    """Values of policies for new arrays, by setting key. All other policies have their defaults."""
     once: bool = False
-    """Whether each array is created only once, because that takes long, and the first array again at the end."""
+    """Whether each array is created only once because that takes long; the first one again at the end."""
 
     def confirm_token(self, array: SweepArray) -> str:
-        """Return the confirmation token for the drives of one array: the parts of the token for these drives."""
+        """Return the confirmation token for one array: the parts of `word` that stand for the array's drives."""
         return ",".join(self.word.split(",")[: array.members])
 
     def array(self, array_id: str) -> SweepArray:
-        """Return the array of that id. Raises KeyError if there is none."""
+        """Return the array with the id `array_id`. Raises KeyError if there is none."""
         return {array.id: array for array in reversed(self.arrays)}[array_id]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """Search for a queue depth: the one with the most IOPS within a latency limit, or the lowest on the plateau."""
+    """The search for the saturation point: the depth with most IOPS in a latency limit, or lowest on the plateau."""
 
     p99_ns: int | None = None
     """Limit for the 99th percentile of the latency; None searches for the plateau."""
@@ -283,7 +289,7 @@ class Saturation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateSeries:
-    """The rates of a throughput-latency curve. I/Os arrive at random, whether or not earlier ones are complete."""
+    """The rates of a throughput-latency curve. I/Os start at random times, whether or not earlier ones are complete."""
 
     percents: tuple[int, ...] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 100, 110)
     """The rates in percent of the saturation throughput, ascending."""
@@ -302,7 +308,7 @@ class Design:
     repeats: int
     """Number of runs of each cell."""
     pairs: int
-    """Number of new pairs that confirm a winner; 0 for none."""
+    """Number of additional pairs of runs that confirm a winner; 0 for none."""
     rest: int
     """Idle time before each run, in seconds."""
     rank: Rank
@@ -312,7 +318,7 @@ class Design:
     cells: tuple[SweepCell, ...]
     """All cells."""
     steps: tuple[Step, ...]
-    """The steps, in order. Confirmations are added later."""
+    """The steps, in order. Steps that depend on results, such as confirmations, are added later."""
     skipped: tuple[SkippedCell, ...] = ()
     """Combinations that are not measured."""
     originals: tuple[Assignment, ...] = ()
@@ -322,11 +328,11 @@ class Design:
     destroys: tuple[OverwrittenDevice, ...] = ()
     """Devices whose data is destroyed."""
     saturation: Saturation | None = None
-    """The search that follows the screening."""
+    """The search for the saturation point after the screening; None for no search."""
     threshold_percent: float | None = None
     """The largest difference, in percent, that counts as no difference; None for 2 %."""
     curve: RateSeries | None = None
-    """The rates to measure after the search, as shares of the throughput on the plateau."""
+    """The rates to measure after the search for the saturation point; None for no curve."""
     rule: int
     """Version number of the rules that judge the results."""
     seconds: float = 0.0
@@ -334,9 +340,9 @@ class Design:
     making: SweepArrays | None = None
     """The arrays that the sweep creates and measures; None if it measures existing ones."""
     published: tuple[PublishedFigure, ...] = ()
-    """Published values that are shown with the results."""
+    """Published values to show next to the results of the sweep."""
     published_rows: PublishedRows | None = None
-    """The kind of the rows of the table of published values; None for the first kind that fits."""
+    """What a row of the table of published values stands for; None for the first kind that fits."""
 
     @property
     def changes_anything(self) -> bool:

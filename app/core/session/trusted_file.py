@@ -1,4 +1,4 @@
-"""Access to trusted files and folders. Such a file is regular, has one name, and only this user can write to it.
+"""Access to trusted files: regular files with a single name that only this user and root can write to.
 
 A log or journal determines the value to which a change is reverted, so no other user may be able to write to it. A user
 who can replace a file determines which file gets overwritten.
@@ -24,7 +24,7 @@ _OTHER_KINDS = {
     errno.EISDIR: "is a folder",
     errno.ENXIO: "is not a regular file",  # a socket, or a FIFO without a reader
 }
-"""Errors of open() that mean that the path is not a regular file."""
+"""Error numbers of open() which mean that the path is no regular file, each with the reason in words."""
 
 _WITHOUT_PERMISSIONS = (
     "If the filesystem has no permissions (vfat, exFAT), set RAIDBENCH_STATE_DIR to a folder on another one."
@@ -50,11 +50,11 @@ _NEXT_STEPS = {
     ),
     errno.ENAMETOOLONG: "Set RAIDBENCH_STATE_DIR to a folder with a shorter path than {path}.",
 }
-"""The next step by error number, for errors with a more specific cause than missing space or permissions."""
+"""Hint about the next step by error number. Errors that are not listed have a general hint."""
 
 
 def next_step(error: OSError, path: Path) -> str:
-    """Return the hint for an error of writing a file or folder of the state."""
+    """Return the hint to show if writing a file or folder in raidbench's state folder failed with `error`."""
     if isinstance(error, UntrustedFileError):
         return error.hint
     return _NEXT_STEPS.get(error.errno or 0, "Free disk space, or correct the permissions of {path}.").format(path=path)
@@ -69,7 +69,7 @@ class UntrustedFileError(OSError):
 
 
 def is_absent(path: Path) -> bool:
-    """Return whether a file does not exist for certain; False if its folder cannot be searched."""
+    """Return whether it is certain that a file does not exist; False if its folder cannot be searched."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def is_absent(path: Path) -> bool:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Return a descriptor of `path`. Never blocks and never follows a link.
+    """Open a trusted file and return its descriptor. Never blocks and never follows a link.
 
     If `flags` has O_CREAT, the file is created with mode 0600. Raises OSError; UntrustedFileError for a file that is
     not regular, has a second name, is owned by another user except root, or is writable by others.
@@ -107,7 +107,7 @@ def read_own(path: Path) -> bytes:
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Return a regular file of any user for reading. Its content may only be shown. Raises OSError."""
+    """Open a regular file of any user for reading. Its content is not trusted and may only be shown. Raises OSError."""
     try:
         return open_input(path)
     except NotRegularError as error:
@@ -115,7 +115,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the content of a regular file. Raises the errors of `open_regular`."""
+    """Return the content of a regular file of any user. Raises the errors of `open_regular`."""
     with open_regular(path) as file:
         return file.read()
 

@@ -1,4 +1,4 @@
-"""Text helpers: labels for use within a sentence, and recorded values with the units that vendors declare. No I/O."""
+"""Text helpers for setting labels within a sentence, and for values with the units that vendors declare. No I/O."""
 
 from __future__ import annotations
 

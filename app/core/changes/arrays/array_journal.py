@@ -1,4 +1,4 @@
-"""The journal of created arrays. Each array is recorded before its first command, and again at every stage."""
+"""The journal of the arrays that raidbench creates. Each is recorded before its first command and at every stage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from backends.values import dataclass
 
 
 class ArrayStage(StrEnum):
-    """Stage of an array in the journal."""
+    """How far the creation or deletion of an array has got."""
 
     MAKING = "making"
     """About to be created; the result is not known."""
@@ -37,22 +37,22 @@ class ArrayStage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayJournalEntry:
-    """An array in the journal."""
+    """An array in the journal, with its latest stage."""
 
     array: CreatedArray
     """The planned array."""
     stage: ArrayStage
-    """Its stage."""
+    """Latest stage of the array."""
     at: float
     """Time of that stage, in seconds since the epoch."""
     session: str
     """Folder of the session that created the array."""
     pid: int
-    """The process that wrote the stage and works on the array; 0 for none."""
+    """Id of the process that wrote the stage and works on the array; 0 if no process works on it."""
     start: str
-    """Start time of that process, to detect a reused pid."""
+    """Start time of the process `pid`, to detect a reused pid."""
     boot: str
-    """The kernel's boot id at that time."""
+    """The kernel's boot id when the stage was written."""
     setter: tuple[int, str, str] | None = None
     """Process id, start time and name of the last program that was about to execute a step; None before the first."""
 
@@ -73,7 +73,7 @@ class ArrayJournalEntry:
 
 
 class ArrayJournal:
-    """The journal of arrays. It outlives sessions and belongs to root. Only the arrays in it may be deleted."""
+    """The journal of arrays. It outlives sessions and belongs to root. raidbench deletes only arrays that are in it."""
 
     def __init__(self, folder: Path) -> None:
         """`folder`: the folder of the journal of changes."""
@@ -112,7 +112,7 @@ class ArrayJournal:
         self._append(name, entry.stage, f"`raidbench recover` may not find {name} yet.", pid=0, start="", **fields)
 
     def write_setter(self, name: str, pid: int, program: str) -> None:
-        """Record on disk which process is about to execute a step.
+        """Record on disk which process is about to execute a step of creating or deleting the array `name`.
 
         Raises StorageError: then the process must not start.
         """
@@ -158,9 +158,10 @@ class ArrayJournal:
 
 
 def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
-    """Return the entry of a record; None for a damaged record.
+    """Return the journal entry that a record describes; None if the record is damaged.
 
-    A record of a later stage does not contain the array, which is taken from the `first` record.
+    `first`: entry of the array's first record; None if this is the first. Records of later stages do not contain the
+    array, so it is taken from `first`.
     """
     try:
         if record.get("stage") != ArrayStage.MAKING:
@@ -168,7 +169,7 @@ def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJ
                 return None
             record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
-    except Exception:  # whatever the damage is, it must not hide the other records
+    except Exception:  # no damage of a record may hide the other records
         return None
 
 

@@ -1,4 +1,4 @@
-"""Creation and deletion of arrays: locks, a new check of the drives, the journal, the steps, and verification."""
+"""Creates and deletes arrays: locks and checks the drives again, writes the journal, runs the steps, and verifies."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ class ArrayBuilder:
     """Creates arrays, and deletes arrays that it created. The intent is on disk before the first command runs."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, folder: Path) -> None:
-        """`folder`: the folder of the journal."""
+        """`folder`: the folder of the journal of changes."""
         self._record, self._hardware = record, hardware
         self.journal = ArrayJournal(folder)
 
     @completed_when_cancelled
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
-        """Create the array that was planned and shown; return its state afterwards.
+        """Create the array of a plan that the user has seen; return the created array and its parts.
 
         `typed`: the confirmation token, which is made of the ends of the drives' serial numbers. An array whose
         policies differ from the plan is kept, and `differs` reports the differences. Raises RefusedError, BlockedError,
@@ -142,7 +142,7 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
-        """Delete an array that raidbench created, if it is complete and empty; return its state before that.
+        """Delete an array that raidbench created, if it is complete and empty; return the parts that were found before.
 
         Raises NotFoundError for a name that is not in the journal, RefusedError if the array is in use or differs from
         the created one, HeldError, StorageError, ToolFailedError.
@@ -170,9 +170,10 @@ class ArrayBuilder:
         return match
 
     async def require_deletable(self, name: str, *, note: bool) -> tuple[ArrayJournalEntry, ArrayMatch]:
-        """Find an array that raidbench created, check that it may be deleted, and return it. Changes nothing.
+        """Check that an array which raidbench created may be deleted; return its journal entry and parts.
 
-        `note`: whether a missing array is recorded as gone. Raises the errors of `delete`.
+        Changes nothing. `note`: whether a missing array is recorded as gone in the journal. Raises the errors of
+        `delete`.
         """
         entry = self.journal.entry(name)
         if entry is None:
@@ -199,7 +200,10 @@ class ArrayBuilder:
         return entry, match
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
-        """Return the parts of an array of the journal that exist now. Raises ToolFailedError, BlockedError."""
+        """Find which parts of an array recorded in the journal currently exist.
+
+        Raises ToolFailedError, BlockedError.
+        """
         with uncached():
             return await self._builder(entry.array.controller).find_made(entry.array)
 
@@ -209,7 +213,7 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def resolve(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
-        """Resolve an unfinished array: record it as created if it is complete, and as gone if it does not exist.
+        """Record an unfinished array as created if it is complete, or as gone if it is missing; return what is left.
 
         `remove`: whether to delete the parts of an incomplete array, if they are empty and unused. Parts of unknown
         origin are never deleted. Raises HeldError, RefusedError, StorageError, ToolFailedError.
@@ -237,9 +241,9 @@ class ArrayBuilder:
         return match
 
     def leave_as_is(self, entry: ArrayJournalEntry) -> None:
-        """Leave an unfinished array as it is, and do not ask again.
+        """Leave an unfinished array as it is, and do not ask about it again.
 
-        Raises StorageError, HeldError while its program runs.
+        Raises HeldError while a program still works on the array, StorageError if this cannot be recorded.
         """
         _require_idle(entry)
         self.journal.write_stage(entry.array.name, ArrayStage.LEFT)
@@ -265,7 +269,7 @@ class ArrayBuilder:
     def require_new_name(self, name: str) -> None:
         """Check that no array has this name, because the name identifies the array.
 
-        Raises RefusedError if one has it.
+        Raises RefusedError if an array has it.
         """
         names = [array.name for array in self._record.session.inventory.arrays]
         if name in names or self.journal.entry(name) is not None:
@@ -287,7 +291,10 @@ class ArrayBuilder:
 
     @contextlib.contextmanager
     def _locked(self, locks: Sequence[str], doing: str, name: str) -> Iterator[HeldLock]:
-        """Hold the locks of an array inside the block. If the block fails, other processes may resolve the array."""
+        """Hold the locks of an array inside the block.
+
+        If the block fails, mark the array as free for other processes.
+        """
         with contextlib.ExitStack() as held:
             taken = [held.enter_context(hold_lock(self._record.locks, lock, f"{doing} {name}")) for lock in locks]
             try:
@@ -343,7 +350,7 @@ class ArrayBuilder:
         steps: Sequence[ChangeStep],
         lock: HeldLock,
     ) -> RaidbenchError | None:
-        """Execute steps in order; return the error of the tool, or None if all steps succeeded."""
+        """Execute steps in order; return the error of the first step that failed, or None if all succeeded."""
 
         def begins(pid: int, program: str) -> None:
             self.journal.write_setter(name, pid, program)
@@ -392,7 +399,7 @@ class ArrayBuilder:
                 )
 
     async def _wait_for_node(self, entry: ArrayJournalEntry) -> ArrayMatch:
-        """Wait until the kernel has a device node for an array, or until the time limit; return the array."""
+        """Wait until the kernel has a device node for an array, at most NODE_SECONDS; return the array's parts."""
         end = time.monotonic() + NODE_SECONDS
         while True:
             match = await self.find(entry)
@@ -423,7 +430,7 @@ class ArrayBuilder:
 
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
-    """Return the label of a planned array for the question: its drives and the confirmation token."""
+    """Return the label for the question whether to create the planned array: its drives and the confirmation token."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.request.drives)
     lost = "all data on them will be lost"
     if plan.request.drives[0].shared:
@@ -436,7 +443,7 @@ def array_label(plan: ArrayPlan) -> DeviceLabel:
 
 
 def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
-    """Return the label of an array to be deleted for the question; its name is the confirmation token."""
+    """Return the label for the question whether to delete an array; the array's name is the confirmation token."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
     return DeviceLabel(name=name, description=f"an array of the drives {clean(drives, 2000)}", token=name)
@@ -445,9 +452,9 @@ def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
 def _unknown_result_error(
     name: str, expected: str, tool_error: RaidbenchError | None, error: RaidbenchError
 ) -> ToolFailedError:
-    """Return the error for an array that could not be examined after its tool had run.
+    """Return the error about an array whose state could not be read (`error`) after the tool had run.
 
-    `tool_error`: the tool's own error, which is included.
+    `tool_error`: the error of the tool, which is included; None if it succeeded. `expected`: what should have happened.
     """
     why = "" if tool_error is None else f" {tool_error.message}"
     return ToolFailedError(
@@ -464,7 +471,7 @@ def _array_text(plan: ArrayPlan) -> str:
 
 
 def _with_steps(hint: str, match: ArrayMatch) -> str:
-    """Return a hint that is followed by commands of the tool. raidbench does not run these."""
+    """Return the hint, followed by the tool's commands that the user can run to remove the parts in `match`."""
     if not match.remove:
         return hint
     lines = "; ".join(step.shown() for step in match.remove)

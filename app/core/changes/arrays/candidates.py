@@ -1,4 +1,4 @@
-"""Free drives of a machine from which an array can be created, the reasons against other drives, and the plan."""
+"""Finds the drives from which an array can be created, the reasons against the others, and plans the array."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _WHY_NOT = {
     State.SPARE: "it is a hot spare",
     State.FOREIGN: FOREIGN,
 }
-"""Reasons against drives of a controller whose tool can only list drives, by state."""
+"""Why no array can be created from a drive that its controller only lists, by the drive's state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantedArrays(ArrayShape):
-    """The drives for arrays of several levels, and the shape of the first of these arrays."""
+    """A request for arrays of several levels on the same drives. The inherited fields describe the first array."""
 
     drives: tuple[str, ...]
     """Addresses of the drives."""
@@ -46,7 +46,7 @@ async def candidates_of(
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
     """Return every drive of an inventory, free or not, and the problems of backends that did not respond.
 
-    `names`: names of drives as for `choose`; only these drives are returned. Examining a disk takes three programs.
+    `names`: if given, only these kernel disks are examined, because each takes three programs; names as for `choose`.
     """
     disks = kernel_disks(inventory)
     if names is not None:
@@ -71,7 +71,7 @@ async def candidates_of(
 
 
 def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
-    """Return the candidate with reasons against it from its health. They are the same for every vendor."""
+    """Return the candidate with reasons against it that follow from the drive's health. All vendors share these."""
     if drive is None:
         return candidate
     health = health_at(inventory, drive)
@@ -80,7 +80,7 @@ def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None
 
 
 def _candidate_of_listed(drive: Drive) -> Candidate:
-    """Return a candidate for a controller's drive of which only the list entry is known."""
+    """Return a candidate for a drive that its controller lists, but that no array backend has examined."""
     used = f"it is in {drive.array}" if drive.array is not None else ""
     return Candidate(
         drive=drive.target,
@@ -97,7 +97,9 @@ def _candidate_of_listed(drive: Drive) -> Candidate:
 
 
 def choose(candidates: Sequence[Candidate], names: Sequence[str]) -> tuple[Candidate, ...]:
-    """Return the drives with these names, in that order: address, node, kernel name, slot or serial number.
+    """Return the drives that `names` lists, in the order given.
+
+    A name is an address, a device node, a kernel name, a slot or a serial number.
 
     If the first name is a volume group, the other names are its physical volumes. Without other names, all of its
     physical volumes with free extents are used. Raises NotFoundError for an unknown name, InvalidValueError for an
@@ -125,7 +127,8 @@ def _group_names(candidate: Candidate) -> tuple[str, ...]:
 def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: bool = False) -> Candidate:
     """Return the drive with this name.
 
-    The path of a physical volume names its disk, unless the first name was the volume group (`in_group`).
+    The path of a physical volume stands for the disk that it is on. With `in_group`, because the first name was a
+    volume group, it stands for the physical volume itself.
     """
     names_by_drive = {
         candidate.drive: _accepted_names(
@@ -151,13 +154,13 @@ def _find_candidate(candidates: Sequence[Candidate], name: str, *, in_group: boo
 
 
 def _accepted_names(drive: Target, path: str | None, serial: str | None) -> tuple[str, ...]:
-    """Return the names that a user may type for a drive."""
+    """Return the names that a user may type for a drive with this device node (`path`) and serial number."""
     short = (path or "").removeprefix("/dev/")
     return tuple(filter(None, (str(drive), drive.address, path, short, serial)))
 
 
 def controller_of(drives: Sequence[Candidate]) -> Target | None:
-    """Return the controller that all drives have in common; None for drives of the kernel.
+    """Return the controller to which all drives are attached; None for disks of the kernel.
 
     Raises InvalidValueError for drives of several controllers.
     """
@@ -171,7 +174,7 @@ def controller_of(drives: Sequence[Candidate]) -> Target | None:
 
 
 def new_array_name() -> str:
-    """Return an unused name, by which raidbench recognises the array later."""
+    """Return a new, unused array name, by which raidbench recognises the array later."""
     return f"rb-{secrets.token_hex(4)}"
 
 
