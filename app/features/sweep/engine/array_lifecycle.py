@@ -1,4 +1,4 @@
-"""Arrays of a sweep over levels: create, prepare, measure and delete them, one at a time."""
+"""The arrays of a sweep over RAID levels: created, prepared, measured and deleted one at a time."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class ArrayRefusedError(RaidbenchError):
 
 
 class ArrayMismatchError(RaidbenchError):
-    """Drives or arrays differ from those that were confirmed: the sweep ends."""
+    """Drives or arrays differ from those that the user confirmed, so the sweep ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PresentArray:
-    """The array that exists now."""
+    """The array of the sweep that currently exists."""
 
     use: ArrayUse
-    """The steps that it was created for."""
+    """The use it was created for: purpose, block, round and array id of its steps."""
     match: ArrayMatch
     """The array as md or the controller reports it after creation."""
     initial: Mapping[str, Assignment] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class _PresentArray:
     failure: RaidbenchError | None = None
     """The reason why the array may not be measured; None if it may."""
     alone: bool = False
-    """Whether it is a single drive, without an array."""
+    """Whether a single drive is measured instead of an array."""
 
 
 class ArrayLifecycle:
@@ -110,7 +110,7 @@ class ArrayLifecycle:
         return self._present is not None and self._present.failure is None
 
     def resolve_cell(self, cell: SweepCell) -> SweepCell:
-        """Return the cell with the address and the settings of the present array.
+        """Return the cell with the address and the settings of the array that currently exists.
 
         Raises DeviceGoneError when no array exists, InvalidValueError when the array lacks a setting, and the recorded
         failure when the array may not be measured.
@@ -246,7 +246,7 @@ class ArrayLifecycle:
         )
 
     async def _delete(self, entry: ArrayJournalEntry) -> None:
-        """Delete the array, whose creation may have been interrupted.
+        """Delete the array of a journal entry. Its creation may have been interrupted.
 
         Raises RefusedError when the array found may not be the one that this sweep created.
         """

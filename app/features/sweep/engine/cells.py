@@ -91,7 +91,7 @@ def score_of(figures: RunResult) -> RunScore | None:
 
 
 def _slower(percentiles: Iterable[int | None]) -> int | None:
-    """Return the largest value; None if a direction has none."""
+    """Return the percentile of the slower direction; None if a direction has no percentile."""
     values = list(percentiles)
     return None if None in values else max(number for number in values if number is not None)
 
@@ -130,16 +130,16 @@ Runs = Mapping[str, RunRecord]
 """The runs of a session by id."""
 
 Turn = tuple[int, int]
-"""Block and round of a step."""
+"""Block number and round number of a step."""
 
 
 def threshold_of(record: SweepRecord) -> float:
-    """Return the difference in percent up to which two results count as equal."""
+    """Return the sweep's threshold: the difference in percent up to which two results count as equal."""
     return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
 def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
-    """Return the turn and the metrics of each run of a cell, for steps with these purposes."""
+    """Return the turn and the metrics of each run of a cell whose step has one of the `purposes`."""
     pairs = []
     for step, run in record.runs_of(cell, *purposes):
         reached = score(runs.get(run))
@@ -149,14 +149,14 @@ def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) 
 
 
 def values_by_turn(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> dict[Turn, float]:
-    """Return the ranking metric of a cell's runs by turn."""
+    """Return the ranking metric of each run of a cell by turn, for steps with one of the `purposes`."""
     rank = record.design.rank
     scored = scored_runs(record, cell, runs, *purposes)
     return {turn: value for turn, score in scored if (value := score.by(rank)) is not None and value > 0}
 
 
 def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
-    """Return the completed runs that the verdict on a cell uses."""
+    """Return the completed runs that the verdict on a cell uses: with `confirming`, those of the confirmation."""
     purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
     return tuple(runs[run] for _, run in record.runs_of(cell, *purposes) if run in runs)
 
@@ -183,7 +183,7 @@ class CellResult:
     judgement: VerdictResult | None = None
     """Verdict against its baseline; None for a baseline, or if the cell or its baseline has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
-    """Mean share of the reads that each member served, with its kernel name; empty if reads were not counted."""
+    """Kernel name of each member, and the mean share of the reads that it served; empty if reads were not counted."""
     failures: tuple[str, ...] = ()
     """Reasons of failed steps."""
     notes: tuple[str, ...] = ()
