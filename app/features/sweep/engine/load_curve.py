@@ -25,7 +25,7 @@ from backends.errors import InvalidValueError
 from backends.values import dataclass
 
 MARK = "~"
-"""Separator in the id of a curve's cell, before its percentage of the saturation."""
+"""Separator in the id of a curve's cell, before the rate in percent of the saturation throughput."""
 
 MISSING_SHARE = 0.02
 """Shortfall, as a share of the requested rate, up to which the rate counts as reached."""
@@ -208,7 +208,7 @@ def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
 
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts of a workload's name, except those that give these fields in recorded or displayed form."""
+    """Return the comma-separated parts of a cell's workload name, except those that state one of the job `fields`."""
     named = {key: cell.job[key] for key in fields if key in cell.job}
     texts = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
     return tuple(part for part in cell.column.split(", ") if part not in texts)

@@ -281,7 +281,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
 
 
 def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
-    """Return a planned setting as an assignment. A setting of a created array is checked only once the array exists."""
+    """Return a planned setting as an assignment. It is not checked yet, because its array does not exist yet."""
     role, key, value = setting
     if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)

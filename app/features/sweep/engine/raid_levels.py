@@ -144,7 +144,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
 
 
 def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
-    """Yield each level with each of its spans, layouts and strips, in the order of the result."""
+    """Yield each combination of level, number of spans, layout and strip size, in the order of the result."""
     for level in axis.levels:
         named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
         layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)
