@@ -127,7 +127,7 @@ def _notes(results: Results) -> Iterator[str]:
 
 
 def _baselines(results: Results) -> Iterator[str]:
-    """Yield the set-ups that are compared with each baseline, if there is more than one baseline."""
+    """Yield, per baseline, which set-ups are compared with it; nothing if there is only one baseline."""
     rows_of = {result.cell.id: result.cell.row for result in results.cells}
     against: dict[str, dict[str, None]] = {}
     for result in results.cells:
@@ -200,7 +200,7 @@ def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
 
 
 def standings(record: SweepRecord, results: Results) -> Iterator[str]:
-    """Yield the best cells with ties, confirmations without a difference, and the highest load, as sentences."""
+    """Yield sentences about the best cells and their ties, confirmations without a difference, and the highest load."""
     cells = {result.cell.id: result for result in results.cells}
     names = (name for name, line in results.lines.items() if len(line) > 1)
     for name, line in zip(names, results.leaders, strict=True):

@@ -1,4 +1,4 @@
-"""Published tables in the layout of their source, with the results of a sweep and the differences. No I/O."""
+"""Tables of published results in the layout of their source, with the sweep's results and the differences. No I/O."""
 
 from __future__ import annotations
 

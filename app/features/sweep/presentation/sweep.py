@@ -162,7 +162,7 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
 
 
 def names_at(results: Results, row: int, column: int) -> tuple[str, str]:
-    """Return the names of the set-up and the workload at a place of the matrix; two "" beyond its edges."""
+    """Return the names of the set-up and the workload at a place of the matrix; "" for an index beyond its edge."""
     down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
     return _setup_and_workload(results, side, head)
@@ -234,7 +234,7 @@ def judgement_text(judgement: VerdictResult) -> str:
 
 
 def rankings(results: Results) -> Iterator[Table]:
-    """Yield a ranking for each measured workload; for a single set-up, one ranking of all its workloads."""
+    """Yield a ranking table for each measured workload. With a single set-up, yield one table of all workloads."""
     if len(results.cells) == 1 and results.saturated:
         return  # a single cell needs no ranking; its search or curve is the result
     for column in results.columns[:1] if len(results.rows) == 1 else results.columns:

@@ -1,4 +1,4 @@
-"""The user's choices for a sweep, and the dialogs for target, job and plan file. Displays nothing else."""
+"""The user's choices for a sweep, and the dialogs for target, job and plan file. Subclasses display the choices."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class PlanChoices(Horizontal):
         self.seed = random.SystemRandom().randrange(2**31)
         """Seed of the next sweep, unless its plan has one."""
         self.draft: Draft | None = None
-        """The choices; None until a target was found."""
+        """The user's choices; None until a target was found."""
         self.file: SweepPlan | None = None
-        """The opened plan; None if the plan is made from the choices."""
+        """The opened plan; None if the plan is made from the user's choices."""
         self.named: dict[str, str] = {}
         """Addresses by role that the user has set for an opened plan."""
         self.axes: tuple[DraftAxis, ...] = ()
@@ -82,7 +82,7 @@ class PlanChoices(Horizontal):
 
     @property
     def workbench_app(self) -> AppInterface:
-        """The app with its type."""
+        """The app, typed as `AppInterface`."""
         return cast("AppInterface", self.app)
 
     @property
@@ -99,7 +99,7 @@ class PlanChoices(Horizontal):
 
     @property
     def chosen_seed(self) -> int:
-        """The seed of the plan, or else a random one."""
+        """The seed that the plan sets, or else the random `seed`."""
         return self.file.seed if self.file is not None and self.file.seed is not None else self.seed
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:
