@@ -115,7 +115,7 @@ def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
 
 
 def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
-    """Return an array of the journal as JSON."""
+    """Return an array that the journal records as JSON."""
     made = entry.array
     return {
         **json_schema.pick(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
@@ -127,7 +127,7 @@ def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
 
 
 def made_here_text(entry: ArrayJournalEntry) -> str:
-    """Return a text about an array of the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
+    """Return a text about an array in the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
     front = "Created by raidbench" if entry.stage is ArrayStage.MADE else "Incomplete"
@@ -142,7 +142,7 @@ def made_here_sentence(entry: ArrayJournalEntry) -> str:
 
 
 def plan_facts(plan: ArrayPlan) -> Facts:
-    """Return the facts of the planned array."""
+    """Return the properties of a planned array as labelled lines."""
     heading = f"{plan.request.level.value} {plan.request.name}, created by {plan.maker}"
     return Facts(facts=tuple(_plan_lines(plan)), heading=heading)
 

@@ -26,7 +26,8 @@ _NOTHING = Raw()
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
     """Return the report of a session.
 
-    `raw`: data from files other than the log, for graphs over time, job files and multi-host runs.
+    `raw`: data of the session from files other than its log, which graphs over time, job files and multi-host runs
+    need.
     """
     return Report(
         title=f"Storage session {clean(session.id)}",

@@ -60,7 +60,7 @@ def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
 
 
 def _size(comparison: Comparison | None) -> float:
-    """Return the size of the effect on the main metric as a log-ratio; 0 if the difference is not significant.
+    """Return the size of an A/B experiment's effect on the main metric as a log-ratio; 0 if it is not significant.
 
     It is infinite if the device stopped responding with one of the settings.
     """
