@@ -130,7 +130,7 @@ def caches(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield each warning about results once, as a sentence with its remedy and the runs to which it applies.
+    """Yield each warning and each advice about results once, with its remedy and the runs to which it applies.
 
     Also yield which runs overwrote data.
     """
