@@ -135,7 +135,7 @@ class DriftScan:
             for key, value in table.expect.items():
                 await self._compare_setting(table, things, key, value, "expect")
         changes = await self._plan() if self._plans else ()
-        if not self._plans:  # without a plan, a value is blocked unless it is legal now
+        if not self._plans:  # without planning, a value is blocked unless it is legal now
             for home, setting in self._doubtful:
                 self._block(home, setting.key, f"{legal_text(setting, self._read[home][setting.key])} at present")
         return DesiredState(

@@ -33,7 +33,7 @@ def matching_devices(inventory: Inventory, select: Mapping[str, str]) -> tuple[T
 def _is_selected(device: Thing, select: Mapping[str, str]) -> bool:
     if (
         select.get("vendor", device.target.backend) != device.target.backend
-    ):  # fast path: a large file makes many selections
+    ):  # fast path, because a large file has many selectors
         return False
     device_marks = selector_values(device)
     return all(value in device_marks.get(key, ()) for key, value in select.items())

@@ -177,7 +177,7 @@ def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
 
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
-    """Return the warnings, the data that would be lost, and the text to type for confirmation."""
+    """Return sentences about warnings, the data that would be lost, and the text to type for confirmation."""
     lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.request.drives for line in drive.lies]
     lines += [f"Data that will be lost: {line}." for line in lies]

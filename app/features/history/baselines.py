@@ -93,7 +93,7 @@ class Baselines:
             raise StorageError(f"Cannot read {path}: {error.strerror}.", evidence=str(error)) from error
         except NewerError:
             raise
-        except Exception as error:  # damage of any kind
+        except Exception as error:  # the file may be damaged in any way
             raise StorageError(
                 f"Cannot read the baseline {name}: the file is damaged.",
                 hint=f"Remove it with `raidbench baseline remove {name}`.",

@@ -75,7 +75,7 @@ def tested_devices_table(session: Session) -> ReportTable:
 
 
 def _concerned_targets(session: Session) -> set[Target]:
-    """Return the targets that were measured or changed, with their controllers and all nested members."""
+    """Return the targets that the session measured or changed, with their controllers and all nested members."""
     measured = [item for run in session.runs for item in run.start.all_targets]
     names = {name for item in measured for name in (item.target, item.device) if name}
     names |= {str(record.change.target) for record in session.changes}

@@ -34,7 +34,7 @@ _SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
 
 
 _Interval = tuple[Sample, Mapping[tuple[str, str], float]]
-"""A measured interval and its mean latencies in nanoseconds, by kind (`lat`, `clat`) and direction."""
+"""A measured interval, and its mean latencies in nanoseconds by kind (`lat`, `clat`) and direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,7 @@ def _block(run: RunRecord) -> int:
 
 
 def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
-    """Return the text of the README: the runs in each folder, and the commands that plot them."""
+    """Return the text of the README, which lists the runs in each folder and the commands that plot them."""
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
     if any(location.run.start.simulated for location in places):
         rows += ["SIMULATED: not measured on hardware.", ""]

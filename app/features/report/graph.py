@@ -61,7 +61,7 @@ class Axis:
     tight: bool = False
     """Whether the axis begins and ends at the outermost values instead of at round numbers."""
     at: tuple[float, ...] = ()
-    """Values at which the axis has marks; empty for marks at round numbers."""
+    """Values at which the axis has marks. If empty, the marks are at round numbers."""
 
 
 IOPS = Axis(label="IOPS", unit=AxisUnit.IOPS)

@@ -200,7 +200,7 @@ _NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P9
 
 
 def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
-    """Return a graph of latency by IOPS per load curve, and one of IOPS by queue depth per saturation search."""
+    """Return one graph of latency by IOPS per load curve, and one of IOPS by queue depth per saturation search."""
     graphs = []
     for number, curve in enumerate(outcome.load_curves, 1):
         lines = (line_of_means(name, curve.latencies(figure)) for figure, name in _NAMES.items())

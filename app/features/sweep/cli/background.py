@@ -30,7 +30,7 @@ _BEGIN_SECONDS = 30.0
 """Maximum time in seconds until the started process takes over the session."""
 
 _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "LANG", "LC_ALL")
-"""Environment variables that the background process inherits: folders, time zone and language."""
+"""Environment variables that the background process inherits. They set folders, time zone and language."""
 
 
 def screen_options(options: Options, nice: int | None) -> dict[str, Any]:

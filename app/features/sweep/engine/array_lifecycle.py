@@ -101,7 +101,7 @@ class ArrayLifecycle:
             self._present = replace(present, failure=error)
 
     async def disturbance(self) -> str:
-        """Return why the last run on the array does not count, as a sentence; "" if it counts."""
+        """Return a sentence about why the last run on the array does not count; "" if it counts."""
         return "" if self._present is None else await disturbance_text(self._bench, self._present.match)
 
     @property
@@ -177,7 +177,7 @@ class ArrayLifecycle:
             self._present = replace(present, failure=failure)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
-        """Return the drives of the sweep as they are now.
+        """Return the drives of the sweep in their present state.
 
         Raises ArrayMismatchError when a drive is not as confirmed.
         """
@@ -274,7 +274,7 @@ class ArrayLifecycle:
 
 
 def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
-    """Return a drive of the sweep as it is now.
+    """Return a drive of the sweep in its present state.
 
     Raises DeviceGoneError when it is missing or ambiguous, RefusedError when it is in use or has new content.
     """

@@ -131,7 +131,7 @@ def _backend(bench: Workbench, part: Array) -> ChecksParity:
 
 
 async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> None:
-    """Write the array completely in full stripes, then read for one second.
+    """Write the whole array in full stripes, then read from it for one second.
 
     Raises RefusedError when the array may not be overwritten, NotPreparedError when writing fails, StorageError when
     not all of the array was written.

@@ -41,7 +41,7 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
             hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and"
             " continue with `raidbench sweep --resume`.",
         )
-    with contextlib.suppress(ToolFailedError):  # refused if a crash came after the key was set
+    with contextlib.suppress(ToolFailedError):  # the key is refused if it was set before a crash
         await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
     bench.note(f"The simulated host restarts, so that {feature.name} becomes effective.")
     await bench.restarts.restart()
@@ -54,7 +54,7 @@ async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[st
     """Deactivate the features that the sweep activated in a simulation; return sentences about those still active."""
     left: list[str] = []
     for feature in record.design.features:
-        if feature.active or bench.restarts is None or record.todo:  # the remaining steps would need it again
+        if feature.active or bench.restarts is None or record.todo:  # the remaining steps need the feature
             continue
         try:
             if is_active(_controller(bench, feature), feature.name):
@@ -236,7 +236,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # both keys show one setting
+            if any(record.change.key in change.moves for record in made):  # both keys stand for the same setting
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":

@@ -75,7 +75,7 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 
 def score_of(figures: RunResult) -> RunScore | None:
-    """Return the metrics of reads and writes together; None if nothing was measured."""
+    """Return the metrics of a run's result, for reads and writes together; None if nothing was measured."""
     directions = [stats for stats in figures.transfers if stats.total_ios]
     if not directions:
         return None
@@ -105,10 +105,10 @@ def _mean(directions: list[DirectionStats]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLoad:
-    """A load of a cell (a queue depth or a rate) and its results."""
+    """A load at which a cell is measured (a queue depth or a rate), and the results at it."""
 
     cell: SweepCell
-    """The cell of its runs."""
+    """The cell that its runs measure."""
     tried: int
     """Number of started runs, including failed ones."""
     scores: tuple[RunScore, ...] = ()

@@ -102,7 +102,7 @@ def _event(line: bytes) -> LiveEvent | None:
         data = json.loads(line)
         kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
         return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
-    except Exception:  # incomplete, or from another version; live events need not be complete
+    except Exception:  # the line is cut off or from another version; a lost live event does no harm
         return None
 
 

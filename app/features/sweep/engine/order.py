@@ -25,7 +25,7 @@ _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
 def arrange(
     cells: Sequence[SweepCell], originals: Sequence[Assignment], *, repeats: int, seed: int
 ) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
-    """Return the cells with their block numbers, and the steps."""
+    """Return the cells with their block numbers filled in, and the steps in their order."""
     random = Random(seed)
     blocks = _order_blocks(cells, tuple(original for original in originals if original.slow), random)
     numbers = {block: number for number, block in enumerate(blocks)}
@@ -140,7 +140,9 @@ def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], r
 
 
 def _baseline_cells(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
-    """Return the cells of block `first` that are baselines of cells in later blocks up to `last`."""
+    """Return the cells in the block with number `first` that are baselines of cells in later blocks, up to number
+    `last`.
+    """
     wanted = {cell.against for cell in cells if first < cell.block <= last}
     return [cell for cell in cells if cell.id in wanted and cell.block == first]
 

@@ -235,7 +235,7 @@ class SweepRunner:
         """
         end = self._end_of_complete_run(step)
         if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
-            end = None  # the settings at the end of that run are unknown
+            end = None  # the settings may have changed during that run
         if end is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
             end = await self._measure_step(step)

@@ -22,7 +22,7 @@ ONCE = (
 
 
 def array_name_of(record: SweepRecord, array_id: str) -> str:
-    """Return the name of an array by its id; the id if the design does not have it."""
+    """Return the display name of the array with this id; the id itself if the design has no such array."""
     arrays = () if record.design.making is None else record.design.making.arrays
     return next((array_text(array) for array in arrays if array.id == array_id), array_id)
 

@@ -138,7 +138,7 @@ def _baselines(results: Results) -> Iterator[str]:
 
 
 def left_out_facts(design: Design) -> Facts:
-    """Return the combinations that are not measured, grouped by set-up and reason."""
+    """Return the combinations of set-up and workload that are not measured, grouped by set-up and reason."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for skipped in design.skipped:
         reasons.setdefault((skipped.row, skipped.reason), []).append(skipped.column)
@@ -277,7 +277,9 @@ def _place_of(results: Results, cell_result: CellResult) -> str:
 
 
 def ending_text(record: SweepRecord) -> tuple[str, Tone]:
-    """Return the state of a sweep that is not running, in one or two sentences, with its tone."""
+    """Return one or two sentences about the state of a sweep that is not running, and the tone in which to display
+    them.
+    """
     end = record.end
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if end is None:

@@ -50,7 +50,7 @@ def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[
 def cells_table(design: Design) -> Table:
     """Return a table of the measured combinations with their runs.
 
-    Set-ups or workloads, whichever are more, are the rows.
+    The rows are set-ups or workloads, whichever there are more of.
     """
     design = design_with_labels(design)
     rows, columns = _axis_names(design)
@@ -75,7 +75,7 @@ def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
-    """Return the steps by block; with `most`, only the first `most` steps."""
+    """Return the steps in their order, grouped by block; with `most`, only the first `most` steps."""
     cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):

@@ -133,7 +133,7 @@ class SweepPlanner(PlanChoices):
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
-        self.workers.cancel_group(self, "sweep-survey")  # it assesses an outdated plan
+        self.workers.cancel_group(self, "sweep-survey")  # that worker assesses an outdated plan
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
