@@ -230,7 +230,7 @@ class AbExperiment:
             if reading.now == before or reading.now not in [setting.now for setting in moves]:
                 continue
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
-            if change.key in planned.moves:  # both keys stand for the same setting: restoring one changes the other
+            if change.key in planned.moves:  # both keys are names of one setting: restoring one changes the other
                 continue
             if unattended_reason(planned):
                 raise BlockedError(

@@ -200,8 +200,8 @@ async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 
 
 def _require_same_device(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
-    """Raise AnotherDeviceError when the new runs measured another device than the baseline, for example because the
-    scratch file is now on another disk.
+    """Raise AnotherDeviceError when the new runs did not measure the baseline's device, for example because the scratch
+    file is now on another disk.
     """
     for record in records:
         name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)

@@ -65,7 +65,7 @@ def check_text(check: BaselineCheck) -> str:
 
 
 def check_reason(check: BaselineCheck) -> str:
-    """Return the reason why a check has no verdict, if the reason lies in the runs; otherwise ""."""
+    """Return the reason why a check has no verdict, if the runs are the reason; otherwise ""."""
     if check.failed:
         return f"{', '.join(check.failed)} did not complete"
     if check.saved is None or check.now is None:

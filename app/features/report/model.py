@@ -26,8 +26,7 @@ _NOTHING = Raw()
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
     """Return the report of a session.
 
-    `raw`: data of the session from files other than its log, which graphs over time, job files and multi-host runs
-    need.
+    `raw`: data from the session's other files, beside the log. Graphs over time, job files and multi-host runs need it.
     """
     return Report(
         title=f"Storage session {clean(session.id)}",

@@ -112,7 +112,7 @@ def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[
     """Return two values: each sample with its time relative to the start of the measurement, and the range of times
     before this start.
 
-    Times are in seconds. The range is None if no sample lies before the start.
+    Times are in seconds. The range is None if no sample is from before the start.
     """
     placed = with_seconds(samples)
     before = any(sample.phase is not Phase.MEASURING for _, sample in placed)

@@ -235,9 +235,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
 
 
 def _knee(curve: LoadCurve) -> tuple[float, float] | None:
-    """Return the lowest and the highest IOPS between which the knee lies, not beyond the last point; None without a
-    knee.
-    """
+    """Return the lowest and the highest IOPS between which the knee is, up to the last point; None without a knee."""
     if curve.knee is None:
         return None
     farthest = max((point.iops.mean for point in curve.points if point.iops is not None), default=curve.knee.high)

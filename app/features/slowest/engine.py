@@ -247,7 +247,9 @@ class _Reading:
             self._run.exception()  # mark it as retrieved: `figures` raised it, or another error is raised
 
     async def hangs(self) -> bool:
-        """Return whether the drive hangs: a read does not return in time. If so, fio is told to end."""
+        """Wait for the reading; return whether the drive hangs, which means that a read does not return in time. If it
+        hangs, fio is stopped.
+        """
         begun = asyncio.ensure_future(self._begun.wait())
         try:
             await asyncio.wait({self._run, begun}, return_when=asyncio.FIRST_COMPLETED)

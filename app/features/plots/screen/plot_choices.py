@@ -1,4 +1,4 @@
-"""What the user can choose to plot on the Explore screen: marked runs, the selected run, its A/B, a sweep, or all
+"""The selections that the user can plot on the Explore screen: marked runs, the selected run, its A/B, a sweep, or all
 sessions of a target.
 """
 

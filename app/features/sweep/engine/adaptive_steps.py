@@ -99,8 +99,8 @@ def _random(record: SweepRecord) -> Random:
 
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
-    """Return whether a cell can still be measured after all planned steps: only if it needs exactly the features that
-    are active then.
+    """Return whether a cell can still be measured after all planned steps. This requires that exactly the features that
+    the cell needs are active then.
     """
     return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 

@@ -236,7 +236,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # both keys stand for the same setting
+            if any(record.change.key in change.moves for record in made):  # both keys are names of one setting
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":

@@ -20,7 +20,7 @@ from backends.model import Level
 from backends.raid import layout_of
 
 EVERY = "every"
-"""Value of `spans` in a plan that stands for all numbers of spans that the drives allow."""
+"""Value of `spans` in a plan for all numbers of spans that the drives allow."""
 
 JOB_KEYS = ("profile", *FIELDS_BY_KEY)
 """Keys of a job: its profile, and its fields."""

@@ -218,8 +218,8 @@ def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
 
 
 def _with_caveats(record: SweepRecord, cell_result: CellResult, runs: Runs) -> CellResult:
-    """Return the cell with its verdict weakened or removed as the caveats of its runs and of its baseline's runs
-    require.
+    """Return the cell with its verdict weakened or removed if caveats of its runs, or of its baseline's runs, require
+    this.
     """
     cell_runs = runs_of_cell(record, runs, cell_result.cell.id)
     judgement = cell_result.judgement

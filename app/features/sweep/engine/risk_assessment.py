@@ -34,7 +34,7 @@ class RiskAssessment:
     refused: tuple[str, ...] = ()
     """Reasons why the sweep is refused, as sentences; () if it is not refused."""
     hint: str = ""
-    """What the user can do if the sweep is refused; "" if there is no advice."""
+    """Advice to the user if the sweep is refused; "" if there is none."""
     risks: tuple[str, ...] = ()
     """Sentences about values whose setting is risky."""
 

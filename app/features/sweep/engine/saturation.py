@@ -1,10 +1,10 @@
 """The search for the saturation point: the queue depths tried so far, the next depth, and the result. No I/O.
 
 With a limit for the 99th percentile of the latency, the goal is the depth with the most I/Os per second within the
-limit. Without a limit, it is the lowest depth on the plateau, where more depth gains no more I/Os per second. Depths
-are doubled until the limit is exceeded or the I/Os per second no longer increase. Each depth is run as often as the
-design says, in rounds, where every second round is the reverse of the previous one. Then the gap between the two depths
-on either side of the goal is halved again and again.
+limit. Without a limit, it is the lowest depth on the plateau, where a higher depth does not increase the I/Os per
+second. Depths are doubled until the limit is exceeded or the I/Os per second no longer increase. Each depth is run as
+often as the design says, in rounds, where every second round is the reverse of the previous one. Then the gap between
+the two depths on either side of the goal is halved again and again.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _mean(point: DepthPoint) -> float:
 
 
 def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
-    """Return a function that tells whether a depth meets the goal: within the latency limit, or on the plateau."""
+    """Return a function that checks whether a depth meets the goal: within the latency limit, or on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
         return lambda point: point.p99_ns is not None and round(point.p99_ns.mean) <= limit

@@ -186,7 +186,7 @@ def cell_name(results: Results, cell: SweepCell) -> str:
 
 
 def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
-    """Return a cell in two lines: its name and its result."""
+    """Return two lines about a cell: its name and its result."""
     cell = cell_result.cell
     head = cell.row if cell.row == cell.column else f"{cell.row}; {cell.column}"
     parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
@@ -213,7 +213,7 @@ def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
 
 
 def left_out_text(record: SweepRecord, setup: str, workload: str) -> str:
-    """Return why a combination is not measured, in two lines."""
+    """Return two lines about a combination that is not measured: its name and the reason."""
     reasons = [cell.reason for cell in record.design.skipped if (cell.row, cell.column) == (setup, workload)]
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
