@@ -92,9 +92,9 @@ class ApplyResult:
     error here.
     """
     kept: tuple[PersistRuleRef, ...] = ()
-    """Files for values across reboots that were written."""
+    """The files that make values persist across reboots, as far as they were written."""
     unkept: Mapping[str, str] = field(default_factory=dict)
-    """Reasons why the other files for values across reboots were not written, by target."""
+    """Reasons why other files that make values persist were not written, by target."""
 
     @property
     def is_complete(self) -> bool:

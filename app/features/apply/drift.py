@@ -28,7 +28,7 @@ class DriftKind(StrEnum):
     SETTABLE = "settable"
     """`apply` sets the wanted value."""
     ANEW = "anew"
-    """Changing the setting destroys data or changes its layout, so a file never sets it."""
+    """Changing the setting destroys data or changes the layout of the data, so `apply` never sets it."""
     BLOCKED = "blocked"
     """The setting cannot be changed now."""
     MISSING = "missing"

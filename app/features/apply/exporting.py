@@ -52,7 +52,7 @@ class ExportedTarget:
     values: tuple[ExportedValue, ...] = ()
     """Values that `apply` may set."""
     expect: tuple[ExportedValue, ...] = ()
-    """Values that are compared and never set."""
+    """Values that `apply` compares with the machine but never sets."""
     word: str | None = None
     """The confirmation token of the device, which the file needs as `confirm` if a value is risky; None if none is."""
 

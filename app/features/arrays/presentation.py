@@ -48,7 +48,9 @@ def serials_of(inventory: Inventory) -> Mapping[Target, str]:
 
 
 def drives_table(candidates: Sequence[Candidate]) -> Table:
-    """Return a table with one row per drive, which says that it is free, or the first reason why not."""
+    """Return a table with one row per drive. The row says that the drive is free, or gives the first reason why it is
+    not.
+    """
     columns = (
         Column(title="Drive", key="drive"),
         Column(title="Model", key="model", priority=2),

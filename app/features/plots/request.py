@@ -38,7 +38,7 @@ class PlotOptions:
     zero: bool = False
     """Whether axes begin at 0."""
     run: int = 0
-    """Which run of each part the timeline shows, counted back from its last run (0)."""
+    """Which run of each part the timeline shows: 0 for its last run, 1 for the one before, and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,7 @@ def experiments_table(session: Session) -> ReportTable:
 
 
 def experiment_graphs(session: Session) -> tuple[Graph, ...]:
-    """Return three graphs for each experiment: differences with intervals, results by pair, and latency percentiles."""
+    """Return the graphs of each experiment: differences with intervals, results by pair, and latency percentiles."""
     every: list[Graph] = []
     for record in session.experiments:
         comparison = stored_comparison(session, record.id)

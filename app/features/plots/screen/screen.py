@@ -68,7 +68,7 @@ BESIDE = {
 """The two kinds of pictures to show next to each kind if there is space: those that a user often needs next."""
 
 WIDE, TALL = 170, 34
-"""Minimum number of columns for two more pictures, and minimum number of rows for the results table."""
+"""Minimum width in columns to show two more pictures, and minimum height in rows to show the results table."""
 
 _FILE = (100, 30)
 _BUSY = "A job is running. To avoid disturbing it, intervals are read after it ends."

@@ -47,7 +47,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 _TRIES = 20
-"""Attempts to open a session, 50 ms apart."""
+"""Maximum number of attempts to open a session, which are 50 ms apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,7 @@ class ArrayLifecycle:
             await self._wait_until_idle(self._present)
 
     async def _wait_until_idle(self, present: _PresentArray) -> None:
-        """Wait until the array is idle: a controller may start to initialise it minutes after its creation."""
+        """Wait until the array is idle, because a controller may start to initialise it minutes after its creation."""
         try:
             await wait_until_complete(self._bench, present.match, self._stop)
         except NotPreparedError as error:

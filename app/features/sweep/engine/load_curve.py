@@ -37,7 +37,7 @@ HIGHEST_PERCENT = 150
 """Highest requested rate, in percent of the saturation throughput."""
 
 OPEN_LOAD = {"arrival": Arrival.POISSON.value}
-"""Fields of a job with an open load; each point adds its rate and depth."""
+"""Job fields that every job with an open load has. Each point of the curve adds its own rate and queue depth."""
 
 DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
 """Queue depth under an open load: the multiple of the saturation search's queue depth, its minimum and its maximum."""

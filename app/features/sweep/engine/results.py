@@ -28,9 +28,9 @@ from app.features.sweep.engine.verdicts import judge_cells
 from backends.values import dataclass
 
 LEAST_LEAD = 0.5
-"""Minimum lead in the screening for a confirmation, as a share of the threshold.
+"""Minimum lead over its baseline that a cell of the matrix needs to be confirmed, as a share of the threshold.
 
-The confirmation of a smaller lead could not reach a verdict.
+If the lead is smaller, a confirmation could not reach a verdict.
 """
 
 

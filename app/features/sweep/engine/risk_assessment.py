@@ -123,8 +123,8 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """Return sentences about the amount of data written in `seconds` to a device and about the endurance of its drives;
-    () if nothing is written to a device.
+    """Return sentences about the amount of data that is written to a device within `seconds`, and about the endurance
+    of its drives; () if nothing is written to a device.
     """
     if not seconds or ready.only.device is None:
         return ()

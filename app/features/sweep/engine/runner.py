@@ -77,8 +77,8 @@ class SweepRunner:
         return record
 
     def stop(self) -> None:
-        """Ask the sweep to stop. The current run is interrupted, and is repeated when the sweep is resumed. All
-        settings are restored first.
+        """Ask the sweep to stop: it interrupts the current run, restores all settings and ends. The interrupted run is
+        repeated when the sweep is resumed.
         """
         self._stopping.set()
         self._bench.jobs.stop()

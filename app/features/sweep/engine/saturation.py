@@ -21,7 +21,7 @@ from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
 NEAR_RATIO = 1.12
-"""Maximum ratio of the two depths on either side of the goal at which the search ends."""
+"""The search ends when the higher of the two depths on either side of the goal is at most this many times the lower."""
 
 LEAST_RUNS = 3
 """Minimum number of runs of each depth."""

@@ -64,8 +64,8 @@ class AlphaBudget:
     each: float
     """Rate of false verdicts for each cell of the matrix; 0 if the matrix cannot show a difference."""
     confirmation: float
-    """Rate of false verdicts for the confirmation of all winners together, without winners that the matrix has already
-    shown to differ.
+    """Rate of false verdicts for the confirmation of all those winners together that the matrix has not already shown
+    to differ from their baseline.
     """
 
 
@@ -250,7 +250,9 @@ def _judge_as_pairs(
 def _judge_between_blocks(
     record: SweepRecord, runs: Runs, values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
-    """Return the verdicts on cells whose baseline is in another block and was measured again after them."""
+    """Return the verdicts on cells whose baseline is in another block, and was measured both before and after the
+    cells.
+    """
     cells = {cell.id: cell for cell in record.design.cells}
     others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
     verdicts: dict[str, VerdictResult] = {}

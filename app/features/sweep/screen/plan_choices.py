@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
-    """Return the possible targets: a scratch file with the value "", block devices, and controllers if wanted."""
+    """Return the targets to choose from: a scratch file (its value is ""), block devices, and controllers if wanted."""
     choices = [ChoiceItem(value="", label="scratch file", help="Created for the runs and deleted afterwards: safe.")]
     choices += target_choices.target_items(inventory)
     if controllers:
@@ -49,7 +49,7 @@ def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem
 
 
 def plan_items() -> tuple[ChoiceItem, ...]:
-    """Return the possible plans: a file with the value "", then the built-in plans."""
+    """Return the plans to choose from: first a plan file (its value is ""), then the built-in plans."""
     choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
     for name, file in plan_files().items():
         plan = load_plan(str(file))
