@@ -94,7 +94,7 @@ class ExperimentDialog(ChoiceDialog):
     """
 
     threshold = THRESHOLD_PERCENT
-    """The threshold in percent; valid once a plan is chosen."""
+    """The entered threshold in percent; it is only valid once a plan is chosen."""
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual also accepts a coroutine
         """Add the threshold field after the rest of the dialog; no key is handled before that."""

@@ -86,7 +86,7 @@ class ApplyResult:
     steps: tuple[StepOutcome, ...] = ()
     """Steps that were started, in order."""
     left: tuple[Change, ...] = ()
-    """Changes that were not started."""
+    """Changes of the set that were not started."""
     trouble: RaidbenchError | None = None
     """The error that stopped the set; None if there was none. A step whose value was not verified does not count as an
     error here.

@@ -52,7 +52,7 @@ class Drift:
     now: str | None = None
     """The present value; None if it is not reported."""
     wanted: str = ""
-    """The value in the file."""
+    """The value in the settings file."""
     why: str = ""
     """Why `apply` cannot set the value, or which device is missing: a sentence without its full stop."""
     line: int = 0

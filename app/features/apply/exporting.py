@@ -34,9 +34,9 @@ class ExportedValue:
     """One setting of a device."""
 
     key: str
-    """Its key."""
+    """Key of the setting."""
     value: str
-    """Its value."""
+    """Present value of the setting."""
     comment: str
     """The name of the setting and the meaning of the value."""
 

@@ -43,7 +43,7 @@ class DesiredTarget:
     select: Mapping[str, str]
     """The selector; a device has to match all of its keys."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """Wanted values by key."""
+    """Wanted values by setting key."""
     expect: Mapping[str, str] = field(default_factory=dict)
     """Values that are compared and never set, because only re-creating the device could change them."""
     confirm: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ class BaselineCheck:
     baseline: Baseline
     """The baseline that the new runs are compared with."""
     runs: tuple[RunRecord, ...]
-    """The new runs."""
+    """The new runs, which are compared with the baseline."""
     figure: MetricKind
     """The headline metric of the job."""
     direction: str
@@ -83,7 +83,7 @@ class BaselineCheck:
     doubts: tuple[Caveat, ...]
     """Caveats about array states that prevent a verdict."""
     weakened: tuple[Caveat, ...]
-    """Caveats that weaken the result."""
+    """Caveats about the runs that weaken the result of the check."""
 
 
 def check_runs(

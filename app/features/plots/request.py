@@ -29,7 +29,7 @@ UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.RATE, Rank.P99: Unit.LATENCY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotOptions:
-    """Display options of a picture."""
+    """Options for the display of a picture."""
 
     unit: Unit = Unit.IOPS
     """Metric of box plots, curves and timelines."""

@@ -45,7 +45,7 @@ class PlacedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGroup:
-    """Runs of one configuration."""
+    """Runs of one configuration, which are drawn together."""
 
     name: str
     """Text that distinguishes the group from the other groups."""
@@ -57,7 +57,7 @@ class RunGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSelection:
-    """All data from which pictures are drawn."""
+    """The selected runs, with all data that pictures of them need."""
 
     heading: str
     """Heading, such as `A/B e1: read-ahead of /c0/v1`."""
@@ -68,11 +68,11 @@ class PlotSelection:
     counted: str = ""
     """Number of runs, pairs or steps as text, such as `6 pairs`."""
     verdict: str = ""
-    """The result in one sentence."""
+    """The result of the comparison in one sentence; "" for none."""
     every: tuple[RunGroup, ...] = ()
     """All runs on the target with the same job at any load, grouped by settings. If empty, `parts` are used."""
     results: Results | None = None
-    """Results of a sweep."""
+    """Results of the selected sweep; None for other selections."""
     series: RunSeries | None = None
     """Time series of the runs over all sessions; None if the sessions were not searched, or if no run counts."""
     passed_over: int = 0
@@ -84,7 +84,7 @@ class PlotSelection:
 
     @property
     def runs(self) -> tuple[PlacedRun, ...]:
-        """Return all runs of all groups."""
+        """Return the runs of all groups in `parts`."""
         return tuple(run for part in self.parts for run in part.runs)
 
     @property

@@ -53,7 +53,7 @@ class Axis:
     """An axis of a graph."""
 
     label: str
-    """Quantity on the axis."""
+    """Name of the quantity on the axis."""
     unit: AxisUnit = AxisUnit.NUMBER
     """Unit of the values."""
     spacing: Spacing = Spacing.LINEAR
@@ -73,9 +73,9 @@ class GraphLine:
     """A line of a graph."""
 
     name: str
-    """Name in the legend."""
+    """Name of the line in the legend."""
     points: tuple[Point, ...]
-    """Points, sorted by x."""
+    """Points of the line, sorted by x."""
     measured: bool = False
     """Whether each point is a separate measurement, so that each gets a marker."""
     joined: bool = True
@@ -131,13 +131,13 @@ class HeatMap(_TitledGraph):
     """A table whose cells are coloured by how close they come to the best value of their row or column."""
 
     rows: tuple[str, ...]
-    """Headings on the left."""
+    """Headings of the rows, on the left."""
     columns: tuple[str, ...]
-    """Headings at the top."""
+    """Headings of the columns, at the top."""
     cells: tuple[tuple[float | None, ...], ...]
     """Values by row and column; None where nothing was measured."""
     texts: tuple[tuple[str, ...], ...]
-    """Text of each cell."""
+    """Text of each cell, by row and column."""
     framed: frozenset[tuple[int, int]] = frozenset()
     """Row and column of each cell with a frame. These are the best cell of each row or column, and those not
     significantly different from it.

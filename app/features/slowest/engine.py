@@ -33,10 +33,10 @@ SECONDS, GENTLE_SECONDS = 2, 10
 """Duration of one reading in seconds: on an idle array, and on an array in use."""
 
 GENTLE_IOPS = {"hdd": 5}
-"""Reads per second of a member in use, by media. At 10 ms per read, they take 5 % of its time."""
+"""Maximum reads per second from a member in use, by media. At 10 ms per read, they take 5 % of its time."""
 
 GENTLE_IOPS_FLASH = 100
-"""Reads per second of a flash member in use. At 0.5 ms per read, they take 5 % of its time."""
+"""Maximum reads per second from a flash member in use. At 0.5 ms per read, they take 5 % of its time."""
 
 ANSWER_S = 10.0
 """Seconds after which a member that has not answered a read counts as hung.

@@ -70,7 +70,7 @@ class SlowMemberTest:
     def __init__(self, app: AppInterface, plan: MemberPlan) -> None:
         self._app = app
         self.plan = plan
-        """The drives to read."""
+        """The plan: which drives to read, and how."""
         self.reads: list[MemberRead] = []
         """The readings so far."""
         self.figures: tuple[MemberComparison, ...] = ()

@@ -28,7 +28,7 @@ class ExploreOffer:
     """One entry in the list of selections to plot."""
 
     key: str
-    """Unique key."""
+    """Unique key of the choice."""
     label: str
     """Text of the choice in the list."""
     make: Callable[[bool], PlotSelection | None]

@@ -97,11 +97,11 @@ class ConfirmedWinner:
     winner: SweepCell
     """The best cell of the screening."""
     baseline: SweepCell
-    """Its baseline."""
+    """The baseline that the winner is compared with."""
     judgement: VerdictResult | None
     """Verdict from the fresh pairs alone; None with fewer than two pairs."""
     pairs: int
-    """Number of complete pairs."""
+    """Number of complete pairs of winner and baseline."""
 
 
 def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:

@@ -37,7 +37,7 @@ class RunScore:
     p99_9_ns: int | None = None
     """99.9th percentile of the latency of the slower direction; None with too few I/Os."""
     ios: int = 0
-    """Completed I/Os."""
+    """Number of completed I/Os."""
 
     def by(self, rank: Rank) -> float | None:
         """Return the metric that a ranking uses; None if the run lacks it."""
@@ -166,12 +166,12 @@ def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """The result of one cell."""
+    """The measured result of one cell."""
 
     cell: SweepCell
-    """The cell."""
+    """The cell that was measured."""
     scores: tuple[RunScore, ...] = ()
-    """Metrics of its completed runs, in the order of their steps."""
+    """Metrics of the cell's completed runs, in the order of their steps."""
     figure: MeanInterval | None = None
     """Mean and interval of the ranking metric; None before the first run."""
     iops: float | None = None
@@ -185,11 +185,11 @@ class CellResult:
     reads_by: tuple[tuple[str, float], ...] = ()
     """Kernel name of each member, and the mean share of the reads that it served; empty if reads were not counted."""
     failures: tuple[str, ...] = ()
-    """Reasons of failed steps."""
+    """Reasons why steps of the cell failed."""
     notes: tuple[str, ...] = ()
     """Sentences about values that were set but not effective, and about repeated runs."""
     weakened: tuple[Caveat, ...] = ()
-    """Caveats of its runs that weaken a verdict."""
+    """Caveats of the cell's runs that weaken a verdict."""
 
     @property
     def value(self) -> float | None:

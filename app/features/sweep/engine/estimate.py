@@ -21,9 +21,9 @@ CHANGE_SECONDS = 2.0
 SLOW_SECONDS = 60.0
 """Estimated seconds to re-create an array. Reshapes are not included, because they may take hours."""
 DELETE_SECONDS = 1.0
-"""Seconds to delete an array, including a scan before and after."""
+"""Estimated seconds to delete an array, including a scan before and after."""
 RESTART_SECONDS = 300.0
-"""Seconds to restart the server."""
+"""Estimated seconds to restart the server."""
 
 
 def seconds_of(design: Design) -> float:

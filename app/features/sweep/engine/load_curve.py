@@ -67,11 +67,11 @@ class LoadCurve:
     """Throughput against latency of one cell's workload."""
 
     cell: SweepCell
-    """The cell."""
+    """The cell whose workload the curve measures."""
     saturation: SaturationResult
     """Result of the saturation search, on which the rates are based."""
     points: tuple[RatePoint, ...]
-    """Points by ascending rate."""
+    """The measured rates, ascending."""
     knee: Knee | None
     """Knee in I/Os per second and nanoseconds; None if no measured rate has reached it so far."""
 

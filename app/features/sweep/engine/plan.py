@@ -91,9 +91,9 @@ class SetUp:
     against: str | None = None
     """Name of the set-up that is its baseline; None for the first set-up of the plan."""
     needs: tuple[str, ...] = ()
-    """Features that must be active."""
+    """Features that must be active for the set-up."""
     lacks: tuple[str, ...] = ()
-    """Features that must not be active."""
+    """Features that must not be active for the set-up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +145,7 @@ class SweepPlan:
     about: str = ""
     """Purpose of the plan."""
     source: str = ""
-    """Text of the file."""
+    """Text of the plan file."""
     targets: Mapping[str, str] = field(default_factory=dict)
     """Addresses by role; "" for a role whose address the user specifies when the sweep starts."""
     measure: str = ""
@@ -175,7 +175,7 @@ class SweepPlan:
     levels: LevelAxis | None = None
     """Arrays that the sweep creates and measures; None if it creates none."""
     skips: tuple[SkipRule, ...] = ()
-    """Combinations that are left out."""
+    """Rules for combinations that the sweep leaves out."""
     features: Mapping[str, FeaturePlan] = field(default_factory=dict)
     """Features that set-ups need, or that must not be active for them, by name."""
     saturation: Saturation | None = None

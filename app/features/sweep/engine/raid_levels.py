@@ -35,7 +35,7 @@ PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
 """Levels with parity, which is checked before measuring."""
 
 WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
-"""Levels without striping."""
+"""RAID levels without striping, which have no strip size."""
 
 SINGLE_DRIVE = "one drive"
 """Name of the set-up that measures the first drive alone, without an array."""

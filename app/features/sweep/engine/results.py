@@ -59,9 +59,9 @@ class Results:
     confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again in fresh pairs."""
     saturated: tuple[SaturationResult, ...] = ()
-    """Results of the saturation searches."""
+    """Results of the searches for the saturation point."""
     load_curves: tuple[LoadCurve, ...] = ()
-    """Throughput-latency curves."""
+    """Measured throughput-latency curves."""
     published: tuple[PublishedComparison, ...] = ()
     """Published results and the results of this sweep for them."""
     published_rows: PublishedRows | None = None
@@ -97,7 +97,7 @@ class Results:
 
     @property
     def baselines(self) -> frozenset[str]:
-        """Ids of the cells that are baselines of others."""
+        """Ids of the cells that are baselines of other cells."""
         return frozenset(result.cell.against for result in self.cells if result.cell.against is not None)
 
 

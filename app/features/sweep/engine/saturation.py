@@ -51,9 +51,9 @@ class SaturationResult:
     """Result of the search for the saturation point of one cell."""
 
     cell: SweepCell
-    """The cell."""
+    """The cell whose saturation point is searched for."""
     points: tuple[DepthPoint, ...]
-    """Tried depths, ascending."""
+    """The queue depths tried so far, ascending."""
     plateau: MeanInterval | None
     """Mean I/Os per second of all runs on the plateau, with interval; None before the first run, or with a latency
     limit.

@@ -26,9 +26,9 @@ class SettingOwner:
     target: Target
     """The target."""
     settings: Mapping[str, Setting]
-    """Declared settings by key."""
+    """Settings that the target declares, by key."""
     readings: Mapping[str, Reading]
-    """Readings by key."""
+    """Current readings of the settings, by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

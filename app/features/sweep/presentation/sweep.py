@@ -19,7 +19,7 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
 
 RANK_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
-"""Titles of the ranking metrics."""
+"""Title of each ranking metric."""
 
 NOT_IN_TURN = "*"
 """Character that marks a verdict on runs that could not be interleaved."""
@@ -41,7 +41,7 @@ class MatrixPlace:
     sign: str = " "
     """One character for the verdict on its cell. `legend` explains the characters."""
     tone: Tone = Tone.PLAIN
-    """Tone of the sign."""
+    """Meaning of the sign, for which the renderer chooses a colour."""
     leads: bool = False
     """Whether its cell is the best of the workload, or cannot be distinguished from the best."""
     running: bool = False

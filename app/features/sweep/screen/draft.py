@@ -52,7 +52,7 @@ class DraftAxis:
     name: str
     """Key of the setting, or name of the job field or option."""
     label: str
-    """Name for display."""
+    """Name of the axis for display."""
     help: str = ""
     """Explanation in one or two sentences."""
     group: str = ""
@@ -62,7 +62,7 @@ class DraftAxis:
     free: bool = False
     """Whether the user may also type other values."""
     unit: str = ""
-    """Unit of typed values."""
+    """Unit of the values that the user types; "" for none."""
     why_not: str = ""
     """Why no sweep can change the setting; "" if a sweep can."""
 

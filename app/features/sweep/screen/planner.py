@@ -48,7 +48,7 @@ class SweepPlanner(PlanChoices):
     def __init__(self) -> None:
         super().__init__(id="sweep-plan")
         self.folded = False
-        """Whether unchosen axes are hidden."""
+        """Whether axes without a chosen value are hidden."""
         self._opened: frozenset[str] = frozenset()
         self._read_state: object = None
         self._facts: TargetFacts | None = None
@@ -64,7 +64,7 @@ class SweepPlanner(PlanChoices):
 
     @property
     def table(self) -> KeyedTable:
-        """The list of axes."""
+        """The widget that lists the axes."""
         return self.query_one(KeyedTable)
 
     def show(self, session: Session) -> None:

@@ -42,7 +42,7 @@ class SweepScreen(WorkbenchScreen):
 
     @property
     def planner(self) -> SweepPlanner:
-        """The planner."""
+        """The widget with the planner."""
         return self.query_one(SweepPlanner)
 
     @property
