@@ -56,7 +56,7 @@ from backends.values import dataclass
 _USUAL = f"{', '.join(str(look.pairs) for look in STANDARD[:-1])} and {STANDARD[-1].pairs}"
 
 HURRY = 30.0
-"""Speed-up of the simulation's clock: there is no disk to wait for."""
+"""Factor by which the clock of a simulation runs faster than real time, because there is no real disk to wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ async def _run(bench: Workbench, interruption: Interruption, plan: AbPlan, optio
 
 
 def _looks(options: _AbOptions) -> tuple[InterimAnalysis, ...]:
-    """Return the planned analyses; those of --detect are computed later.
+    """Return the interim analyses that the options choose. The ones for --detect are computed later.
 
     Raises InvalidValueError when options exclude each other.
     """
@@ -234,7 +234,9 @@ async def _plan(
 
 
 def _review(plan: AbPlan) -> Iterator[str]:
-    """Yield the lines of the review: the job, the runs and their duration, the commands, and the restored value."""
+    """Yield the lines of the review before confirmation: job, runs and their duration, commands, and the value that is
+    restored.
+    """
     change = plan.change
     if plan.null:
         yield (
@@ -283,7 +285,9 @@ def _print_plan(plan: AbPlan, as_json: bool) -> int:
 
 
 def _ask_for_confirmation(plan: AbPlan, plate: DeviceLabel, options: _AbOptions) -> str | None:
-    """Ask to confirm the change, and overwriting a device; return the token that confirms the job."""
+    """Ask the user to confirm the change, and the overwriting of a device if the job writes to one. Return the token
+    that confirms the job; None if it needs none.
+    """
     ready = plan.ready
     # The token that confirms overwriting the device also confirms the change of its setting.
     confirms_job = options.typed is not None and options.typed == ready.confirm_text

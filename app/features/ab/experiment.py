@@ -27,7 +27,8 @@ from backends.model import Target
 
 
 async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None = None) -> ExperimentRecord:
-    """Measure a setting in pairs and return the record; `bench.jobs.stop` ends it early.
+    """Measure two values of a setting in pairs of runs, and return the record; `bench.jobs.stop` ends the experiment
+    early.
 
     The setting is restored in any case. `confirm` is the confirmation token typed for a job that overwrites a device.
     Raises RefusedError when another job is running, StorageError when the experiment cannot be recorded.
@@ -60,7 +61,7 @@ class AbExperiment:
         self._stop.set()
 
     async def run(self) -> ExperimentRecord:
-        """Make all runs, or as many as possible, and return the record with its end.
+        """Make all runs, or as many as possible, and return the record of the ended experiment.
 
         Raises StorageError when the end cannot be recorded.
         """
@@ -117,14 +118,14 @@ class AbExperiment:
         return RunStatus.OK, ""
 
     def _ends_after(self, pairs: int) -> bool:
-        """Return whether the experiment ends with this pair."""
+        """Return whether the experiment ends after this number of pairs."""
         if due_look(self._plan.looks, pairs) is None:
             return False
         shown = compare_experiment(self._bench.session, self._id)
         return ends_experiment(self._plan.until_percent, shown)
 
     async def _run(self, number: int, letter: Letter, *, idle: bool) -> tuple[RunStatus, str] | None:
-        """Make one run; return a status and a reason if the experiment ends with it, else None."""
+        """Make one run. If the experiment ends with it, return the status and the reason of the end, else None."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
         new_data = any(
@@ -150,7 +151,9 @@ class AbExperiment:
         return RunStatus.FAILED, f"{record.id} failed: {figures.reason or 'no reason given'}"
 
     async def _mismatch_text(self, letter: Letter) -> str:
-        """Return a clause about the present value if the setting does not have the value of `letter`; otherwise ""."""
+        """Return a clause about the present value if the setting does not have the value of `letter` (A or B);
+        otherwise "".
+        """
         if self._plan.null:
             return ""
         change = self._plan.change
@@ -160,7 +163,9 @@ class AbExperiment:
         return "" if now == value else f"{change.label} of {change.target} was {now or 'not readable'}, not {value},"
 
     async def _switch(self, letter: Letter) -> None:
-        """Set the value of `letter`. Raises RaidbenchError when the setting does not have that value afterwards."""
+        """Set the value of `letter` (A or B). Raises RaidbenchError when the setting does not have that value
+        afterwards.
+        """
         if self._plan.null:
             return
         if letter == "A":
@@ -184,7 +189,7 @@ class AbExperiment:
         )
 
     async def _restore_value(self) -> None:
-        """Restore the setting and its side effects.
+        """Restore the old value of the setting, and undo the side effects on other settings.
 
         Raises RaidbenchError when the setting does not have its old value afterwards.
         """
@@ -214,7 +219,7 @@ class AbExperiment:
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
     async def _restore_moved(self, change_id: str) -> None:
-        """Restore the side effects that restoring the value did not revert."""
+        """Undo the side effects on other settings that remain after the value was restored."""
         change = self._plan.change
         moved, self._since_a = self._since_a, {}
         for (target, key), moves in moved.items():
@@ -225,7 +230,7 @@ class AbExperiment:
             if reading.now == before or reading.now not in [setting.now for setting in moves]:
                 continue
             planned = await self._bench.hardware.machine.setter(target).plan(target, key, before)
-            if change.key in planned.moves:  # both keys show one setting: restoring this key would change the other
+            if change.key in planned.moves:  # both keys are names of one setting: restoring one changes the other
                 continue
             if unattended_reason(planned):
                 raise BlockedError(

@@ -1,4 +1,4 @@
-"""Plan an A/B experiment, so that the user can review and confirm it."""
+"""Plans A/B experiments. The user reviews and confirms a plan before it runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NULL_PAIRS = 6
 """Number of pairs of a null experiment. Twelve equal runs determine their standard deviation to within 20 %."""
 
 SAME_SET_UP, AS_IT_IS = "the same configuration", "as it is"
-"""Label of the setting, and value of both A and B, in an experiment that changes nothing."""
+"""The label of the setting and the value of both A and B that a null experiment shows, which changes nothing."""
 
 _INSTEAD = (
     "Run `raidbench bench --repeat 3` before the change, after the change and after the undo, then `raidbench"
@@ -62,26 +62,27 @@ class AbPlan:
     change: Change
     """The change from A to B; its `undo` restores A."""
     ready: RunPlan
-    """The job as planned now."""
+    """The run of the job as it was planned."""
     looks: tuple[InterimAnalysis, ...]
-    """Interim analyses after which the experiment may end."""
+    """The planned interim analyses. The experiment may end after each."""
     until_percent: float | None
-    """The experiment ends when its interval extends at most this far, in percent, to either side.
+    """The experiment ends when its confidence interval extends at most this far, in percent, to either side of the
+    difference.
 
-    None if it ends with a verdict.
+    None if the experiment ends as soon as there is a verdict.
     """
     threshold_percent: float
     """Difference in percent up to which A and B count as equal."""
     seed: int
-    """Seed of the order and the pauses."""
+    """Seed of the random order of the runs and of the random pauses."""
     order: tuple[Letter, ...]
-    """Letters in the order of the runs, up to the last analysis."""
+    """Letter (A or B) of each run in order, up to the last interim analysis."""
     rests: tuple[float, ...]
     """Seconds of idle time before each run."""
     resumes: str | None = None
-    """Id of the experiment that it continues; None for a new one."""
+    """Id of the experiment that the plan continues; None for a new experiment."""
     done: int = 0
-    """Number of complete pairs of the experiment that it continues."""
+    """Number of pairs that were already complete in the experiment that the plan continues; 0 for a new experiment."""
     noise: RunNoise | None = None
     """Scatter of earlier equal runs; None if there are too few."""
 
@@ -92,7 +93,9 @@ class AbPlan:
 
     @property
     def sights(self) -> tuple[tuple[InterimAnalysis, float], ...]:
-        """Each remaining analysis with the smallest effect in percent that it detects with a probability of 80 %."""
+        """Each remaining interim analysis with the smallest effect in percent that it detects with a probability of 80
+        %. Empty if the noise is unknown.
+        """
         if self.noise is None:
             return ()
         return tuple(
@@ -117,7 +120,7 @@ class AbPlan:
         return self.seconds_of(self.pairs)
 
     def seconds_of(self, pairs: int) -> float:
-        """Return the estimated time of the first `pairs` pairs in seconds, without pairs that are already done."""
+        """Return the estimated time in seconds of the first `pairs` pairs, without those that are already complete."""
         first, last = 2 * self.done, 2 * pairs
         return (last - first) * (self.ready.job.ramp + self.ready.job.runtime) + sum(self.rests[first:last])
 
@@ -137,10 +140,10 @@ def plan_ab(
 ) -> AbPlan:
     """Return the plan of an experiment; the order within each pair is random.
 
-    `rest_seconds` is the minimum pause before a run; up to a third of a run is added at random, even to 0. None means
-    no pauses, because a simulated host needs none. `goes_on` is an experiment to continue by its own plan after `done`
-    pairs. Raises InvalidValueError when both values are equal, RefusedError when the setting cannot be switched
-    repeatedly.
+    `rest_seconds` is the minimum pause before a run, to which a random time of up to a third of a run is added, even if
+    it is 0. With None, as for simulated hosts, there are no pauses. `goes_on` is an experiment of which `done` pairs
+    are complete; it is continued by its own plan. Raises InvalidValueError when both values are equal, RefusedError
+    when the setting cannot be switched repeatedly.
     """
     if goes_on is not None:
         looks, until_percent, seed = goes_on.start.looks, goes_on.start.until_percent, goes_on.start.seed
@@ -244,7 +247,7 @@ def looks_that_detect(noise: RunNoise | None, percent: float, target: str) -> tu
 def resumable_experiment(
     session: Session, experiment_id: str, change: Change, ready: RunPlan
 ) -> tuple[ExperimentRecord, int]:
-    """Return an experiment that can be continued by its plan, and the number of its complete pairs.
+    """Return the experiment with this id, which can be continued by its own plan, and the number of its complete pairs.
 
     Raises NotFoundError when the session does not have it, RefusedError when it measured another change or job, or is
     complete.
@@ -271,9 +274,10 @@ def resumable_experiment(
 
 
 def ends_experiment(until_percent: float | None, comparison: Comparison | None) -> bool:
-    """Return whether an analysis is due that ends the experiment.
+    """Return whether an interim analysis is due now that ends the experiment.
 
-    Such an analysis is the last one, or it has a verdict, or its interval is narrow enough.
+    The last planned analysis always does. Others do if they have a verdict or, if `until_percent` is set, if the
+    interval extends at most that far, in percent, to either side.
     """
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def threshold_text(plan: AbPlan) -> str:
-    """Return a sentence with the largest difference that counts as no difference."""
+    """Return a sentence that states up to which difference A and B count as equal."""
     return f"Differences within +-{plan.threshold_percent:g} % count as no difference."
 
 
 def order_text(plan: AbPlan) -> str:
-    """Return the maximum number of runs, the interim analyses and the duration."""
+    """Return a text with the maximum number of runs, the interim analyses and the duration."""
     pause = f", at least {units.duration(min(plan.rests))} of idle time before each" if any(plan.rests) else ""
     last = plan.looks[-1].pairs
     if plan.until_percent is not None:
@@ -38,7 +38,9 @@ def order_text(plan: AbPlan) -> str:
 
 
 def plan_noise_text(plan: AbPlan) -> str:
-    """Return the scatter of equal runs, the difference that the pairs detect, and the effect of periodic load."""
+    """Return a text about the scatter of equal runs, the difference that the pairs detect, and the effect of periodic
+    load.
+    """
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
         return f"Fewer than {FEWEST_PAIRS} pairs give no verdict."
@@ -54,7 +56,7 @@ def _period_text(pairs: int) -> str:
 
 
 def _noise_text(plan: AbPlan) -> str:
-    """Return the scatter of equal runs, or how to measure it, and the difference that the pairs detect."""
+    """Return a text about the scatter of equal runs, or how to measure it, and the difference the pairs detect."""
     noise = plan.noise
     if noise is None:
         if plan.null:

@@ -1,4 +1,4 @@
-"""A/B experiment on a single staged value in the TUI: its dialogs, and its run."""
+"""A/B experiment on a single staged value in the TUI: the dialogs before it, and the run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
-    """Return a text about the job and its target, and a text about the number and duration of the runs."""
+    """Return two texts: one about the job and its target, and one about the number and duration of the runs."""
     count = f"{order_text(plan)}. {threshold_text(plan)} {plan_noise_text(plan)}"
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
@@ -82,7 +82,7 @@ def review(plan: AbPlan, plate: DeviceLabel) -> Confirmation:
 
 
 class ExperimentDialog(ChoiceDialog):
-    """Dialog that returns the name of the chosen plan; `threshold` has the threshold that the user entered."""
+    """Dialog in which the user chooses a plan by name, and enters the threshold, which is then in `threshold`."""
 
     DEFAULT_CSS = """
     ExperimentDialog {
@@ -94,7 +94,7 @@ class ExperimentDialog(ChoiceDialog):
     """
 
     threshold = THRESHOLD_PERCENT
-    """The threshold in percent; valid once a plan is chosen."""
+    """The entered threshold in percent; it is only valid once a plan is chosen."""
 
     async def on_mount(self) -> None:  # type: ignore[override]  # Textual also accepts a coroutine
         """Add the threshold field after the rest of the dialog; no key is handled before that."""
@@ -120,14 +120,16 @@ class ExperimentDialog(ChoiceDialog):
             self.take(table.cursor)
 
     def take(self, value: str) -> None:
-        """Accept the choice only with a valid threshold."""
+        """Accept the choice `value` only if the entered threshold is valid."""
         if self._take_field():
             self.query_one("#threshold", Input).focus()
         else:
             super().take(value)
 
     def _take_field(self) -> str:
-        """Read the threshold field; return and show the reason if it is not valid."""
+        """Read the threshold field into `threshold`. Show and return the reason if the text is not valid, else return
+        an empty text.
+        """
         reason = ""
         try:
             self.threshold = parse_threshold(self.query_one("#threshold", Input).value)
@@ -140,14 +142,14 @@ class ExperimentDialog(ChoiceDialog):
 # -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen -----------------------------
 
 UNTIL_PERCENT = 1.0
-"""Distance in percent to either end of the interval at which the third choice ends."""
+"""With the third choice, the experiment ends when its interval extends at most this far, in percent, to either side."""
 
 _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
     "standard": (STANDARD, None, "Ends as soon as there is a verdict. Finds 2 % at a run-to-run noise of 2 %."),
     "quick": (QUICK, None, "Finds only large differences: about 5 % at a run-to-run noise of 1 %."),
     "exact": (UNTIL, UNTIL_PERCENT, f"Runs until the difference is known to +-{UNTIL_PERCENT:g} %."),
 }
-"""Interim analyses, interval width and help text of each choice, by name."""
+"""Choices of a plan by name: interim analyses, interval width in percent (None for no limit), and help text."""
 
 
 async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
@@ -161,7 +163,7 @@ async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
 
 
 async def go_on(app: AppInterface, experiment: str) -> bool:
-    """Start to measure the remaining pairs of an experiment; return whether that started."""
+    """Continue an experiment with its remaining pairs; return whether the measurement was started."""
     try:
         return await _ask(app, await _remaining_plan(app, experiment))
     except RaidbenchError as error:
@@ -170,7 +172,9 @@ async def go_on(app: AppInterface, experiment: str) -> bool:
 
 
 async def _ask(app: AppInterface, plan: AbPlan) -> bool:
-    """Show the plan and start it if confirmed; return whether it started. Raises RaidbenchError when it cannot."""
+    """Show the plan, and start the experiment if the user confirms; return whether it was started. Raises
+    RaidbenchError when it cannot be started.
+    """
     plate = await app.workbench.hardware.device_label(plan.change.target)
     if not await app.push_screen_wait(ConfirmDialog(review(plan, plate))):
         return False
@@ -183,7 +187,7 @@ async def _ask(app: AppInterface, plan: AbPlan) -> bool:
 
 
 async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
-    """Return the remaining plan of an experiment, with the job of its runs.
+    """Return the plan for the remaining pairs of an experiment, with the same job as its earlier runs.
 
     Raises RaidbenchError if nothing remains.
     """
@@ -266,7 +270,7 @@ async def _run(app: AppInterface, plan: AbPlan) -> None:
 
 
 def _show_picture(app: AppInterface, record: ExperimentRecord) -> None:
-    """Show graphs of both values if the Bench screen is open and a pair is complete."""
+    """Show graphs that compare A and B if the Bench screen is open and at least one pair is complete."""
     folder, session = app.workbench.folder, app.session
     if folder is None or getattr(app.front, "NAME", "") != "bench" or not pairs_of(session, record.id).a:
         return
@@ -288,7 +292,9 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
 
 
 def _help(name: str, plan: AbPlan) -> str:
-    """Return the purpose of a plan and, if the noise of this target is known, the difference that it detects."""
+    """Return a text about the purpose of a plan and, if the noise of its target is known, the difference that the plan
+    detects.
+    """
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]
     look, percent = plan.sights[-1]

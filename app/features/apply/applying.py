@@ -1,4 +1,4 @@
-"""Apply a settings file as one set: plan it, set it step by step, and undo it if a step fails."""
+"""Apply the changes of a settings file as one set: plan them, make them one by one, and undo them if one fails."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _HARMLESS = (Risk.NONE, Risk.PERFORMANCE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistRuleRef:
-    """A file that keeps values of a target over a reboot."""
+    """A file that makes values of a target persist across reboots, such as a udev rules file."""
 
     target: Target
-    """The target of the values."""
+    """The target whose values persist."""
     values: Mapping[str, str]
     """The values by setting key."""
     rule: PersistRule
-    """The file."""
+    """The rule, with the path and the content of its file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +43,11 @@ class DesiredPlan:
     changes: tuple[Change, ...] = ()
     """Changes in the order in which they are made. A setting that already has its value needs no change."""
     keeps: tuple[PersistRuleRef, ...] = ()
-    """Files that are written after the changes."""
+    """Files, written after the changes, that make values persist across reboots."""
     risk: Risk = Risk.NONE
     """The highest risk of all changes."""
     plates: tuple[DeviceLabel, ...] = ()
-    """Devices with a risky change. The file confirms each of them."""
+    """Labels of the devices with a risky change. The settings file contains the confirmation token of each."""
 
     @property
     def is_empty(self) -> bool:
@@ -59,9 +59,9 @@ Place = tuple[Target, str]
 """A target and the key of one of its settings."""
 
 PlanMore = Callable[[Collection[Place]], Awaitable[DesiredPlan | None]]
-"""Function that plans the changes that became possible after these settings were set.
+"""Function that is called with the settings that were set, and plans the changes that became possible as a result.
 
-It returns None if there are none. It raises RaidbenchError if the set must be undone.
+It returns None if no change became possible. It raises RaidbenchError if all changes of the set must be undone.
 """
 
 
@@ -72,9 +72,9 @@ class StepOutcome:
     change: Change
     """The change that the step made."""
     ended: ChangeEnded
-    """The end of the change."""
+    """The recorded end of the change."""
     back: ChangeEnded | None = None
-    """The end of its undo; None if it was not undone."""
+    """The recorded end of the change's undo; None if the change was not undone."""
     stuck: str = ""
     """The reason why the change could not be undone; "" otherwise."""
 
@@ -86,13 +86,15 @@ class ApplyResult:
     steps: tuple[StepOutcome, ...] = ()
     """Steps that were started, in order."""
     left: tuple[Change, ...] = ()
-    """Changes that were not started."""
+    """Changes of the set that were not started."""
     trouble: RaidbenchError | None = None
-    """The error that stopped the set; None if there was none. A value that was not verified is no such error."""
+    """The error that stopped the set; None if there was none. A step whose value was not verified does not count as an
+    error here.
+    """
     kept: tuple[PersistRuleRef, ...] = ()
-    """Files that were written."""
+    """The files that make values persist across reboots, as far as they were written."""
     unkept: Mapping[str, str] = field(default_factory=dict)
-    """Reasons why other files were not written, by target."""
+    """Reasons why other files that make values persist were not written, by target."""
 
     @property
     def is_complete(self) -> bool:
@@ -102,7 +104,7 @@ class ApplyResult:
 
 
 async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, trial: float | None) -> DesiredPlan:
-    """Return the plan that makes the machine match the file, without changing anything.
+    """Return the plan of all changes that make the machine match the settings file. Nothing is changed yet.
 
     Raises RefusedError when the file does not confirm a risk, when `trial` is set and a change cannot be made on trial,
     or when another trial on the same controller or disk is undecided. Raises the error of a change that could not be
@@ -128,7 +130,8 @@ async def plan_set(bench: Workbench, state: DesiredState, *, persist: bool, tria
 async def plan_rest(
     bench: Workbench, file: DesiredFile, made: Collection[Place]
 ) -> tuple[tuple[Drift, ...], DesiredPlan | None]:
-    """Scan again after a set of changes; return the remaining differences, and a plan for changes now possible.
+    """Scan again after a set of changes. Return the remaining differences, and a plan for changes that have become
+    possible.
 
     The plan is None if no change became possible. `made` contains the settings that were set before; they are not set
     twice. Raises the errors of `DriftScan.look` and `plan_set`.
@@ -141,7 +144,9 @@ async def plan_rest(
 
 
 def _require_allowed(change: Change) -> None:
-    """Raise RefusedError for a change that destroys data. This last check does not rely on the declared settings."""
+    """Raise RefusedError for a change that destroys data. This last check uses the planned change itself, not the
+    declared setting.
+    """
     if change.risk is Risk.DESTROYS_DATA or change.effect in DESTRUCTIVE_EFFECTS:
         raise RefusedError(
             f"Changing {change.label} of {change.target} would destroy data or change its layout. A settings file"
@@ -151,7 +156,7 @@ def _require_allowed(change: Change) -> None:
 
 
 def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | None) -> None:
-    """Raise RefusedError, before anything is set, when another trial of the controller or disk is undecided."""
+    """Raise RefusedError, before anything is set, when another trial on the same controller or disk is undecided."""
     for other in bench.changes.journal.trials():
         owner = bench.changes.controller_of(other.change.target)
         for change in changes:
@@ -168,7 +173,9 @@ def _require_free(bench: Workbench, changes: Sequence[Change], trial: float | No
 async def _require_confirmed(
     bench: Workbench, state: DesiredState, changes: Sequence[Change]
 ) -> tuple[DeviceLabel, ...]:
-    """Return the devices with a risky change. Raises RefusedError when the file lacks a device's confirmation token."""
+    """Return the labels of devices with a risky change. Raises RefusedError when the file lacks the token of such a
+    device.
+    """
     plates: dict[Target, DeviceLabel] = {}
     for change in changes:
         if change.risk in _HARMLESS or change.target in plates:
@@ -185,7 +192,7 @@ async def _require_confirmed(
 
 
 async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
-    """Return the files that would persist settings lost at a reboot, without files that are already correct."""
+    """Return the files to write so that settings persist across reboots, without those already correct."""
     refs: list[PersistRuleRef] = []
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
@@ -226,8 +233,8 @@ async def apply_set(
 
     The first step that is not verified ends the set, and the steps before it are undone, newest first. With
     `keep_going`, the other steps are made and nothing is undone. Files that persist values are written only if every
-    step is verified. `plan_more` is called once all changes are made. Any changes that it returns became possible, and
-    belong to the same set.
+    step is verified. `plan_more` is called once all changes are made. The changes that it returns are made as part of
+    the same set.
     """
     before = {record.id for record in bench.session.changes}
     steps: list[StepOutcome] = []
@@ -276,7 +283,8 @@ def _place_of(change: Change) -> Place:
 
 
 async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: Collection[str]) -> list[StepOutcome]:
-    """Undo all changes in force of the session except those in `before`, newest first; return the outcomes.
+    """Undo all changes of the session that are in force, except those with an id in `before`, newest first. Return the
+    outcomes of `steps` with the undos.
 
     This includes a change that was started but whose end is not recorded. If a change cannot be undone, its outcome
     contains the reason, and the other changes are still undone.

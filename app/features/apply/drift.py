@@ -1,4 +1,4 @@
-"""Compare a machine with a settings file, value by value, and decide what can be done about each difference."""
+"""Compares a machine with a settings file, value by value, and decides what can be done about each difference."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DriftKind(StrEnum):
     SETTABLE = "settable"
     """`apply` sets the wanted value."""
     ANEW = "anew"
-    """Changing the setting destroys data or changes its layout, so a file never sets it."""
+    """Changing the setting destroys data or changes the layout of the data, so `apply` never sets it."""
     BLOCKED = "blocked"
     """The setting cannot be changed now."""
     MISSING = "missing"
@@ -44,7 +44,7 @@ class Drift:
     """A difference between the file and the machine."""
 
     kind: DriftKind
-    """What can be done about it."""
+    """Kind of the difference: what can be done about it."""
     target: Target | None
     """The target that has the setting; None if no device matches."""
     key: str = ""
@@ -52,11 +52,11 @@ class Drift:
     now: str | None = None
     """The present value; None if it is not reported."""
     wanted: str = ""
-    """The value in the file."""
+    """The value in the settings file."""
     why: str = ""
-    """Why a file cannot set it, or which device is missing: a sentence without its full stop."""
+    """Why `apply` cannot set the value, or which device is missing: a sentence without its full stop."""
     line: int = 0
-    """Line number in the file; 0 if unknown."""
+    """Line number in the settings file; 0 if unknown."""
 
     @property
     def settable(self) -> bool:
@@ -65,7 +65,9 @@ class Drift:
 
     @property
     def command(self) -> str | None:
-        """The command for a value that the user must set manually; None for other differences, and for RAID levels."""
+        """The command with which the user can set the value manually; None if `apply` can set it, if it cannot be set
+        now, or for a RAID level.
+        """
         if self.kind is not DriftKind.ANEW or self.target is None or self.key == "level":
             return None
         return f"raidbench set {self.target} {self.key}={self.wanted}"
@@ -78,12 +80,12 @@ class DesiredState:
     drifts: tuple[Drift, ...] = ()
     """All differences, in the order of the file."""
     values: Mapping[Target, Mapping[str, str]] = field(default_factory=dict)
-    """All values that `apply` ensures, by target, whether or not they are already set."""
+    """All values that `apply` ensures, by target and setting key, whether or not they are already set."""
     confirms: Mapping[Target, tuple[str, ...]] = field(default_factory=dict)
     """Confirmation tokens in the file, by target."""
 
     changes: tuple[Change, ...] = ()
-    """Changes for the settable differences, in order; empty if nothing was planned."""
+    """Planned changes for the settable differences, in order; empty if no changes were planned."""
     trouble: RaidbenchError | None = None
     """The error that prevented planning a change to a legal value, such as a tool that does not respond; else None."""
 
@@ -100,9 +102,9 @@ class DriftScan:
     """Compares a settings file with a machine; changes nothing."""
 
     def __init__(self, bench: Workbench, file: DesiredFile, read: ReadTarget | None = None) -> None:
-        """Compare with new readings, which may start programs, and plan changes.
+        """By default, compare with new readings, which may start programs, and plan changes.
 
-        With `read`, use its readings, and plan none.
+        If `read` is given, compare with the readings that it returns, and plan no changes.
         """
         self._bench, self._file = bench, file
         self._ask = read or bench.hardware.read
@@ -133,7 +135,7 @@ class DriftScan:
             for key, value in table.expect.items():
                 await self._compare_setting(table, things, key, value, "expect")
         changes = await self._plan() if self._plans else ()
-        if not self._plans:  # without a plan, a value is blocked unless it is legal now
+        if not self._plans:  # without planning, a value is blocked unless it is legal now
             for home, setting in self._doubtful:
                 self._block(home, setting.key, f"{legal_text(setting, self._read[home][setting.key])} at present")
         return DesiredState(
@@ -216,7 +218,8 @@ class DriftScan:
     async def _parse_value(
         self, table: DesiredTarget, home: Target, setting: Setting, reading: Reading, value: str, part: str
     ) -> str:
-        """Return the value in the spelling of its setting. A value that is illegal now may become legal later.
+        """Return the value, normalised to the form that its setting uses. A value that is only illegal at the moment is
+        accepted, because it may become legal later.
 
         Raises DesiredError when the value is never legal for this setting.
         """
@@ -232,7 +235,9 @@ class DriftScan:
             return value
 
     def _block(self, home: Target, key: str, why: str) -> None:
-        """Mark a setting as blocked now, even if it has the wanted value, because it would not keep that value."""
+        """Record that a setting cannot be set now because of `why`. This also applies if it has the wanted value
+        already, because it would not keep the value.
+        """
         wanted = self._values[home].pop(key)
         at = self._index_of(home, key)
         if at is None:
@@ -247,7 +252,9 @@ class DriftScan:
         return next((at for at, drift in enumerate(self._drifts) if (drift.target, drift.key) == (home, key)), None)
 
     async def _plan(self) -> tuple[Change, ...]:
-        """Return the changes for all differences and their side effects; mark a setting without a plan as blocked."""
+        """Return the changes for all differences, considering their side effects. Settings for which no change can be
+        planned are marked as blocked.
+        """
         hardware = self._bench.hardware
         changes: list[Change] = []
         todo = list(dict.fromkeys(drift.target for drift in self._drifts if drift.settable and drift.target))

@@ -1,4 +1,6 @@
-"""Differences between the machine and a named settings file, from existing readings, so that no program runs."""
+"""Differences between the machine and a settings file that the user named. They are found in existing readings, without
+running programs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ class SettingsDrift(DriftWatch):
     """Differences between the session's machine and the settings file."""
 
     def __init__(self, workbench: Workbench, file: Path | None) -> None:
-        """Without a `file`, there are never any differences."""
+        """`file` is the settings file. If it is None, there are never any differences."""
         super().__init__(workbench, file)
         self._by_target: dict[str, dict[str, Drift]] = {}
         self._parsed: tuple[tuple[int, int, int], DesiredFile] | None = None
@@ -38,13 +40,14 @@ class SettingsDrift(DriftWatch):
         return "" if self.file is None else clean(self.file.name, 60)
 
     def at(self, target: str) -> Mapping[str, FileDifference]:
-        """Return the differences of a target by setting key."""
+        """Return the differences of the settings of a target, by setting key."""
         return self._by_target.get(target, _NOTHING)
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare again; return new errors of the file, and of selectors without a match.
+        """Compare again. Return the errors in the settings file and the selectors without a matching device, as far as
+        they are new.
 
-        An error that persists is not returned again.
+        An error that was already returned is not returned again while it persists.
         """
         if self.file is None:
             return ()
@@ -89,7 +92,7 @@ class SettingsDrift(DriftWatch):
         return self._parsed[1]
 
     async def _last_readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the settings of a target as last read. Raises NotFoundError when they were never read."""
+        """Return the last readings of a target by setting key. Raises NotFoundError when they were never read."""
         await asyncio.sleep(0)  # the file may name thousands of targets; keep the TUI responsive
         readings = self._workbench.hardware.machine.last_readings.get(target)
         if readings is None:

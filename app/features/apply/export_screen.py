@@ -1,4 +1,4 @@
-"""Write the settings of devices to a settings file from the TUI, as `raidbench export` does."""
+"""Writes the settings of devices to a settings file from the TUI, like the command `raidbench export`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ HELP = (
 
 
 def devices_to_export(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
-    """Return the devices that match a filter, or else `device`; for a controller, also all devices below it.
+    """Return the devices whose addresses are in `matches`, the result of a filter. If there are none, return `device`
+    or, if it is a controller, the controller and all devices below it.
 
     An array or a vendor's drive is returned together with its disk in Linux, which has the queue settings.
     """
@@ -48,7 +49,7 @@ def _all_of(branch: DeviceTreeNode) -> Iterator[Device]:
 def export_settings(
     app: AppInterface, inventory: Inventory, device: Device | None, matches: Collection[str], say: Callable[[str], None]
 ) -> None:
-    """Ask for a file and write the settings of the devices that match a filter, or else of `device`."""
+    """Ask for a file name, and write the settings of the devices that `devices_to_export` returns to it."""
     things = devices_to_export(inventory, device, matches)
     if not things:
         say("Move the cursor to a device first.")

@@ -1,4 +1,4 @@
-"""Create a settings file from the present machine, with a comment that explains each value."""
+"""Creates a settings file from the present settings of the machine, with a comment that explains each value."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ class ExportedValue:
     """One setting of a device."""
 
     key: str
-    """Its key."""
+    """Key of the setting."""
     value: str
-    """Its value."""
+    """Present value of the setting."""
     comment: str
     """The name of the setting and the meaning of the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportedTarget:
-    """A device with its settings."""
+    """A device, or all devices of a model, with the settings for the file."""
 
     select: Mapping[str, str]
-    """The selector that matches it."""
+    """The selector that matches the device, by key."""
     comment: str
-    """A description for readers of the file."""
+    """A description of the device for readers of the file."""
     values: tuple[ExportedValue, ...] = ()
     """Values that `apply` may set."""
     expect: tuple[ExportedValue, ...] = ()
-    """Values that are compared and never set."""
+    """Values that `apply` compares with the machine but never sets."""
     word: str | None = None
-    """The confirmation token that a risky value needs as `confirm`; None if no value is risky."""
+    """The confirmation token of the device, which the file needs as `confirm` if a value is risky; None if none is."""
 
 
 async def export_targets(
@@ -90,7 +90,9 @@ async def export_targets(
 def _export_model(
     inventory: Inventory, select: Mapping[str, str], peers: Sequence[ExportedTarget]
 ) -> Iterator[ExportedTarget]:
-    """Yield an entry with the values that all devices of a selector have in common, if there are any."""
+    """Yield one entry for the selector, with the values that all its devices (`peers`) have in common. Yield nothing if
+    they have none in common.
+    """
     count = len(matching_devices(inventory, select))
     values = _common_values([target.values for target in peers], count)
     if not values:
@@ -102,9 +104,10 @@ def _export_model(
 
 
 def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
-    """Return the values that all `count` devices have in common.
+    """Return the values that are the same in all `parts`, each of which has the values of one device. Return () if
+    there are not as many parts as devices (`count`).
 
-    Keys of a single member are left out, because its name differs between machines.
+    Keys that contain the name of a member are left out, because the names differ between machines.
     """
     if len(parts) != count:
         return ()
@@ -143,7 +146,7 @@ def _target(
 
 
 def _may_be_set(setting: Setting, reading: Reading) -> bool:
-    """Return whether `set` accepts the present value."""
+    """Return whether the command `set` accepts the present value of the setting."""
     try:
         return check_value(setting, reading, reading.now or "") == reading.now
     except InvalidValueError:

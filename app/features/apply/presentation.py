@@ -18,7 +18,7 @@ _WORDS = {
     DriftKind.UNREAD: "unread",
     DriftKind.NOT_KEPT: "not kept",
 }
-"""The first word of a line, by kind."""
+"""First word of the line about a difference, by kind of difference."""
 
 
 def drift_line(drift: Drift) -> str:
@@ -62,7 +62,7 @@ def plan_json(plan: DesiredPlan) -> json_schema.Json:
 
 
 def outcome_json(outcome: ApplyResult) -> json_schema.Json:
-    """Return the result of a set as JSON."""
+    """Return the result of applying a set of changes as JSON."""
     return {
         "changes": [_step(step) for step in outcome.steps],
         "not_done": [json_schema.change(change) for change in outcome.left],
@@ -83,7 +83,7 @@ def _step(step: StepOutcome) -> json_schema.Json:
 
 
 def export_json(targets: tuple[ExportedTarget, ...]) -> list[json_schema.Json]:
-    """Return the tables of a settings file as JSON."""
+    """Return the exported devices with their settings as JSON."""
     return [
         {
             "select": dict(target.select),

@@ -1,4 +1,4 @@
-"""Find the devices that a selector matches. No I/O."""
+"""Finds the devices that a selector of a settings file matches, and selectors for devices. No I/O."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Thing = Controller | Array | Drive
 
 
 def all_devices(inventory: Inventory) -> Iterator[Thing]:
-    """Yield all devices that may have settings; a disk with several paths once, by its first path."""
+    """Yield all devices that may have settings. A disk with several paths is yielded once, as its first path."""
     yield from inventory.controllers
     yield from inventory.arrays
     yield from (drive for drive in inventory.drives if not drive.shown_elsewhere)
@@ -20,8 +20,8 @@ def all_devices(inventory: Inventory) -> Iterator[Thing]:
 def matching_devices(inventory: Inventory, select: Mapping[str, str]) -> tuple[Thing, ...]:
     """Return the devices that a selector matches.
 
-    If the selector has no address or vendor, the disk in Linux of an array or of a vendor's drive is left out. The
-    settings of its request queue are then set through the array or drive.
+    The Linux disk of a controller's array or drive only matches a selector with an address or a vendor. With other
+    selectors, the settings of its request queue are set through the array or drive.
     """
     exact = "address" in select or "vendor" in select
     hidden = frozenset() if exact else inventory.twins
@@ -33,14 +33,14 @@ def matching_devices(inventory: Inventory, select: Mapping[str, str]) -> tuple[T
 def _is_selected(device: Thing, select: Mapping[str, str]) -> bool:
     if (
         select.get("vendor", device.target.backend) != device.target.backend
-    ):  # fast path: a large file makes many selections
+    ):  # fast path, because a large file has many selectors
         return False
     device_marks = selector_values(device)
     return all(value in device_marks.get(key, ()) for key, value in select.items())
 
 
 def selector_values(device: Thing) -> dict[str, tuple[str, ...]]:
-    """Return the values by which a device can be selected, by selector key."""
+    """Return the values of a device that a selector may name, by selector key."""
     fields: dict[str, tuple[str | None, ...]] = {
         "address": (str(device.target),),
         "vendor": (device.target.backend,),
@@ -79,7 +79,9 @@ def unique_selector(inventory: Inventory, device: Thing) -> dict[str, str]:
 
 
 def model_selector(device: Thing) -> dict[str, str] | None:
-    """Return a selector for all devices of the same model, level or media, on any machine; None if unknown."""
+    """Return a selector that matches, on any machine, all devices of the same model, level or media; None if these are
+    unknown.
+    """
     device_marks = selector_values(device)
     key = next((key for key in ("model", "level", "media") if device_marks.get(key)), None)
     if key is None:

@@ -36,24 +36,24 @@ class DesiredError(InvalidValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredTarget:
-    """One table of the file: a selector and the values of its devices."""
+    """One table of the settings file: a selector, and values for the devices that it matches."""
 
     table: TomlTable
     """The TOML table, for line numbers in messages."""
     select: Mapping[str, str]
     """The selector; a device has to match all of its keys."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """Wanted values by key."""
+    """Wanted values by setting key."""
     expect: Mapping[str, str] = field(default_factory=dict)
     """Values that are compared and never set, because only re-creating the device could change them."""
     confirm: tuple[str, ...] = ()
     """Confirmation tokens of devices with risky values."""
     optional: bool = False
-    """Whether the selector may match no device."""
+    """Whether it is no difference if the selector matches no device."""
 
     @property
     def selector_text(self) -> str:
-        """The selector as text."""
+        """The selector as text for messages."""
         return ", ".join(f"{key} {clean(value, 60)}" for key, value in self.select.items())
 
 
@@ -62,9 +62,9 @@ class DesiredFile:
     """A parsed settings file."""
 
     targets: tuple[DesiredTarget, ...] = ()
-    """Its tables."""
+    """The tables of the file."""
     persist: bool = False
-    """Whether values that a reboot would lose are also written to a file that keeps them."""
+    """Whether values that would be lost at a reboot are also written to a file that makes them persist."""
     trial: float | None = None
     """Seconds after which all changes are reverted unless the user keeps them; None for no trial."""
 
@@ -126,7 +126,9 @@ def _values(table: TomlTable) -> dict[str, str]:
 
 
 def _value(value: Any) -> str:
-    """Return a word or a whole number as text, as `set` accepts it. Raises ValueError for anything else."""
+    """Return a word or a whole number as text, in the form that the command `set` accepts. Raises ValueError for
+    anything else.
+    """
     if isinstance(value, bool):
         raise ValueError('must be a text such as "on" or a number, not true or false')
     if isinstance(value, int):
@@ -135,7 +137,7 @@ def _value(value: Any) -> str:
 
 
 def _selector_text(value: Any) -> str:
-    """Return the value of a selector key.
+    """Return the value of a selector key as text.
 
     Raises ValueError for a text of wildcards only: patterns are not supported.
     """

@@ -1,4 +1,4 @@
-"""`array`: list arrays and free drives, create an array, delete it."""
+"""The command group `array`: list arrays and free drives, create an array, or delete one."""
 
 from __future__ import annotations
 

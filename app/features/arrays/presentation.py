@@ -48,7 +48,9 @@ def serials_of(inventory: Inventory) -> Mapping[Target, str]:
 
 
 def drives_table(candidates: Sequence[Candidate]) -> Table:
-    """Return a table with one row per drive, which says that it is free, or the first reason why not."""
+    """Return a table with one row per drive. The row says that the drive is free, or gives the first reason why it is
+    not.
+    """
     columns = (
         Column(title="Drive", key="drive"),
         Column(title="Model", key="model", priority=2),
@@ -115,7 +117,7 @@ def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
 
 
 def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
-    """Return an array of the journal as JSON."""
+    """Return an array that the journal records as JSON."""
     made = entry.array
     return {
         **json_schema.pick(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
@@ -127,7 +129,7 @@ def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
 
 
 def made_here_text(entry: ArrayJournalEntry) -> str:
-    """Return a text about an array of the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
+    """Return a text about an array in the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
     front = "Created by raidbench" if entry.stage is ArrayStage.MADE else "Incomplete"
@@ -142,7 +144,7 @@ def made_here_sentence(entry: ArrayJournalEntry) -> str:
 
 
 def plan_facts(plan: ArrayPlan) -> Facts:
-    """Return the facts of the planned array."""
+    """Return the properties of a planned array as labelled lines."""
     heading = f"{plan.request.level.value} {plan.request.name}, created by {plan.maker}"
     return Facts(facts=tuple(_plan_lines(plan)), heading=heading)
 
@@ -177,7 +179,7 @@ def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
 
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
-    """Return the warnings, the data that would be lost, and the text to type for confirmation."""
+    """Return sentences about warnings, the data that would be lost, and the text to type for confirmation."""
     lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.request.drives for line in drive.lies]
     lines += [f"Data that will be lost: {line}." for line in lies]

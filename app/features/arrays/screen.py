@@ -135,7 +135,7 @@ class NewArrayScreen(WorkbenchScreen):
         return tuple(by_address[key] for key in self._ticked)
 
     def _offered_spans(self) -> tuple[int | None, ...]:
-        """Return the numbers of spans to choose from; None for the default."""
+        """Return the numbers of spans to choose from. None is the default."""
         return (None, *spans_that_fit(self._level, len(self._ticked)))
 
     def _request(self, name: str) -> ArrayRequest:

@@ -1,4 +1,4 @@
-"""History of the runs of all sessions, and named baselines."""
+"""The feature `history`: the runs of all sessions over time, and named baselines."""
 
 from app.doors import DoorCommand, FeatureDoor, HelpGroup
 

@@ -34,13 +34,13 @@ STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
         RegressionVerdict.REFUSED: UNDECIDED,
     }
 )
-"""Exit status of one check, by verdict."""
+"""Exit status of one baseline check, by verdict."""
 
 
 def status_of_history(standings: Iterable[RegressionVerdict]) -> int:
-    """Return the exit status of many series: a new loss takes precedence over a continuing one.
+    """Return one exit status for the verdicts on many series. A new loss takes precedence over a continuing one.
 
-    Series without a verdict do not count.
+    Other verdicts, and series without a verdict, do not affect the status.
     """
     worse = {RegressionVerdict.WORSE, RegressionVerdict.STILL_WORSE}.intersection(standings)
     return max((STATUS[verdict] for verdict in worse), default=DONE)
@@ -51,37 +51,39 @@ class BaselineCheck:
     """The result of a baseline check."""
 
     baseline: Baseline
-    """The baseline."""
+    """The baseline that the new runs are compared with."""
     runs: tuple[RunRecord, ...]
-    """The new runs."""
+    """The new runs, which are compared with the baseline."""
     figure: MetricKind
     """The headline metric of the job."""
     direction: str
-    """Direction of the headline metric."""
+    """I/O direction (read or write) of the headline metric."""
     saved: float | None
-    """Geometric mean of the metric in the baseline; None if a run lacks it."""
+    """Geometric mean of the metric over the baseline's runs; None if a run lacks the metric."""
     now: float | None
-    """Geometric mean of the metric in the new runs; None if a run lacks it."""
+    """Geometric mean of the metric over the new runs; None if a run lacks the metric."""
     judgement: RegressionResult
-    """The verdict."""
+    """The verdict on the new runs, with its interval."""
     threshold: float
     """Smallest loss in percent that matters."""
     between: MeanInterval | None
-    """Scatter between sessions that measured the same condition; None if there are too few."""
+    """Scatter between sessions that measured the same condition; None if there are too few such sessions."""
     chart: ControlChart | None
-    """Control chart of all nights since the baseline, including this one; None without a metric or a verdict."""
+    """Control chart of all sessions ("nights") since the baseline, including this one; None without a metric or a
+    verdict.
+    """
     since: float | None
-    """When the continuing loss was first reported, in seconds since the epoch; None without one."""
+    """When a loss that still continues was first reported, in seconds since the epoch; None if no loss continues."""
     differs: tuple[Difference, ...]
-    """Differences in settings and other recorded conditions."""
+    """Differences between the baseline and the new runs in settings and other recorded conditions."""
     failed: tuple[str, ...]
-    """Runs that did not finish successfully."""
+    """Ids of the new runs that did not finish successfully."""
     engines: tuple[str, ...]
     """I/O engines of the runs, with the engine of the baseline first; empty if all are the same."""
     doubts: tuple[Caveat, ...]
     """Caveats about array states that prevent a verdict."""
     weakened: tuple[Caveat, ...]
-    """Caveats that weaken the result."""
+    """Caveats about the runs that weaken the result of the check."""
 
 
 def check_runs(
@@ -89,7 +91,8 @@ def check_runs(
 ) -> BaselineCheck:
     """Return the comparison of the new runs with the baseline.
 
-    `past_runs` is the history, which shows the scatter between sessions.
+    `past_runs` are the earlier runs of all sessions, which show the scatter between sessions. `threshold` is the
+    smallest loss in percent that matters.
     """
     about, direction = headline((*baseline.runs, *runs))
     saved = [value_of(run.figures, direction, about) for run in baseline.runs]
@@ -148,7 +151,7 @@ def _complete_values(values: Sequence[float | None]) -> list[float]:
 
 
 def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[float]) -> list[list[PastRun]]:
-    """Return the runs of each session that measured the baseline's condition and settings, without the new runs."""
+    """Return, per session, the runs that measured the baseline's condition and settings, without the new runs."""
     settings = baseline.start.settings
     return _sessions(
         run for run in _same_condition(baseline, past_runs) if run.settings == settings and run.at not in now
@@ -156,7 +159,8 @@ def _other_sessions(baseline: Baseline, past_runs: Iterable[PastRun], now: set[f
 
 
 def _nights_between(baseline: Baseline, now: Sequence[RunRecord], past_runs: Iterable[PastRun]) -> list[list[PastRun]]:
-    """Return the runs of each session between the baseline and the new runs that measured the same condition.
+    """Return a list per session of the runs that measured the baseline's condition after the baseline and before the
+    new runs.
 
     Only runs with the settings of the baseline or of the new runs count. So runs with settings that were only tried are
     left out, and runs after a permanent change are included.
@@ -184,7 +188,7 @@ def _means(sessions: Iterable[Iterable[PastRun]]) -> list[float]:
 
 
 def _sessions(runs: Iterable[PastRun]) -> list[list[PastRun]]:
-    """Return the runs grouped by session, in time order."""
+    """Return a list of runs per session. Sessions and runs keep the order of `runs`."""
     by_session: dict[str, list[PastRun]] = {}
     for run in runs:
         by_session.setdefault(run.session, []).append(run)

@@ -1,4 +1,4 @@
-"""The `baseline` command: save runs under a name, and measure the same job again to compare."""
+"""The `baseline` command: save runs under a name, and later measure the same job again to compare the results."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def check_command(options: CheckOptions) -> int:
 
 
 def check_baseline(options: CheckOptions) -> int:
-    """Measure the job of a baseline again; return the exit status."""
+    """Measure the job of a baseline again, print the result of the check, and return the exit status."""
     try:
         baseline = Baselines(current().paths).load(options.name)
         rights = not baseline.start.target.startswith("/")
@@ -180,7 +180,9 @@ async def _check(bench: Workbench, interruption: Interruption, baseline: Baselin
 
 
 async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
-    """Return the present path and display name of the baseline's device. Raises NotFoundError when it is gone."""
+    """Return the present path and the display name of the baseline's device. Raises NotFoundError when the device is
+    gone.
+    """
     start = baseline.start
     if start.scratch is not None or (start.target.startswith("/") and start.target != start.device):
         return await resolve_target(bench, start.target)
@@ -198,7 +200,9 @@ async def _find_device(bench: Workbench, baseline: Baseline) -> tuple[str, str]:
 
 
 def _require_same_device(bench: Workbench, baseline: Baseline, records: list[RunRecord]) -> None:
-    """Raise AnotherDeviceError when a scratch file is on another disk now."""
+    """Raise AnotherDeviceError when the new runs did not measure the baseline's device, for example because the scratch
+    file is now on another disk.
+    """
     for record in records:
         name = device_id_of_run(record.start, bench.session.inventory, bench.host.name)
         if name != baseline.thing:
@@ -210,7 +214,7 @@ def _require_same_device(bench: Workbench, baseline: Baseline, records: list[Run
 
 
 def _find_runs(names: tuple[str, ...]) -> tuple[LoadedSession, tuple[RunRecord, ...]]:
-    """Return the session and the named runs.
+    """Return the session of the named runs, and the runs.
 
     Raises NotFoundError if there is no such run, InvalidValueError for runs of several sessions.
     """

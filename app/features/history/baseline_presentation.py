@@ -1,4 +1,4 @@
-"""Baselines as tables, sentences and JSON: their list, and the result of a check. No I/O."""
+"""The list of baselines, and the result of a baseline check, as tables, sentences and JSON. No I/O."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BEGINNINGS = {
     RegressionVerdict.NOT_DECIDED: "Undecided whether the result is worse than baseline {name} by {threshold} or more",
     RegressionVerdict.REFUSED: "Check against baseline {name} refused",
 }
-"""Beginnings of the sentence while there are too few nights for a chart."""
+"""Beginning of the sentence about a check, by verdict, while there are too few sessions for a control chart."""
 
 _CHARTED = {
     RegressionVerdict.WORSE: "Worse than the {nights} nights since baseline {name}",
@@ -65,7 +65,7 @@ def check_text(check: BaselineCheck) -> str:
 
 
 def check_reason(check: BaselineCheck) -> str:
-    """Return why there is no verdict if the runs are the cause, else ""."""
+    """Return the reason why a check has no verdict, if the runs are the reason; otherwise ""."""
     if check.failed:
         return f"{', '.join(check.failed)} did not complete"
     if check.saved is None or check.now is None:

@@ -39,15 +39,15 @@ class Baseline:
     """Runs of one condition with everything recorded about them."""
 
     name: str
-    """Its name."""
+    """Name of the baseline."""
     at: float
-    """When it was saved, in seconds since the epoch."""
+    """When the baseline was saved, in seconds since the epoch."""
     session: str
-    """The session of the runs; it may have been deleted."""
+    """Name of the session of the runs. The session may have been deleted."""
     thing: str
     """Identifier of the measured device, from `thing_of_run`."""
     runs: tuple[RunRecord, ...]
-    """The runs; at least three."""
+    """The saved runs, at least three."""
 
     @property
     def start(self) -> RunStarted:
@@ -60,7 +60,7 @@ _LARGEST = 64 << 20
 
 
 class Baselines:
-    """The store of baselines: one file each, next to the sessions."""
+    """The store of baselines. Each baseline is one file next to the sessions."""
 
     def __init__(self, paths: Paths) -> None:
         self._folder = paths.state / "baselines"
@@ -93,7 +93,7 @@ class Baselines:
             raise StorageError(f"Cannot read {path}: {error.strerror}.", evidence=str(error)) from error
         except NewerError:
             raise
-        except Exception as error:  # damage of any kind
+        except Exception as error:  # the file may be damaged in any way
             raise StorageError(
                 f"Cannot read the baseline {name}: the file is damaged.",
                 hint=f"Remove it with `raidbench baseline remove {name}`.",
@@ -137,7 +137,9 @@ class Baselines:
 
 
 def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> Baseline:
-    """Return runs of a session as a baseline. Raises InvalidValueError when they differ, are incomplete or too few."""
+    """Return a baseline made of runs of a session. Raises InvalidValueError when the runs differ, are incomplete or too
+    few.
+    """
     ids = ", ".join(run.id for run in runs)
     complete = [run for run in runs if run.figures.status is RunStatus.OK]
     if len(complete) < len(runs):
@@ -164,7 +166,7 @@ def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> 
 
 
 def thing_of_run(loaded: LoadedSession, run: RunRecord) -> str:
-    """Return an identifier of the device that a run measured, from the last inventory before the run."""
+    """Return an identifier of the device that a run measured, according to the last inventory before the run."""
     inventory = Inventory()
     for event in loaded.session.events:
         if isinstance(event, InventorySeen):
@@ -195,7 +197,7 @@ def _as_json(baseline: Baseline) -> dict[str, Any]:
 
 
 def _from_json(data: dict[str, Any]) -> Baseline:
-    """Return the baseline in a JSON object. Raises any exception for a wrong shape."""
+    """Return the baseline that a JSON object describes. May raise any exception if the object has a wrong structure."""
     require_known(FileFormat.BASELINE, data["schema"], data.get("program"), f"The baseline {data['name']}")
     return Baseline(
         name=str(data["name"]),

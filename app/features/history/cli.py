@@ -76,7 +76,7 @@ def history_command(
 
 
 def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redactor:
-    """Return a redactor for all names in the sessions of the runs.
+    """Return an object that hides all identifying names that occur in the sessions of the runs.
 
     Raises NotFoundError when a session is gone, StorageError when it cannot be read.
     """
@@ -113,7 +113,9 @@ def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]
 
 
 def parse_moment(text: str) -> float:
-    """Return the seconds since the epoch of `2026-01-31`, or of `30d` ago. Raises InvalidValueError for other texts."""
+    """Return the time, in seconds since the epoch, of a date such as `2026-01-31` or of an age such as `30d`. Raises
+    InvalidValueError for other texts.
+    """
     span = _SPAN.fullmatch(text.strip())
     if span is not None:
         return time.time() - int(span[1]) * _SECONDS[span[2]]

@@ -19,7 +19,7 @@ from app.core.session.results import RunStatus
 from widgets.text_utils import units
 
 _MOST_NAMED = 4
-"""Maximum number of differences in one line."""
+"""Maximum number of differences that one line lists."""
 
 
 def history_table(runs: Sequence[PastRun], changes: Sequence[LevelChange]) -> Table:
@@ -71,7 +71,7 @@ def value_text(run: PastRun, value: float) -> str:
 
 
 def differences(differs: Sequence[Difference]) -> str:
-    """Return differences as text, such as `Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
+    """Return differences between runs as text, such as `Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
     lines = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
     more = len(differs) - len(lines)
     return ", ".join((*lines, *([f"{more} more"] if more else [])))
@@ -89,7 +89,7 @@ def change_lines(series: RunSeries, *, named: bool = True) -> Iterator[str]:
 
 
 def episode_lines(series: RunSeries) -> Iterator[str]:
-    """Yield a sentence if a loss began with the last session or continues."""
+    """Yield a sentence about the loss of a series if it began with the last session or continues; nothing otherwise."""
     chart = series.chart
     if chart.begun is None or chart.judgement.interval is None:
         return
@@ -103,7 +103,7 @@ def episode_lines(series: RunSeries) -> Iterator[str]:
 
 
 def chart_json(chart: ControlChart) -> json_schema.Json:
-    """Return a control chart of nights as JSON."""
+    """Return a control chart of sessions ("nights") as JSON."""
     return {
         "nights": chart.nights,
         "known": chart.reference_size,
@@ -118,7 +118,7 @@ def chart_json(chart: ControlChart) -> json_schema.Json:
 
 
 def history_document(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> json_schema.Json:
-    """Return the document of `history --json`."""
+    """Return the JSON document that `history --json` prints."""
     changed = changed_since_before(runs)
     return json_schema.document(
         runs=[_run(run, changed[run.name]) for run in runs],

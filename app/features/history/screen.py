@@ -1,4 +1,4 @@
-"""Screen with the runs of one condition over all sessions of this machine."""
+"""Screen with the runs of one condition (job, target) in all sessions of this machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
 
 
 def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
-    """Find the run in the history, and show its history above the screen from which it was opened."""
+    """Find `run` in the index of all runs, and show its history on top of `opener`, the screen from which it was
+    opened.
+    """
     from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
@@ -91,7 +93,9 @@ class HistoryScreen(WorkbenchScreen):
     """
 
     def __init__(self, run: PastRun, runs: tuple[PastRun, ...], baseline: PastRun | None = None) -> None:
-        """`runs`: all runs with the condition of `run`, oldest first; `baseline`: the session's baseline run."""
+        """`runs`: all runs with the condition of `run`, oldest first; `baseline`: the baseline run of the session, if
+        any.
+        """
         super().__init__()
         self._run = run
         self._runs = {past_run.name: past_run for past_run in runs}
@@ -122,11 +126,11 @@ class HistoryScreen(WorkbenchScreen):
         self.query_one(StaticPlotView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
-        # Only as high as its rows, results and frame need: the graph gets the rest.
+        # The list is only as high as its rows, the results and its frame need, so that the graph gets the rest.
         self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
 
     def _begin(self) -> None:
-        """Select the requested run. The list sends no event if its cursor is already on this run."""
+        """Show the results of the requested run. The list may send no event if its cursor is already on this run."""
         self.query_one(KeyedTable).cursor = self._run.name
         self._choose()
 

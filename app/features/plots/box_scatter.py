@@ -18,7 +18,9 @@ from widgets.plot_render.plot_data import BoxData, BoxSample, ScatterData, Scatt
 
 
 def boxes(request: PlotRequest) -> PlotContent:
-    """Return a box plot with the values of each part. Raises NoPlotDataError if there is nothing to draw."""
+    """Return a box plot with a box for the runs of each part of the selection. Raises NoPlotDataError if there is
+    nothing to draw.
+    """
     subject, options = request.subject, request.options
     values = [(part.name, values_of(part.runs, options.unit)) for part in subject.parts]
     lots = tuple(BoxSample(name=name, values=numbers) for name, numbers in values if numbers)
@@ -41,7 +43,8 @@ def _with_unit(value: float, unit: Unit) -> str:
 
 
 def scatter(request: PlotRequest) -> PlotContent:
-    """Return throughput and p99 of every run, including other loads and sessions if known.
+    """Return a scatter plot with throughput and p99 of every run. Runs at other loads and in other sessions are
+    included if known.
 
     Raises NoPlotDataError if there is nothing to draw.
     """

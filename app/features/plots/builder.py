@@ -1,4 +1,4 @@
-"""Builds the picture of a selection: its data, or a sentence that says why there is none."""
+"""Builds the picture of a selection: the data to draw, or a sentence that says why there is nothing to draw."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def picture(
     options: PlotOptions = _PLAIN,
     intervals: Intervals = lambda _: (),
 ) -> StaticPlot:
-    """Return the picture of a selection, of the given or the default kind.
+    """Return the picture of a selection. Its kind is `kind`, or by default the most informative one.
 
-    If there is nothing to draw, the picture has a reason instead of data. Without `intervals`, no intervals are read
-    from disk.
+    If there is nothing to draw, the picture has a reason instead of data. `intervals` is the function that reads the
+    intervals of a run; by default, no intervals are read from disk.
     """
     request = PlotRequest(subject=subject, options=options, intervals=intervals)
     try:
@@ -63,13 +63,17 @@ def picture(
 
 
 def empty_plots(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
-    """Return the pictures without data, by kind. Timelines are left out, because they need the intervals on disk."""
+    """Return, by kind, those pictures of a selection that have no data. Timelines are not checked, because they need
+    the intervals on disk.
+    """
     pictures = {kind: picture(subject, kind) for kind in StaticPlotKind if kind is not StaticPlotKind.TIMELINE}
     return {kind: plot for kind, plot in pictures.items() if plot.data is None}
 
 
 def default_kind(subject: PlotSelection) -> StaticPlotKind:
-    """Return the most informative kind: curve for a sweep, percentiles for an A/B, timeline for a single run."""
+    """Return the most informative kind of picture: a curve for a sweep, percentiles for an A/B, a timeline for a single
+    run.
+    """
     if subject.results is not None:
         return StaticPlotKind.CURVE
     if subject.all_sessions:
@@ -83,7 +87,7 @@ def default_kind(subject: PlotSelection) -> StaticPlotKind:
 
 
 def run_picture(run: RunRecord, baseline: RunRecord | None) -> StaticPlot:
-    """Return the latencies of a run by percentile, together with those of the baseline."""
+    """Return a picture of the latencies of a run by percentile, together with those of the baseline if there is one."""
     placed = PlacedRun(run=run, folder=Path())
     subject = select_runs_to_plot([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
     return picture(subject, StaticPlotKind.PERCENTILES)
@@ -98,7 +102,9 @@ def sides_picture(
     unit: Unit,
     intervals: Callable[[RunRecord, Path], Sequence[Sample]],
 ) -> StaticPlot:
-    """Return a picture of two compared sides, by default of percentiles, or of the timeline if only that has data."""
+    """Return a picture of the two sides of a comparison: by default the percentiles, or the timeline if only that has
+    data.
+    """
     subject, options = select_sides(comparison, names, folders), PlotOptions(unit=unit)
 
     def draw(kind: StaticPlotKind) -> StaticPlot:
@@ -118,7 +124,7 @@ def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """Return the picture of the runs of one condition by date, without reading sessions.
+    """Return a picture of runs with the same condition by date. No session is read for it.
 
     `last` is one of these runs, and `baseline` is the run that they are compared with.
     """
@@ -138,7 +144,8 @@ def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | 
 def session_lines(
     session: Session, runs: Sequence[RunRecord], samples: Mapping[str, Sequence[Sample]], size: tuple[int, int]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield a heading and the lines of each picture of a session: of each A/B, of its sweep, and of each of `runs`.
+    """Yield a heading and the text lines of each picture of a session: of each A/B, of its sweep, and of each run in
+    `runs`.
 
     `samples` contains the intervals of runs, by id. `size` is the number of columns and rows.
     """

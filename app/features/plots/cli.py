@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from app.features.plots.selection import PlacedRun, PlotSelection
 
 _PIPE = (80, 20)
-"""Columns and rows if the output is not a terminal."""
+"""Columns and rows of a picture if the output is not a terminal."""
 
 _WIDEST, _HEIGHT = 120, 20
 """Maximum number of columns, and number of rows, of a picture below the results of a command."""
@@ -55,7 +55,7 @@ class Size(click.ParamType[tuple[int, int]]):
     def convert(
         self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, int]:
-        """Return columns and rows. Raises click.BadParameter when the text is not a size."""
+        """Return the size as (columns, rows). Raises click.BadParameter when the text is not a size."""
         if isinstance(value, tuple):
             return value
         match = _SIZE.fullmatch(value.strip().lower())
@@ -137,7 +137,7 @@ def plot_command(options: _PlotOptions) -> int:
 
 
 def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
-    """Return the rows of the picture. Raises InvalidValueError for a size that is too small."""
+    """Return the rows of the picture as text. Raises InvalidValueError when `size` is too small."""
     from widgets.plot_render.painter import paint
 
     look = plot_style(size or _size(), plain=plain)
@@ -147,9 +147,10 @@ def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> lis
 
 
 def plot_style(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
-    """Return the style for standard output.
+    """Return the style in which to draw a picture on standard output.
 
-    With `plain`, the style is for a file: it has no colours, and all characters are allowed.
+    `size` is the number of columns and rows. With `plain`, the style is for a file: it has no colours, and all
+    characters are allowed.
     """
     return PlotStyle(
         width=size[0],
@@ -160,23 +161,24 @@ def plot_style(size: tuple[int, int], *, plain: bool = False) -> PlotStyle:
 
 
 def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list[str]:
-    """Return the picture of a run. `samples` are its intervals, so that they need not be read again."""
+    """Return the text lines of a run's picture. `samples` are its intervals, so that they are not read again."""
     from app.features.plots.selection import PlacedRun, select_runs_to_plot
 
     return picture_lines(select_runs_to_plot([PlacedRun(run=run, folder=folder)]), samples)
 
 
 def sweep_lines(session: Session, folder: Path) -> list[str]:
-    """Return the picture of the sweep of a session."""
+    """Return the text lines of the picture of a session's sweep."""
     from app.features.plots.selection import select_sweep
 
     return picture_lines(select_sweep(session, folder))
 
 
 def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = ()) -> list[str]:
-    """Return the lines of the default picture; none in a pipe, without data, or if the picture does not fit.
+    """Return the text lines of the default picture of a selection. The list is empty in a pipe, without data, or if the
+    picture does not fit.
 
-    `samples` are the intervals of its only run, so that they need not be read again.
+    `samples` are the intervals of the selection's only run, so that they need not be read again.
     """
     width = terminal_width()
     if subject is None or width is None:
@@ -201,7 +203,9 @@ def _size() -> tuple[int, int]:
 
 
 def select(names: Sequence[str]) -> PlotSelection:
-    """Return the selection for the given names. Raises NotFoundError, StorageError, InvalidValueError."""
+    """Return the selection to plot for the names that the user gave. Raises NotFoundError, StorageError,
+    InvalidValueError.
+    """
     from app.features.plots.selection import PlacedRun, select_runs_to_plot
 
     if len(names) == 1 and not _is_run(names[0]):
@@ -221,9 +225,10 @@ def _is_run(name: str) -> bool:
 
 
 def _parse_name(name: str, letter: str) -> tuple[str | None, str] | None:
-    """Return session and id if a name refers to a run (letter r) or an A/B (letter e); otherwise None.
+    """Return the session (None for the current one) and the id if a name refers to a run (`letter` is r) or an A/B (e);
+    otherwise None.
 
-    A name such as `/c0/e252` is a device.
+    A name such as `/c0/e252` is a device, not an A/B.
     """
     match = _NAME.fullmatch(name)
     if match is None or not match["id"].startswith(letter):
@@ -274,14 +279,18 @@ def _sweep(session: str | None) -> PlotSelection:
 
 
 def _in_all_sessions(placed: PlacedRun) -> PlotSelection | None:
-    """Return the series of a run's job and target over all sessions; None if the index does not have the run."""
+    """Return a selection of the runs with a run's job and target in all sessions; None if the index does not have the
+    run.
+    """
     runs, _ = all_runs()
     last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
     return None if last is None else select_all_sessions(last, runs)
 
 
 def select_all_sessions(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection | None:
-    """Return all sessions of a run's job and target, restricted to `runs`; None if none of them succeeded."""
+    """Return a selection of those `runs`, in all sessions, that have the job and target of `last`; None if none
+    succeeded.
+    """
     from app.features.plots.selection import all_sessions
 
     also = () if current().session is None else (loaded_session(),)
@@ -293,9 +302,9 @@ HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
 
 
 def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
-    """Return the picture of a run's job and target in all sessions; None if there is nothing to draw.
+    """Return the text lines of the picture of a run's job and target in all sessions; None if there is nothing to draw.
 
-    The reason why some runs are missing is printed as well.
+    If some runs are missing from the picture, the reason is printed.
     """
     from app.features.plots.builder import picture
     from widgets.plot_render.painter import paint

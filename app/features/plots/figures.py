@@ -1,4 +1,6 @@
-"""Table of results next to a picture, one row per part, and the differences between the parts. No I/O."""
+"""The results next to a picture: a table with one row per part of the selection, and the differences between the parts.
+No I/O.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
 
 
 def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
-    """Return a table with the mean IOPS and MiB/s of each part, and the latencies of the slower direction."""
+    """Return a table with the mean IOPS and MiB/s of each part of a selection, and the latencies of its slower
+    direction.
+    """
     look = PlotStyle(ascii=ascii)
     columns = (
         Column(title="", key="sign"),
@@ -56,14 +60,16 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
 
 
 def differing_text(subject: PlotSelection) -> str:
-    """Return the settings and job fields that differ between the parts: `Differs: read-ahead, FastPath.`."""
+    """Return a text with the settings and job fields that differ between the parts, such as `Differs: read-ahead,
+    FastPath.`.
+    """
     starts = [part.runs[0].run.start for part in subject.parts]
     keys = [*varying_keys([start.settings for start in starts]), *varying_keys([start.job_texts for start in starts])]
     return f"Differs: {', '.join(field_name(key) for key in keys)}." if keys else ""
 
 
 def picture_text(subject: PlotSelection, plot: StaticPlot, look: PlotStyle) -> str:
-    """Return picture, verdict and results as plain text for files, mails and tickets; ends with a newline."""
+    """Return a picture with its verdict and results as plain text for files and mails. It ends with a newline."""
     from widgets.plot_render.painter import paint
 
     rows = [*paint(plot, look), ""]

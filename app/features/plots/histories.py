@@ -15,7 +15,7 @@ from widgets.text_utils import units
 
 
 def history(request: PlotRequest) -> PlotContent:
-    """Return the series of the selection by date. Raises NoPlotDataError if there is nothing to draw."""
+    """Return a plot of the selection's runs by date. Raises NoPlotDataError if there is nothing to draw."""
     subject, options = request.subject, request.options
     series = subject.series
     if series is None:
@@ -61,7 +61,9 @@ def _point(point: SeriesPoint, scale: float) -> MeasuredPoint:
 
 
 def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
-    """Return the lowest and the highest value of the baseline's repeats, or None without a baseline."""
+    """Return the lowest and the highest result among the repeats of the baseline run, divided by `scale`; None without
+    a baseline.
+    """
     baseline, series = subject.baseline, subject.series
     if baseline is None or series is None:
         return None
@@ -71,7 +73,9 @@ def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
 
 
 def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
-    """Yield a mark between two points for changed conditions and for a level shift."""
+    """Yield time and text of each mark. A mark is between two points where the conditions or the level of the results
+    changed.
+    """
     levels = {change.first.name: change.shift.interval.percent for change in series.changes}
     for before, after in pairwise(series.points):
         first = after.runs[0]
@@ -83,7 +87,7 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
 
 
 def _first_difference(differs: Sequence[Difference]) -> str:
-    """Return the first difference, and how many more there are."""
+    """Return a text with the first difference, and how many more there are."""
     key, _, after = differs[0]
     more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
     return f"{key_name(key)} {key_value(key, after)}{more}"

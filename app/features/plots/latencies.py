@@ -1,4 +1,4 @@
-"""Plots of all latencies of each part: by percentile, and as a histogram. No I/O."""
+"""Plots of all latencies of each part of a selection: by percentile, and as a histogram. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from widgets.text_utils import units
 
 
 def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
-    """Return the pooled I/Os of each part, and the direction as text. Raises NoPlotDataError if there are none."""
+    """Return the pooled I/Os of each part, and a text such as ` of the reads` ("" if there is only one direction, or if
+    both are drawn). Raises NoPlotDataError if there are none.
+    """
     runs = completed_runs(subject.runs)
     if not runs:
         raise NoPlotDataError(failure_text(subject.runs))
@@ -47,13 +49,13 @@ def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
 
 
 def merge_bins(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
-    """Return the pooled I/Os of `runs` in the direction in which their selection is compared, and that direction."""
+    """Return the pooled I/Os of `runs` in one direction, and this direction: the slower one of the whole selection."""
     side = _slower_direction(completed_runs(subject.runs))
     return _bins(runs, side), side
 
 
 def _slower_direction(runs: Sequence[PlacedRun]) -> str:
-    """Return the direction with the higher p99, so that the other one does not hide it."""
+    """Return the direction (read or write) with the higher p99, so that the faster direction does not hide it."""
     tails = {
         name: max(
             (figures.latency_ns.p99 or 0 for placed in runs if (figures := placed.run.figures.side(name))), default=-1
@@ -64,7 +66,8 @@ def _slower_direction(runs: Sequence[PlacedRun]) -> str:
 
 
 def percentiles(request: PlotRequest) -> PlotContent:
-    """Return one curve per part, up to the highest percentile for which the part has enough I/Os.
+    """Return a plot with a curve of latency by percentile per part, up to the highest percentile for which the part has
+    enough I/Os.
 
     Raises NoPlotDataError if there is nothing to draw.
     """
@@ -78,7 +81,8 @@ def percentiles(request: PlotRequest) -> PlotContent:
 
 
 def histogram(request: PlotRequest) -> PlotContent:
-    """Return the first part as a filled histogram, with the other parts drawn over it.
+    """Return a plot with the latency histogram of each part. The first is filled, and the others are drawn over it as
+    lines.
 
     Raises NoPlotDataError if there is nothing to draw.
     """

@@ -1,4 +1,4 @@
-"""The request for a picture, and the texts that all pictures share. No I/O."""
+"""The request for a picture, and the texts that all kinds of pictures use. No I/O."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from widgets.plot_render.plot_data import MOST_CURVES, Data, Unit
 from widgets.text_utils import units
 
 Intervals = Callable[[PlacedRun], Sequence[Sample]]
-"""Function that reads the intervals of a run from disk."""
+"""Function that returns the intervals of a run, usually from disk."""
 
 PlotContent = tuple[str, Data, str]
-"""Title, data and a note."""
+"""Title of a picture, its data, and a note below it."""
 
 MEBI = float(1 << 20)
 
@@ -29,7 +29,7 @@ UNITS = {Rank.IOPS: Unit.IOPS, Rank.BANDWIDTH: Unit.RATE, Rank.P99: Unit.LATENCY
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotOptions:
-    """Display options of a picture."""
+    """Options for the display of a picture."""
 
     unit: Unit = Unit.IOPS
     """Metric of box plots, curves and timelines."""
@@ -38,7 +38,7 @@ class PlotOptions:
     zero: bool = False
     """Whether axes begin at 0."""
     run: int = 0
-    """Number of the run of each part that the timeline shows, counted back from the last run."""
+    """Which run of each part the timeline shows: 0 for its last run, 1 for the one before, and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class NoPlotDataError(Exception):
 
 
 def value_of(score: RunScore, unit: Unit) -> float | None:
-    """Return a metric of a run, reads and writes together; None if the run has too few I/Os."""
+    """Return a run's metric with this unit, for reads and writes together; None with too few I/Os."""
     match unit:
         case Unit.IOPS:
             return score.iops
@@ -70,14 +70,16 @@ def value_of(score: RunScore, unit: Unit) -> float | None:
 
 
 def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
-    """Return the metric of every successful run."""
+    """Return the metric with this unit of every successful run."""
     scores = (score_of(placed.run.figures) for placed in completed_runs(runs))
     numbers = (None if score is None else value_of(score, unit) for score in scores)
     return tuple(value for value in numbers if value is not None)
 
 
 def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
-    """Return as many parts as a user can distinguish: the best ones of a sweep, otherwise the first ones."""
+    """Return the parts of a selection to draw, at most as many as a user can distinguish: the best ones of a sweep,
+    otherwise the first ones.
+    """
     if subject.results is None or len(subject.parts) <= MOST_CURVES:
         return subject.parts[:MOST_CURVES]
     rank = subject.results.rank
@@ -89,7 +91,7 @@ def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
 
 
 def count_text(subject: PlotSelection) -> str:
-    """Return `, 6 runs each`; "" if each part has one run."""
+    """Return the number of runs of each part as a text such as `, 6 runs each`; "" if each part has one run."""
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:
         return ""
@@ -104,7 +106,7 @@ def by_field_text(subject: PlotSelection) -> str:
 
 
 def failure_text(runs: Sequence[PlacedRun], otherwise: str = "") -> str:
-    """Return a sentence about the failure if no run succeeded; `otherwise` if one did."""
+    """Return a sentence about the failed runs if no run succeeded, or `otherwise` is ""; else `otherwise`."""
     if otherwise and completed_runs(runs):
         return otherwise
     first = runs[0].run

@@ -1,4 +1,4 @@
-"""Selections to plot: marked runs, the arms of an A/B, a sweep, all sessions of a target.
+"""Selections of runs to plot: marked runs, both sides of an A/B, a sweep, or all sessions of a target.
 
 No I/O except in `all_sessions`, which reads sessions from disk.
 """
@@ -45,19 +45,19 @@ class PlacedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunGroup:
-    """Runs of one configuration."""
+    """Runs of one configuration, which are drawn together."""
 
     name: str
-    """Text that distinguishes them from other groups."""
+    """Text that distinguishes the group from the other groups."""
     runs: tuple[PlacedRun, ...]
     """At least one run, in order."""
     baseline: bool = False
-    """Whether it is only the baseline of the other groups."""
+    """Whether the group is included only as the baseline of the other groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotSelection:
-    """All data from which pictures are drawn."""
+    """The selected runs, with all data that pictures of them need."""
 
     heading: str
     """Heading, such as `A/B e1: read-ahead of /c0/v1`."""
@@ -68,15 +68,15 @@ class PlotSelection:
     counted: str = ""
     """Number of runs, pairs or steps as text, such as `6 pairs`."""
     verdict: str = ""
-    """The result in one sentence."""
+    """The result of the comparison in one sentence; "" for none."""
     every: tuple[RunGroup, ...] = ()
     """All runs on the target with the same job at any load, grouped by settings. If empty, `parts` are used."""
     results: Results | None = None
-    """Results of a sweep."""
+    """Results of the selected sweep; None for other selections."""
     series: RunSeries | None = None
-    """Series of the runs over all sessions; None if the sessions were not searched, or if no run counts."""
+    """Time series of the runs over all sessions; None if the sessions were not searched, or if no run counts."""
     passed_over: int = 0
-    """Number of runs of the same job, in all sessions, that do not count."""
+    """Number of runs of the same job in all sessions that are not in the series, for example because they failed."""
     baseline: PastRun | None = None
     """The run that the series is compared with."""
     all_sessions: bool = False
@@ -84,7 +84,7 @@ class PlotSelection:
 
     @property
     def runs(self) -> tuple[PlacedRun, ...]:
-        """Return all runs of all groups."""
+        """Return the runs of all groups in `parts`."""
         return tuple(run for part in self.parts for run in part.runs)
 
     @property
@@ -99,7 +99,7 @@ def completed_runs(runs: Iterable[PlacedRun]) -> tuple[PlacedRun, ...]:
 
 
 def _group_by(runs: Sequence[PlacedRun], key_of: Callable[[RunRecord], object]) -> list[tuple[PlacedRun, ...]]:
-    """Return the runs grouped by equal keys, in their order."""
+    """Return the runs grouped by the result of `key_of`, in their order."""
     groups: dict[object, list[PlacedRun]] = {}
     for placed in runs:
         groups.setdefault(key_of(placed.run), []).append(placed)
@@ -116,7 +116,9 @@ def group_by_condition(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
 
 
 def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """Return the runs grouped by settings, at any load. If all settings are equal, group few loads by load."""
+    """Return the runs grouped by settings, at any load. If all settings are equal, they are grouped by load instead,
+    unless there are more than `MOST_SIGNS` loads.
+    """
     groups = _group_by(runs, lambda run: tuple(sorted(run.start.settings.items())))
     if len(groups) == 1:
         loads = group_by_condition(runs)
@@ -126,7 +128,7 @@ def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
 
 
 def select_runs_to_plot(runs: Sequence[PlacedRun], baseline: PlacedRun | None = None) -> PlotSelection:
-    """Return a selection of chosen runs, with the baseline unless it has the same condition. `runs`: at least one."""
+    """Return a selection of `runs` (at least one), with the baseline unless one of them has its condition."""
     kinds = {condition(placed.run) for placed in runs}
     beneath = baseline is not None and condition(baseline.run) not in kinds
     parts = group_by_condition((*runs, baseline) if beneath and baseline is not None else runs)
@@ -146,9 +148,9 @@ def select_runs_to_plot(runs: Sequence[PlacedRun], baseline: PlacedRun | None = 
 
 
 def select_sides(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
-    """Return a selection of two compared sides.
+    """Return a selection with the two sides of a comparison.
 
-    The repeats of each side are pooled, and its name contains its difference.
+    The repeats of each side form one group. The name of a group says in what it differs from the other one.
     """
     sides = [
         tuple(PlacedRun(run=run, folder=folder) for run in side)
@@ -167,7 +169,7 @@ def select_sides(comparison: Comparison, names: Sequence[str], folders: Sequence
 
 
 def select_experiment(session: Session, folder: Path, record: ExperimentRecord) -> PlotSelection | None:
-    """Return both arms of an A/B with all runs pooled; None before the first complete pair."""
+    """Return a selection with the two sides of an A/B, each with all its runs; None before the first complete pair."""
     sides, comparison = pairs_of(session, record.id), stored_comparison(session, record.id)
     if comparison is None:
         return None
@@ -186,7 +188,7 @@ def select_experiment(session: Session, folder: Path, record: ExperimentRecord) 
 
 
 def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
-    """Return the cells of the session's sweep; None without a sweep, or if it has measured nothing."""
+    """Return a selection with the cells of the session's sweep; None without a sweep, or if it has measured nothing."""
     if session.sweep is None:
         return None
     record = with_labels(session.sweep)
@@ -213,7 +215,7 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
 
 
 def _cell_text(outcome: Results, cell: SweepCell) -> str:
-    """Return configuration and workload, as far as they differ between cells."""
+    """Return the configuration and the workload of a cell as text, as far as they differ between cells."""
     parts = [cell.row] if len(outcome.rows) > 1 else []
     return ", ".join([*parts, *([cell.column] if len(outcome.columns) > 1 or not parts else [])])
 
@@ -235,7 +237,7 @@ def select_target(
     series: RunSeries | None,
     baseline: PastRun | None = None,
 ) -> PlotSelection | None:
-    """Return all sessions of a run's job and target.
+    """Return a selection of the runs with the job and target of `last` in all sessions.
 
     `past`: all runs on the same target; `sessions`: the sessions that were read, by name. Returns None if these contain
     none of its runs.
@@ -271,12 +273,12 @@ def select_target(
 
 
 def _work(job: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a job without load and duration."""
+    """Return the fields of a job without those for load and duration, so that jobs can be compared."""
     return tuple(sorted((key, text) for key, text in job.items() if key not in (*LOAD, "runtime", "ramp")))
 
 
 MOST_SESSIONS = 50
-"""Maximum number of sessions whose runs are shown individually; the newest ones."""
+"""Maximum number of sessions whose runs are shown individually. These are the newest ones."""
 
 
 def all_sessions(
@@ -286,7 +288,8 @@ def all_sessions(
     also: Sequence[LoadedSession] = (),
     baseline: PastRun | None = None,
 ) -> PlotSelection | None:
-    """Return the runs with the same job and target in all sessions below `root` and in those of `also`.
+    """Return a selection of the runs with the job and target of `last`, in all sessions below `root` and in the
+    sessions of `also`.
 
     `also`: sessions that are open or in another folder. `past`: all indexed runs. Sessions that cannot be read are
     skipped. Blocks while reading.
@@ -305,7 +308,7 @@ def all_sessions(
 
 _BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
 _MOST_NAMED = 3
-"""Maximum number of differences that a name lists; further ones are counted."""
+"""Maximum number of differences that the name of a group lists. Of further ones, only the number is given."""
 
 
 def job_text(start: RunStarted) -> str:
@@ -350,7 +353,7 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
 
 
 def _difference_texts(mappings: list[Mapping[str, str]]) -> list[str]:
-    """Return the settings of each mapping that are not the same in all mappings, as text."""
+    """Return, for each mapping, a text with its settings that are not the same in all mappings."""
     keys = varying_keys(mappings)
     return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 

@@ -13,7 +13,7 @@ _MOST_POINTS = 400
 
 
 def timeline(request: PlotRequest) -> PlotContent:
-    """Return one run of each part over time. Raises NoPlotDataError if no intervals are available."""
+    """Return a plot of one run of each part over time. Raises NoPlotDataError if no intervals are available."""
     subject, options, intervals = request.subject, request.options, request.intervals
     unit = Unit.RATE if options.unit is Unit.RATE else Unit.IOPS
     chosen = [(part.name, part.runs[-1 - options.run % len(part.runs)]) for part in parts_to_draw(subject)]
@@ -52,12 +52,14 @@ _READS: tuple[Callable[[DirectionSample], int | None], ...] = (
 
 
 def _slowest(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
-    """Return the value of the slower direction."""
+    """Return the value of the direction in which it is higher; None if no direction has a value."""
     return max((float(value) for sample in both if (value := read(sample)) is not None), default=None)
 
 
 def _merge(part: Sequence[CourseInterval]) -> CourseInterval:
-    """Return several intervals as one, with the lowest rate and the highest latencies, so that it shows every stall."""
+    """Merge consecutive intervals into one. It has their lowest rate and their highest latencies, so that no stall is
+    lost.
+    """
 
     def worst(read: Callable[[CourseInterval], float | None]) -> float | None:
         return max((value for interval in part if (value := read(interval)) is not None), default=None)

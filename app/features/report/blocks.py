@@ -120,7 +120,7 @@ def _is_empty(block: Block) -> bool:
 
 
 def report_table(shown: view.Table) -> ReportTable:
-    """Convert a table of the core to a report table."""
+    """Convert a table for the terminal (`view.Table`) to a report table."""
     return ReportTable(
         columns=tuple(column.title for column in shown.columns),
         rows=tuple(tuple(map(view.text_of, row.cells)) for row in shown.rows),

@@ -26,7 +26,7 @@ from widgets.text_utils import units
 
 
 def machine_facts(session: Session) -> DefinitionList:
-    """Return the host, its system and the versions of the programs that the session used."""
+    """Return the host, its operating system, and the versions of the programs that the session used."""
     return DefinitionList(pairs=tuple(_machine(session)))
 
 
@@ -45,7 +45,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def findings(session: Session) -> ReportTable | None:
-    """Return the findings of the last check, the gravest first; None if there was no check."""
+    """Return a table with the findings of the session's last check, the gravest first; None if there was no check."""
     last = last_check(session.events)
     if last is None:
         return None
@@ -63,9 +63,9 @@ def devices(inventory: Inventory) -> ReportTable:
 
 
 def tested_devices_table(session: Session) -> ReportTable:
-    """Return a table with identity, firmware and layout of the tested or changed devices.
+    """Return a table with the identity, firmware and layout of the devices that the session measured or changed.
 
-    It includes their controllers and members.
+    The controllers and the members of these devices are included.
     """
     wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
@@ -75,7 +75,7 @@ def tested_devices_table(session: Session) -> ReportTable:
 
 
 def _concerned_targets(session: Session) -> set[Target]:
-    """Return the targets that were measured or changed, with their controllers and all nested members."""
+    """Return the targets that the session measured or changed, with their controllers and all nested members."""
     measured = [item for run in session.runs for item in run.start.all_targets]
     names = {name for item in measured for name in (item.target, item.device) if name}
     names |= {str(record.change.target) for record in session.changes}

@@ -63,7 +63,7 @@ def report_command(
 
 
 def _form(named: str | None, output: Path | None) -> ReportFormat:
-    """Return the format that the user named, or that the suffix of the file implies; Markdown by default."""
+    """Return the format that the user named, else the one that the suffix of the file implies, else Markdown."""
     if named is not None:
         return ReportFormat(named)
     if output is None:

@@ -76,10 +76,10 @@ _DIRECTION = (
 _SAMPLE = ("iops", "bytes_per_s", "ios", "latency_p50_ns", "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns")
 _AFTER = ("fio_cpu_percent_of_core", "host_cpu_percent", "reason", "warnings", "advice")
 _NOTHING_AFTER = (None,) * len(_AFTER)
-"""Empty values for the columns `_AFTER`, which have values only for a whole run, not for a target or section."""
+"""Empty values for the columns `_AFTER`, which have values only in the row of a run, not of a target or section."""
 
 _OWN_COLUMNS = ("host", "fio_version")
-"""Keys of the provenance that already have their own column."""
+"""Keys of a run's provenance (recorded conditions) that already have a column of their own."""
 
 _KINDS: Mapping[type[object], str] = {
     type(None): "run",
@@ -89,13 +89,14 @@ _KINDS: Mapping[type[object], str] = {
     SectionSample: "section",
     GroupFigures: "group",
 }
-"""Value of the column `row`, by the type of the object that the row describes."""
+"""Text in the column `row`, by the type of the object that the row describes."""
 
 Value = str | int | float | bool | None
 
 
 def runs_csv(session: Session) -> str:
-    """Return CSV with one row per run. Rows for its targets, sections or section groups follow, if it has several.
+    """Return CSV with one row per run. If a run has several targets, sections or section groups, a row for each of them
+    follows.
 
     The column `row` is `run`, `target`, `section` or `group`. The columns `job_*` are the fields of the job; in a
     section's row, they are those of the section. The columns `setting_*` are the effective settings, and `provenance_*`
@@ -132,7 +133,8 @@ def runs_csv(session: Session) -> str:
 
 
 def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> str:
-    """Return CSV with one row per interval. Rows for its targets and running sections follow, if it has several.
+    """Return CSV with one row per interval of a run. If the run has several targets or sections, rows for each target
+    and each running section follow.
 
     The column `row` is `run`, `target` or `section`. `at_s` is the time from the start of the phase to the end of the
     interval.
@@ -246,7 +248,7 @@ def _trailing_values(run: RunRecord) -> Iterator[Value]:
 
 
 def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
-    """Return the row name and column name of the sweep cell of each run, by run id."""
+    """Return, by run id, the names of the row and the column of the sweep's matrix to which each run belongs."""
     record = session.sweep
     if record is None:
         return {}

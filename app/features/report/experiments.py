@@ -20,13 +20,13 @@ from app.features.report.svg.scales import Scale
 _COLUMNS = ("A/B", "Metric", "A", "B", "", "Difference", "Interval", "Verdict")
 
 _WIDE = 4.0
-"""If the largest difference is more than this many times the smallest, the axis has the scale `Spacing.RATIO`."""
+"""If the largest difference is more than this many times the smallest, the axis of the graph uses `Spacing.RATIO`."""
 
 
 def experiments_table(session: Session) -> ReportTable:
     """Return a table with the results of A and B, intervals and verdicts of each experiment.
 
-    Each row names its confidence level, because experiments may differ in it.
+    Each row names the confidence level of its interval, because experiments may use different levels.
     """
     pairs = [(record.id, stored_comparison(session, record.id)) for record in session.experiments]
     rows = [

@@ -34,24 +34,24 @@ _SPECIAL = re.compile(r"[^A-Za-z0-9.]+")
 
 
 _Interval = tuple[Sample, Mapping[tuple[str, str], float]]
-"""A measured interval and its mean latencies in nanoseconds, by kind (`lat`, `clat`) and direction."""
+"""A measured interval, and its mean latencies in nanoseconds by kind (`lat`, `clat`) and direction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RunFiles:
-    """A run and its folder in the export, which determine its file names."""
+    """A run, its folder in the export, and the names of its files there."""
 
     folder: str
     run: RunRecord
 
     @property
     def json(self) -> str:
-        """Return the file name of fio's document, in the scheme of bench-fio."""
+        """Return the path of the file with fio's JSON document. It is named as bench-fio names it."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-{job['iodepth']}-{job['numjobs']}.json"
 
     def log(self, kind: str) -> str:
-        """Return the file name of a log, in the scheme of bench-fio. `kind`: `iops`, `bw`, `lat` or `clat`."""
+        """Return the path of a log file, named as bench-fio names it. `kind`: `iops`, `bw`, `lat` or `clat`."""
         job = self.run.start.job
         return f"{self.folder}/{job['rw']}-iodepth-{job['iodepth']}-numjobs-{job['numjobs']}_{kind}.1.log"
 
@@ -73,7 +73,7 @@ def fio_plot_files(session: Session, folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
-    """Yield each exported run with its folder.
+    """Yield each run that is exported, with its folder.
 
     Runs with equal conditions share a folder, except repeats that would have the same file name.
     """
@@ -96,7 +96,7 @@ def _run_files(runs: Sequence[RunRecord]) -> Iterator[_RunFiles]:
 
 
 def _has_unsteady_time(run: RunRecord) -> bool:
-    """Return whether the totals of fio include the time before the results were steady."""
+    """Return whether fio's totals of a run include time before the results became steady."""
     return run.figures.steady is not None and run.figures.steady.waited_s > 0
 
 
@@ -105,7 +105,9 @@ def _slug(text: str) -> str:
 
 
 def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_Interval]]:
-    """Return the last document of fio (None if there is none) and the measured intervals of a run."""
+    """Return the last document in the recorded fio output of a run (None without one), and the run's measured
+    intervals.
+    """
     course = course_of(run)
     last: Mapping[str, Any] | None = None
     before: dict[tuple[str, str], tuple[float, int]] = {}
@@ -121,7 +123,9 @@ def _read(raw: Path, run: RunRecord) -> tuple[Mapping[str, Any] | None, list[_In
 
 
 def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
-    """Return the sum of the latencies in ns and the number of I/Os over all jobs, by kind and direction."""
+    """Return the sum of latencies in ns and the number of I/Os over all jobs of a fio document, by kind (`lat`, `clat`)
+    and direction.
+    """
     sums: dict[tuple[str, str], tuple[float, int]] = {}
     for job in rows(data.get("jobs")):
         for direction in DIRECTIONS:
@@ -137,9 +141,10 @@ def _sums(data: Mapping[str, Any]) -> dict[tuple[str, str], tuple[float, int]]:
 def _means(
     before: Mapping[tuple[str, str], tuple[float, int]], now: Mapping[tuple[str, str], tuple[float, int]]
 ) -> dict[tuple[str, str], float]:
-    """Return the mean latencies of the I/Os between two documents, by kind and direction.
+    """Return the mean latencies of the I/Os between two consecutive documents of fio, by kind (`lat`, `clat`) and
+    direction. The parameters are the results of `_sums` for both.
 
-    fio resets its counters after the ramp. Then only the sums of the second document count.
+    fio resets its counters after the ramp. If it did so between the documents, only the sums of the second count.
     """
     means = {}
     for key, (total, count) in now.items():
@@ -172,9 +177,9 @@ def _value(kind: str, sample: DirectionSample, mean: float | None) -> int | None
 
 
 def _with_job_options(document: Mapping[str, Any], run: RunRecord) -> Mapping[str, Any]:
-    """Return the document with the job options and the latency distribution that fio-plot needs.
+    """Return the fio document with the job options and the latency distribution that fio-plot needs.
 
-    Some versions of fio leave some of them out.
+    Both are added because some versions of fio omit a part of them.
     """
     named = {key: run.start.job[key] for key in (*_NAME_FIELDS, "bs") if run.start.job.get(key)}
     completed = [
@@ -212,7 +217,7 @@ def _block(run: RunRecord) -> int:
 
 
 def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
-    """Return the text of the README: the runs in each folder, and the commands that plot them."""
+    """Return the text of the README, which lists the runs in each folder and the commands that plot them."""
     rows = [f"Session {clean(session.id)} for fio-plot 1.1 or newer. All runs as a table: runs.csv.", ""]
     if any(location.run.start.simulated for location in places):
         rows += ["SIMULATED: not measured on hardware.", ""]
@@ -242,7 +247,7 @@ def _readme(session: Session, places: Sequence[_RunFiles]) -> str:
 
 
 def _patterns(runs: Sequence[RunRecord]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield pattern, number of jobs and queue depths of the runs in a folder."""
+    """Yield each pattern and number of jobs that occur in the runs of a folder, with the queue depths of these runs."""
     by_pattern: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         job = run.start.job

@@ -31,16 +31,16 @@ class AxisUnit(StrEnum):
     BYTES = "bytes"
     """Sizes in bytes."""
     NUMBER = ""
-    """Numbers without a unit."""
+    """No unit: plain numbers."""
 
 
 class Spacing(StrEnum):
     """Scale of an axis."""
 
     LINEAR = "linear"
-    """Equal differences have equal distances."""
+    """A linear scale: equal differences have equal distances."""
     LOG = "log"
-    """Logarithmic, with marks at powers of ten."""
+    """A logarithmic scale, with marks at powers of ten."""
     NINES = "nines"
     """For percentiles from 0 to 100. Each additional nine (90, 99, 99.9) is at the same distance from the one before.
     """
@@ -53,7 +53,7 @@ class Axis:
     """An axis of a graph."""
 
     label: str
-    """Quantity on the axis."""
+    """Name of the quantity on the axis."""
     unit: AxisUnit = AxisUnit.NUMBER
     """Unit of the values."""
     spacing: Spacing = Spacing.LINEAR
@@ -61,7 +61,7 @@ class Axis:
     tight: bool = False
     """Whether the axis begins and ends at the outermost values instead of at round numbers."""
     at: tuple[float, ...] = ()
-    """Values at which the axis has marks; empty for marks at round numbers."""
+    """Values at which the axis has marks. If empty, the marks are at round numbers."""
 
 
 IOPS = Axis(label="IOPS", unit=AxisUnit.IOPS)
@@ -73,9 +73,9 @@ class GraphLine:
     """A line of a graph."""
 
     name: str
-    """Name in the legend."""
+    """Name of the line in the legend."""
     points: tuple[Point, ...]
-    """Points, sorted by x."""
+    """Points of the line, sorted by x."""
     measured: bool = False
     """Whether each point is a separate measurement, so that each gets a marker."""
     joined: bool = True
@@ -86,7 +86,9 @@ class GraphLine:
 
 
 def line_of_means(name: str, pairs: Iterable[tuple[float, MeanInterval | LogMeanInterval | None]]) -> GraphLine:
-    """Return a line of means with intervals from pairs of x and mean. It is interrupted where the mean is None."""
+    """Return a line of means with their intervals. Each pair is an x value and the mean at it; where the mean is None,
+    the line is interrupted.
+    """
     measured = tuple(pairs)
     return GraphLine(
         name=name,
@@ -119,7 +121,7 @@ class LineGraph(_TitledGraph):
     from_zero: bool = True
     """Whether a linear y axis begins at 0."""
     shaded: tuple[float, float] | None = None
-    """Range of x that is shaded because it was not measured; None for none."""
+    """Start and end of the range of x that is shaded because it was not measured; None for no shading."""
     shaded_as: str = "ramp"
     """Label of the shaded range."""
 
@@ -129,15 +131,17 @@ class HeatMap(_TitledGraph):
     """A table whose cells are coloured by how close they come to the best value of their row or column."""
 
     rows: tuple[str, ...]
-    """Headings on the left."""
+    """Headings of the rows, on the left."""
     columns: tuple[str, ...]
-    """Headings at the top."""
+    """Headings of the columns, at the top."""
     cells: tuple[tuple[float | None, ...], ...]
     """Values by row and column; None where nothing was measured."""
     texts: tuple[tuple[str, ...], ...]
-    """Text of each cell."""
+    """Text of each cell, by row and column."""
     framed: frozenset[tuple[int, int]] = frozenset()
-    """Row and column of each cell with a frame: the best of its line, or not significantly different from it."""
+    """Row and column of each cell with a frame. These are the best cell of each row or column, and those not
+    significantly different from it.
+    """
     along_rows: bool = False
     """Whether cells are compared within their row; otherwise within their column."""
     lower_is_better: bool = False
@@ -167,7 +171,7 @@ class IntervalGraph(_TitledGraph):
     zero: bool = False
     """Whether the values are differences. If so, 0 is marked."""
     threshold: float | None = None
-    """Size in percent below which a difference counts as no difference; None for none."""
+    """Size in percent below which a difference counts as no difference; None if there is no such threshold."""
 
 
 Graph = LineGraph | HeatMap | IntervalGraph

@@ -18,7 +18,7 @@ _LONGEST = 2000
 def to_markdown(report: Report, *, pictures: str | None = None) -> str:
     """Return the report as Markdown, ending with a newline.
 
-    Graphs are links to files in the folder `pictures`. If it is None, graphs are left out.
+    Each graph is a link to a file in the folder named by `pictures`. If `pictures` is None, graphs are left out.
     """
     return "\n\n".join(part for part in _parts(report, pictures) if part) + "\n"
 
@@ -29,7 +29,7 @@ def picture_name(graph: Graph) -> str:
 
 
 def _parts(report: Report, pictures: str | None) -> Iterator[str]:
-    """Yield the parts of the document. Blank lines go between them."""
+    """Yield the parts of the Markdown document, between which the caller puts blank lines."""
     yield f"# {text(report.title)}"
     if report.simulated:
         yield "**SIMULATED: not measured on this hardware.**"
@@ -91,7 +91,9 @@ def _fence(rows: Iterable[str]) -> Iterator[str]:
 
 
 def text(raw: str) -> str:
-    """Return text escaped so that Markdown shows it literally, without emphasis, cells, links, mentions or HTML."""
+    """Return the text, escaped so that Markdown shows it literally: nothing in it becomes emphasis, a table cell, a
+    link, a mention or HTML.
+    """
     line = clean(raw, _LONGEST).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     line = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
     if line.startswith(("-", "+", "=")):

@@ -26,7 +26,7 @@ _NOTHING = Raw()
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
     """Return the report of a session.
 
-    `raw`: data from files other than the log, for graphs over time, job files and multi-host runs.
+    `raw`: data from the session's other files, beside the log. Graphs over time, job files and multi-host runs need it.
     """
     return Report(
         title=f"Storage session {clean(session.id)}",

@@ -46,7 +46,7 @@ _ENDINGS = {
 }
 
 ENDINGS = ".md, .html, .csv or .json"
-"""Supported suffixes, for messages."""
+"""The supported file suffixes, as a text for messages."""
 
 _SIZE = (80, 20)
 """Columns and rows of a plot in a text report. Mail programs show lines of this width without wrapping."""
@@ -138,7 +138,9 @@ def write_report(
 
 
 def _markdown_report(session: Session, folder: Path) -> Report:
-    """Return the report with an additional section of text plots: each A/B, the sweep, and single runs over time."""
+    """Return the report with an additional section of plots drawn as text: of each A/B, of the sweep, and of single
+    runs over time.
+    """
     raw = read_raw(session, folder, run_ids_to_draw(session))
     report, draw = report_of(session, raw), action("plots.session_lines")
     plots = () if draw is None else draw(session, runs_with_graphs(session), raw.samples, _SIZE)

@@ -95,7 +95,7 @@ def common_settings(runs: Sequence[RunRecord]) -> str:
 
 
 def provenance(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return a table with each condition of the runs, and the runs to which it applies."""
+    """Return a table with each recorded condition (provenance) of the runs, and the runs to which it applies."""
     by_fact: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         for fact in run.provenance.items():
@@ -124,13 +124,13 @@ def members_table(runs: Sequence[RunRecord]) -> ReportTable:
 
 
 def caches(runs: Sequence[RunRecord]) -> ReportTable:
-    """Return a table with hits and writes of each cache between the run and the drives, for each run."""
+    """Return a table with the hits and writes of each cache in front of the drives, for each run."""
     rows = [(run.id, *cache_cells(cache)) for run in runs for cache in run.figures.caches]
     return ReportTable(columns=("Run", *CACHE_COLUMNS), rows=tuple(rows))
 
 
 def warnings(runs: Sequence[RunRecord]) -> Iterator[str]:
-    """Yield each warning or advice about results once, with its remedy and the runs to which it applies.
+    """Yield each warning and each advice about results once, with its remedy and the runs to which it applies.
 
     Also yield which runs overwrote data.
     """
@@ -161,7 +161,7 @@ def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
 
 
 def run_list_text(ids: Sequence[str]) -> str:
-    """Return the first run ids as a text, and how many more there are."""
+    """Return a text with the first of the run ids, and how many more there are."""
     return units.first_of(ids, 6)
 
 

@@ -26,12 +26,12 @@ from app.features.report.session_summary import standalone_runs
 from widgets.plot_render.latencies import BEYOND, percentile_points
 
 MOST_RUNS = 12
-"""Maximum number of standalone runs that get their own graphs. These are the newest."""
+"""Maximum number of standalone runs (outside an A/B or sweep) that get their own graphs. The newest runs get them."""
 
 _MOST_POINTS = 400
 
 _PER_DECADE = 24
-"""Maximum number of points of a percentile curve per additional nine (90, 99, 99.9 %)."""
+"""Maximum number of points of a percentile curve between two percentiles such as 90, 99 and 99.9 %."""
 
 
 def runs_with_graphs(session: Session) -> tuple[RunRecord, ...]:
@@ -56,7 +56,7 @@ def run_graphs(session: Session, raw: Raw) -> tuple[Graph, ...]:
 
 
 def percentile_series(name: str, figures: Iterable[DirectionStats]) -> GraphLine | None:
-    """Return the percentile curve over all I/Os of several results, up to the percentile with ten I/Os beyond it.
+    """Return one percentile curve over the I/Os of all `figures`, up to the highest percentile with ten I/Os beyond it.
 
     Return None if there are too few I/Os.
     """
@@ -87,7 +87,9 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
 
 
 def downsample(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return about `_MOST_POINTS` points: the lowest and the highest of each stretch, so that no peak is lost."""
+    """Return about `_MOST_POINTS` of the points. They include the lowest and the highest of each stretch, so that no
+    peak is lost.
+    """
     if len(points) <= _MOST_POINTS:
         return tuple(points)
     width = -(-len(points) * 2 // _MOST_POINTS)
@@ -107,9 +109,10 @@ def _nines(total: int, below: int) -> float:
 
 
 def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
-    """Return each sample with its time relative to the start of measuring, and the time range before that start.
+    """Return two values: each sample with its time relative to the start of the measurement, and the range of times
+    before this start.
 
-    Times are in seconds. The range is None if all samples were measured.
+    Times are in seconds. The range is None if no sample is from before the start.
     """
     placed = with_seconds(samples)
     before = any(sample.phase is not Phase.MEASURING for _, sample in placed)
@@ -141,7 +144,9 @@ def _iops(run: RunRecord, samples: Sequence[Sample]) -> LineGraph | None:
 
 
 def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
-    """Yield as many IOPS graphs as needed for a line per section and direction."""
+    """Yield the IOPS graphs of a run, with one line per section and direction, and at most `MOST_LINES` lines per
+    graph.
+    """
     placed, ramp = _time(samples)
     lines = [
         _line(f"{section.name} {side}", [(at, _section_side(section.name, side, sample)) for at, sample in placed])
@@ -153,7 +158,9 @@ def _section_iops(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGra
 
 
 def _split_lines(lines: Iterable[GraphLine | None]) -> Iterator[tuple[int, str, Sequence[GraphLine]]]:
-    """Distribute the lines over graphs. Yield for each graph its number, the suffix of its title and its lines."""
+    """Distribute lines over graphs of at most `MOST_LINES` lines. Yield the number, the title suffix and the lines of
+    each graph.
+    """
     drawn = [line for line in lines if line is not None]
     for number, at in enumerate(range(0, len(drawn), MOST_LINES), 1):
         yield number, f" ({number})" if len(drawn) > MOST_LINES else "", drawn[at : at + MOST_LINES]
@@ -207,7 +214,9 @@ def _percentiles(run: RunRecord) -> LineGraph | None:
 
 
 def _section_percentiles(run: RunRecord) -> Iterator[LineGraph | None]:
-    """Yield as many percentile graphs as needed for a line per section and direction."""
+    """Yield the percentile graphs of a run, with one line per section and direction, and at most `MOST_LINES` lines
+    each.
+    """
     graph_lines = [
         percentile_series(f"{section.name} {name}", [figures])
         for section in run.figures.sections

@@ -22,7 +22,7 @@ from app.features.sweep.presentation.findings import MOST_EFFECTS, shown_effects
 from widgets.text_utils import units
 
 _MOST_JOBS = 6
-"""Maximum number of combinations of job and settings in the summary. The results table has all of them."""
+"""Maximum number of combinations of job and settings in the summary. The report's results table has all."""
 
 _IOPS, _MOVED, _TAIL = (
     next(figure for figure in FIGURES if figure.key == key) for key in ("iops", "bytes_per_second", "latency_p99_ns")
@@ -60,7 +60,7 @@ def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
 
 
 def _size(comparison: Comparison | None) -> float:
-    """Return the size of the effect on the main metric as a log-ratio; 0 if the difference is not significant.
+    """Return the size of an A/B experiment's effect on the main metric as a log-ratio; 0 if it is not significant.
 
     It is infinite if the device stopped responding with one of the settings.
     """

@@ -99,7 +99,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
 
 
 def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
-    """Return the heat map of configurations and workloads. The longer of the two is on the vertical side."""
+    """Return the heat map of configurations and workloads. Whichever there are more of are the rows."""
     shown, along_rows = matrix(record, outcome), workloads_go_down(outcome)
     values = {(result.cell.row, result.cell.column): result.value for result in outcome.cells}
     return HeatMap(
@@ -124,9 +124,9 @@ def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
 
 
 def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]:
-    """Return graphs of the ranked metric and of latency over the only numeric job field that varies.
+    """Return graphs of the ranking metric and of the p99 latency over a numeric job field that varies between cells.
 
-    Return an empty list if there is no such field.
+    Return an empty list if there is no such field, or too many or too few lines to draw.
     """
     field = numeric_field(outcome.cells)
     if field is None:
@@ -200,7 +200,7 @@ _NAMES = {LatencyFigure.MEAN: "mean", LatencyFigure.P50: "p50", LatencyFigure.P9
 
 
 def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
-    """Return a graph of latency by IOPS per load curve, and one of IOPS by queue depth per saturation search."""
+    """Return one graph of latency by IOPS per load curve, and one of IOPS by queue depth per saturation search."""
     graphs = []
     for number, curve in enumerate(outcome.load_curves, 1):
         lines = (line_of_means(name, curve.latencies(figure)) for figure, name in _NAMES.items())
@@ -235,7 +235,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
 
 
 def _knee(curve: LoadCurve) -> tuple[float, float] | None:
-    """Return the range of IOPS that contains the knee, up to the last point; None if there is no knee."""
+    """Return the lowest and the highest IOPS between which the knee is, up to the last point; None without a knee."""
     if curve.knee is None:
         return None
     farthest = max((point.iops.mean for point in curve.points if point.iops is not None), default=curve.knee.high)

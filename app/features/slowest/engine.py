@@ -1,4 +1,4 @@
-"""Reads the members of an array, or the drives of a controller, one after the other to find slow or hung ones."""
+"""Reads from the members of an array, or from the drives of a controller, one by one to find slow or hung ones."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SECONDS, GENTLE_SECONDS = 2, 10
 """Duration of one reading in seconds: on an idle array, and on an array in use."""
 
 GENTLE_IOPS = {"hdd": 5}
-"""Reads per second of a member in use, by media. At 10 ms per read, they take 5 % of its time."""
+"""Maximum reads per second from a member in use, by media. At 10 ms per read, they take 5 % of its time."""
 
 GENTLE_IOPS_FLASH = 100
-"""Reads per second of a flash member in use. At 0.5 ms per read, they take 5 % of its time."""
+"""Maximum reads per second from a flash member in use. At 0.5 ms per read, they take 5 % of its time."""
 
 ANSWER_S = 10.0
-"""Seconds after which a read without an answer counts as hung.
+"""Seconds after which a member that has not answered a read counts as hung.
 
 A healthy drive answers in milliseconds. A drive that retries a bad sector answers within 7 s if it limits its retries
 (SCT ERC). The kernel resets a drive after 30 s (/sys/block/*/device/timeout).
@@ -52,7 +52,7 @@ If the kernel blocks fio for longer, it is no longer waited for.
 """
 
 WORTH_SHOWING = 0.1
-"""Difference (as a share) for which a plan reports how many rounds are needed to detect it."""
+"""A plan reports how many rounds are needed to detect a difference of this size (as a share of the latency)."""
 
 _READ_S, _READ_SPREAD = {"hdd": 0.0135}, {"hdd": 0.55}
 """Mean time of a random read in seconds, and its standard deviation as a share of it, by media.
@@ -64,7 +64,9 @@ _READ_S_FLASH, _READ_SPREAD_FLASH = 1e-4, 0.3
 """Mean time of a random read from flash in seconds, and its standard deviation as a share of it (estimates)."""
 
 _BETWEEN = 0.01
-"""Standard deviation, as a share, between readings of a drive that its reads do not explain (an estimate)."""
+"""Estimated standard deviation (as a share) between readings of one drive, beyond what the scatter of single reads
+explains.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +94,9 @@ class MemberPlan:
 
     @property
     def scatter(self) -> float:
-        """Expected standard deviation of a member's results between rounds, as a share.
+        """Expected standard deviation of a member's results between rounds, as a share of their mean.
 
-        If the members differ, it is the largest of them.
+        If the value differs between members, this is the largest.
         """
         return max((_scatter(drive.media, self.reading_s, gently=self.gently) for drive in self.drives), default=0.0)
 
@@ -245,7 +247,9 @@ class _Reading:
             self._run.exception()  # mark it as retrieved: `figures` raised it, or another error is raised
 
     async def hangs(self) -> bool:
-        """Return whether the drive hangs: a read does not return in time. If so, fio is told to end."""
+        """Wait for the reading; return whether the drive hangs, which means that a read does not return in time. If it
+        hangs, fio is stopped.
+        """
         begun = asyncio.ensure_future(self._begun.wait())
         try:
             await asyncio.wait({self._run, begun}, return_when=asyncio.FIRST_COMPLETED)

@@ -71,7 +71,7 @@ def _row(drive: Drive, *cells: str | Cell) -> Row:
 
 
 def plan_text(plan: MemberPlan) -> str:
-    """Return a plan as text: `4 drives in 5 rounds: 40 s of reading.`, and which difference it can detect."""
+    """Return a plan as text (`4 drives in 5 rounds: 40 s of reading.`), with the difference that it can detect."""
     limited = " at a limited rate" if plan.gently else ""
     length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{limited}."
     return f"{length} {power_text(plan)}"

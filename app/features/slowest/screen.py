@@ -39,7 +39,7 @@ EXPLAINED = (
 
 
 class MemberReadings(BackgroundWork):
-    """Holds the tests of this session, by array or controller."""
+    """Holds the `SlowMemberTest` objects of this session, by array or controller."""
 
     def __init__(self) -> None:
         self.by_target: dict[Target, SlowMemberTest] = {}
@@ -70,11 +70,11 @@ class SlowMemberTest:
     def __init__(self, app: AppInterface, plan: MemberPlan) -> None:
         self._app = app
         self.plan = plan
-        """The drives to read."""
+        """The plan: which drives to read, and how."""
         self.reads: list[MemberRead] = []
         """The readings so far."""
         self.figures: tuple[MemberComparison, ...] = ()
-        """Comparison of each member with the others; empty until the test is complete."""
+        """Comparisons of each member with the others; empty until the test is complete."""
         self.running = False
         """Whether the test is in progress."""
         self._stopped = False

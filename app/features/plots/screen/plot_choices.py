@@ -1,4 +1,6 @@
-"""Choices of the Explore screen: marked runs, the selected run, its A/B, a sweep, all sessions of a target."""
+"""The selections that the user can plot on the Explore screen: marked runs, the selected run, its A/B, a sweep, or all
+sessions of a target.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +28,16 @@ class ExploreOffer:
     """One entry in the list of selections to plot."""
 
     key: str
-    """Unique key."""
+    """Unique key of the choice."""
     label: str
-    """Text in the list."""
+    """Text of the choice in the list."""
     make: Callable[[bool], PlotSelection | None]
-    """Function that returns the selection, with the baseline if called with True.
+    """Function that returns the selection to plot. If called with True, the selection includes the baseline.
 
-    It may read from disk. None means no data.
+    The function may read from disk. It returns None if there is no data.
     """
     run: PlacedRun | None = None
-    """The run, if the choice has only one."""
+    """The run, if the choice has only one run; otherwise None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +47,11 @@ class ExploreOrigin:
     session: Session
     """The session of the runs."""
     folder: Path
-    """Its folder."""
+    """The folder of the session."""
     marked: Sequence[PlacedRun] = ()
-    """Marked runs, of any session."""
+    """The runs that the user has marked, of any session."""
     cursor: PlacedRun | None = None
-    """The run under the cursor."""
+    """The run under the cursor; None if there is none."""
     first: str = ""
     """Key of the choice to show first; "" for the default."""
 
@@ -60,7 +62,7 @@ def all_sessions_key(run: PlacedRun) -> str:
 
 
 def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
-    """Return all choices.
+    """Return all choices that are possible in this context.
 
     The first choice is the one to show first: the marked runs, else the A/B or sweep of the selected run.
     """

@@ -1,4 +1,4 @@
-"""Explore screen: pictures of the marked runs, one key per kind."""
+"""The Explore screen: pictures of the marked runs. Each kind of picture has its own key."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ BESIDE = {
 """The two kinds of pictures to show next to each kind if there is space: those that a user often needs next."""
 
 WIDE, TALL = 170, 34
-"""Minimum number of columns for two more pictures, and minimum number of rows for the results table."""
+"""Minimum width in columns to show two more pictures, and minimum height in rows to show the results table."""
 
 _FILE = (100, 30)
 _BUSY = "A job is running. To avoid disturbing it, intervals are read after it ends."
@@ -218,7 +218,7 @@ class ExploreScreen(WorkbenchScreen):
             table.columns, table.rows = columns(shown), rows(shown)
 
     def _names(self, chosen: StaticPlotKind) -> Content:
-        """Return `[p percentiles] i histogram ...`; kinds without data are dim."""
+        """Return the list of kinds with their keys: `[p percentiles] i histogram ...`. Kinds without data are dim."""
         parts: list[tuple[str, str] | str] = []
         for kind, key in KEYS.items():
             text = f"[{key} {kind.value}]" if kind is chosen else f" {key} {kind.value}"
@@ -269,7 +269,9 @@ class ExploreScreen(WorkbenchScreen):
             self._draw()
 
     def action_step(self, steps: int) -> None:
-        """Show the previous or next run of the session if a single run is shown, else of each part in the timeline."""
+        """If a single run is shown, show the previous or next run of the session. Otherwise, show the previous or next
+        run of each part in the timeline.
+        """
         shown = None if self._offer is None else self._offer.run
         if shown is None or self._subject is None or self._subject.all_sessions:
             self._choice = replace(self._choice, run=max(0, self._choice.run - steps))
@@ -310,7 +312,7 @@ class ExploreScreen(WorkbenchScreen):
             self._take_offer(self._offer)
 
     def action_earlier(self) -> None:
-        """Switch between all sessions of the target and the previous selection."""
+        """Switch between the selection with all sessions of the target and the selection shown before."""
         if self._before is not None:
             offer, self._before = self._before, None
             self._kind = None

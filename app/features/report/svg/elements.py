@@ -50,7 +50,7 @@ def graph_css() -> str:
 
 
 def variables(selector: str) -> str:
-    """Return CSS that defines the colours for `selector`.
+    """Return CSS that defines the colour variables for elements that match `selector`.
 
     The reader's preference selects the light or the dark scheme. Printed output is light.
     """
@@ -86,7 +86,7 @@ def escape(raw: str) -> Svg:
 
 
 def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
-    """Return an element with these inner elements.
+    """Return an SVG or HTML element with the inner elements and attributes.
 
     In names of attributes, `class_` becomes `class` and `text_anchor` becomes `text-anchor`.
     """
@@ -102,22 +102,24 @@ def tag(name: str, /, *inner: Svg, **attributes: str | float | None) -> Svg:
 def text(
     content: str, x: float, y: float, kind: str = "", *, anchor: str | None = None, style: str | None = None
 ) -> Svg:
-    """Return a line of text. `kind` is its CSS class, and `style` overrides the rules of that class."""
+    """Return an SVG text in one line. `kind` is its CSS class, and `style` overrides the rules of that class."""
     return tag("text", escape(content), class_=kind or None, x=x, y=y, text_anchor=anchor, style=style)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Svg:
-    """Return a straight line."""
+    """Return a straight SVG line. `kind` is its CSS class."""
     return tag("line", class_=kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str, *, fill: str | None = None) -> Svg:
-    """Return a rectangle."""
+    """Return an SVG rectangle. `kind` is its CSS class."""
     return tag("rect", class_=kind, x=x, y=y, width=max(0.0, width), height=max(0.0, height), fill=fill)
 
 
 def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
-    """Return a path of straight segments through the points. None interrupts it. Without points, return ""."""
+    """Return an SVG path of straight segments through the points. A None among the points interrupts the path. Return
+    "" without points.
+    """
     lines: list[str] = []
     pen = "M"
     for point in points:
@@ -130,12 +132,12 @@ def path(points: Iterable[tuple[float, float] | None], kind: str) -> Svg:
 
 
 def shorten(label: str, characters: int) -> str:
-    """Return the text, cut off with an ellipsis if it is too long."""
+    """Return `label`, cut off with an ellipsis if it has more than `characters` characters."""
     return label if len(label) <= characters else label[: max(1, characters - 1)].rstrip() + "…"
 
 
 def wrap(label: str, characters: int, lines: int) -> tuple[str, ...]:
-    """Return the text in at most `lines` lines of `characters` characters, broken at spaces if possible."""
+    """Return `label` as at most `lines` lines of at most `characters` characters, broken at spaces if possible."""
     rows: list[str] = []
     rest = clean(label, 400)
     while rest and len(rows) < lines - 1 and len(rest) > characters:

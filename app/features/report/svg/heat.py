@@ -69,7 +69,7 @@ def _key(width: float, y: float, floor: float) -> list[Svg]:
 
 
 def _share_at(graph: HeatMap, row: int, column: int) -> float | None:
-    """Return how close a cell comes to the best of its row or column, from 0 to 1; None if it was not measured."""
+    """Return how close a cell comes to the best value of its row or column, from 0 to 1; None if not measured."""
     value = graph.cells[row][column]
     if value is None:
         return None

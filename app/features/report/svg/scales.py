@@ -33,7 +33,7 @@ class Scale:
         self._start = self._end = 0.0
 
     def set_range(self, start: float, end: float) -> Scale:
-        """Set the pixel range of the axis, and return self."""
+        """Set the range of the axis in pixels, and return the scale itself."""
         self._start, self._end = start, end
         return self
 
@@ -66,12 +66,12 @@ def tick(value: float, unit: AxisUnit) -> str:
 
 
 def _nines(percent: float) -> float:
-    """Return the number of nines: 0 for 0 %, 1 for 90 %, 2 for 99 %."""
+    """Return the number of nines in a percentile: 0 for 0 %, 1 for 90 %, 2 for 99 %."""
     return -math.log10(max(10.0**-_MOST_NINES, 1 - percent / 100))
 
 
 def _times(percent: float) -> str:
-    """Return a difference as text. From half to double it is in percent, beyond that it is a factor."""
+    """Return a difference as text. From half to double it is given in percent, beyond that as a factor."""
     ratio = 1 + percent / 100
     if 0.5 <= ratio <= 2:
         return f"{percent:+.0f} %" if percent else "0"
@@ -93,11 +93,11 @@ _MOVES: dict[Spacing, Callable[[float], float]] = {
     Spacing.RATIO: _log_ratio,
 }
 _LEAST = {Spacing.LOG: 0.0, Spacing.RATIO: -100.0}
-"""Limit by kind of scale. Values at or below it have no position and are ignored."""
+"""Lower limit by kind of scale. Values at or below the limit have no position, so they are ignored."""
 
 
 def _limits(axis: Axis, low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
-    """Return the first and the last number of the axis, and the numbers at its marks."""
+    """Return the first and the last number of the axis, and the numbers at which it has marks."""
     if axis.at:
         return min(low, axis.at[0]), max(high, axis.at[-1]), axis.at
     match axis.spacing:
@@ -135,7 +135,9 @@ def _logarithmic(low: float, high: float, most: int) -> tuple[float, float, tupl
 
 
 def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[float, ...]]:
-    """Return the limits and marks of an axis of ratios: powers of ten, and factors such as 2 and 1/2 if they fit."""
+    """Return the first number, the last number and the marks of an axis of ratios. Marks are at powers of ten and, if
+    they fit, at factors such as 2 and 1/2.
+    """
     lowest, highest = math.floor(_log_ratio(low) + 1e-9), math.ceil(_log_ratio(high) - 1e-9)
     step = max(1, math.ceil((highest - lowest) / most))
     powers = [10.0**power for power in range(-12, 301) if power % step == 0]
@@ -146,7 +148,7 @@ def _ratios(low: float, high: float, most: int) -> tuple[float, float, tuple[flo
 
 
 def _marks(low: float, high: float, every: Sequence[float]) -> tuple[float, ...]:
-    """Return the marks from the last one at or below `low` to the first one at or above `high`."""
+    """Return those of the marks in `every` from the last one at or below `low` to the first one at or above `high`."""
     first = max((mark for mark in every if mark <= low * 1.001), default=every[0])
     last = min((mark for mark in every if mark >= high * 0.999), default=every[-1])
     return tuple(mark for mark in every if first <= mark <= last)

@@ -116,7 +116,7 @@ class SweepFollower:
                 pass
 
     def clear(self) -> None:
-        """Remove a partial progress line."""
+        """Remove a progress line that was printed without its end."""
         self._line.clear()
 
     def _draw(self, session: Session) -> None:
@@ -127,7 +127,7 @@ class SweepFollower:
 
 
 def status_line(session: Session, speed: float = 1.0) -> str:
-    """Return the progress in one line: steps, remaining time and the running job."""
+    """Return the progress of a sweep in one line: steps, remaining time and the running job."""
     record = session.sweep
     if record is None:
         return "no sweep"

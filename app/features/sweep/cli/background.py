@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from app.cli.options import Options
 
 HURRY = 250.0
-"""Speed-up of the simulation's clock: there is no disk to wait for."""
+"""Factor by which the clock of a simulation runs faster than real time, because there is no real disk to wait for."""
 
 OUTPUT = "sweep.out"
-"""File in the session's folder with the output of the background process."""
+"""Name of the file in the session's folder that receives the output of the background process."""
 
 START_SECONDS = 20.0
 """Maximum time in seconds until the background process reports that it started."""
@@ -30,11 +30,13 @@ _BEGIN_SECONDS = 30.0
 """Maximum time in seconds until the started process takes over the session."""
 
 _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TZ", "LANG", "LC_ALL")
-"""Environment variables that the background process inherits: folders, time zone and language."""
+"""Environment variables that the background process inherits. They set folders, time zone and language."""
 
 
 def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
-    """Return the fields of `ScreenOptions` with which the TUI starts sweeps."""
+    """Return two fields of `ScreenOptions`: the function with which the TUI starts sweeps, and the simulation's
+    speed-up.
+    """
     return {
         "hand_over": None if options.read_only else partial(hand_over, options=options, nice=nice),
         "sweep_speed": options.demo_speed or HURRY,

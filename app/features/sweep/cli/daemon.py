@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def _leave_terminal(output: str) -> None:
-    """Redirect stdin from /dev/null, and stdout and stderr to a file."""
+    """Redirect stdin from /dev/null, and stdout and stderr to the file `output`."""
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
     with contextlib.suppress(OSError):

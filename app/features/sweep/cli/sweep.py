@@ -47,7 +47,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 _TRIES = 20
-"""Attempts to open a session, 50 ms apart."""
+"""Maximum number of attempts to open a session, which are 50 ms apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ def sweep_command(options: _SweepOptions) -> int:
 
 
 def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
-    """Return the plan with the arrays that the options ask for.
+    """Return the plan with the arrays that the command-line options request.
 
     Raises UsageError for array options without --level, InvalidValueError or PlanError for values that are not valid.
     """
@@ -167,10 +167,10 @@ def _with_arrays(plan: SweepPlan, options: _SweepOptions) -> SweepPlan:
 
 
 def _targets(parts: tuple[str, ...], measured: str) -> dict[str, str]:
-    """Return the addresses by role.
+    """Return the target addresses by role, from the `--target` options in `parts`, such as `array=md:md0`.
 
-    The address "" leaves a role out. An address without a role is that of the benchmark target. Raises
-    InvalidValueError for an incomplete option.
+    An empty address (`array=`) leaves the role out. An address without a role belongs to the role `measured`, the
+    benchmark target. Raises InvalidValueError for an incomplete option.
     """
     addresses: dict[str, str] = {}
     for word in parts:

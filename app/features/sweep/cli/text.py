@@ -40,12 +40,12 @@ def plan_lines(assessment: RiskAssessment, speed: float | None = None) -> list[s
 
 
 def order_lines(design: Design) -> list[str]:
-    """Return the order of the steps by block."""
+    """Return lines that list the steps in their order, grouped by block."""
     return _join_blocks(*map(fact_lines, order_facts(design)))
 
 
 def step_line(record: SweepRecord, session: Session) -> str:
-    """Return the last finished step in one line."""
+    """Return one line about the last finished step."""
     ended = record.ended[-1]
     step = next(step for step in record.steps if step.number == ended.step)
     cell = cell_with_labels(record.cell(step.cell))
@@ -61,10 +61,10 @@ def step_line(record: SweepRecord, session: Session) -> str:
 
 
 def result_lines(record: SweepRecord, outcome: Results, graph: Sequence[str] = ()) -> list[str]:
-    """Return the lines of the results.
+    """Return the results of a sweep as lines of text.
 
-    They contain published tables, a summary, the matrix, rankings, the lines of `graph`, and the combinations that were
-    confirmed, failed or skipped.
+    These are the published tables, a summary, the matrix, the rankings, the lines of `graph`, and the combinations that
+    were confirmed, failed or skipped.
     """
     width = terminal_width()
     tables = (
@@ -107,7 +107,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 
 def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
-    """Return how the sweep ended, and the command that continues it."""
+    """Return a text about how the sweep ended, with the command that continues it if it is not complete."""
     before = f" {demo_text(rack_name(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"To continue: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")

@@ -1,7 +1,7 @@
-"""Decide which steps to add after earlier results. No I/O.
+"""Decide which steps to add to a sweep, depending on the results so far. No I/O.
 
-Such steps confirm winners, run the next depths of a search, or run the next rates of a curve. The decision depends only
-on the record, so a sweep that resumes after a crash decides the same.
+The added steps confirm winners, run the next queue depths of a saturation search, or run the next rates of a curve. The
+decision depends only on the record, so a sweep that resumes after a crash decides the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.features.sweep.engine.saturation import LEAST_RUNS, bases, depth_cell, 
 
 
 def next_steps(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended | None:
-    """Return more steps once all others are done; None when the sweep is complete."""
+    """Return the steps to add to the sweep; None while planned steps remain, or when the sweep is complete."""
     if record.todo:
         return None
     if record.design.pairs and Purpose.CONFIRM not in record.extended:
@@ -37,7 +37,7 @@ def next_steps(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended 
 
 
 def _confirmation(record: SweepRecord, outcome: Results) -> SweepExtended:
-    """Return fresh pairs of every winner and its baseline; no steps if no set-up seems to beat its baseline."""
+    """Return steps that measure every winner and its baseline again in pairs; none if no winner can be measured."""
     random = Random(record.design.seed + 1)
     number, block = _last_number_and_block(record)
     steps: list[Step] = []
@@ -53,7 +53,7 @@ def _confirmation(record: SweepRecord, outcome: Results) -> SweepExtended:
 
 
 def _search(record: SweepRecord, goal: Saturation, runs: Runs) -> SweepExtended | None:
-    """Return the next depths of each set-up's search; None when all searches are complete."""
+    """Return steps for the next queue depths of each set-up's saturation search; None when all searches are done."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
     for base in bases(record):
@@ -66,7 +66,7 @@ def _search(record: SweepRecord, goal: Saturation, runs: Runs) -> SweepExtended 
 
 
 def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended | None:
-    """Return the next rates of each set-up's curve; None when all curves are complete."""
+    """Return steps for the next rates of each set-up's throughput-latency curve; None when all curves are complete."""
     repeats, random = max(LEAST_RUNS, record.design.repeats), _random(record)
     wanted: list[SweepCell] = []
     for saturation in search(record, runs):
@@ -77,8 +77,8 @@ def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended
 
 
 def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
-    """Return one more run of each wanted cell, in this order, with the cells that the record lacks; None if no cell is
-    wanted.
+    """Return one more step for each of the `wanted` cells, in their order, and those cells that are not in the record
+    yet. None if `wanted` is empty.
     """
     if not wanted:
         return None
@@ -99,7 +99,9 @@ def _random(record: SweepRecord) -> Random:
 
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
-    """Return whether a cell can still be measured at the end: it needs exactly the features that are active by then."""
+    """Return whether a cell can still be measured after all planned steps. This requires that exactly the features that
+    the cell needs are active then.
+    """
     return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 
 

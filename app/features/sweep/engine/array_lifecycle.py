@@ -1,4 +1,4 @@
-"""Arrays of a sweep over levels: create, prepare, measure and delete them, one at a time."""
+"""The arrays of a sweep over RAID levels: created, prepared, measured and deleted one at a time."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ class ArrayRefusedError(RaidbenchError):
 
 
 class ArrayMismatchError(RaidbenchError):
-    """Drives or arrays differ from those that were confirmed: the sweep ends."""
+    """Drives or arrays differ from those that the user confirmed, so the sweep ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _PresentArray:
-    """The array that exists now."""
+    """The array of the sweep that currently exists."""
 
     use: ArrayUse
-    """The steps that it was created for."""
+    """The use it was created for: purpose, block, round and array id of its steps."""
     match: ArrayMatch
     """The array as md or the controller reports it after creation."""
     initial: Mapping[str, Assignment] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class _PresentArray:
     failure: RaidbenchError | None = None
     """The reason why the array may not be measured; None if it may."""
     alone: bool = False
-    """Whether it is a single drive, without an array."""
+    """Whether a single drive is measured instead of an array."""
 
 
 class ArrayLifecycle:
@@ -94,14 +94,14 @@ class ArrayLifecycle:
             await self._wait_until_idle(self._present)
 
     async def _wait_until_idle(self, present: _PresentArray) -> None:
-        """Wait until the array is idle: a controller may start to initialise it minutes after its creation."""
+        """Wait until the array is idle, because a controller may start to initialise it minutes after its creation."""
         try:
             await wait_until_complete(self._bench, present.match, self._stop)
         except NotPreparedError as error:
             self._present = replace(present, failure=error)
 
     async def disturbance(self) -> str:
-        """Return why the last run on the array does not count, as a sentence; "" if it counts."""
+        """Return a sentence about why the last run on the array does not count; "" if it counts."""
         return "" if self._present is None else await disturbance_text(self._bench, self._present.match)
 
     @property
@@ -110,7 +110,7 @@ class ArrayLifecycle:
         return self._present is not None and self._present.failure is None
 
     def resolve_cell(self, cell: SweepCell) -> SweepCell:
-        """Return the cell with the address and the settings of the present array.
+        """Return the cell with the address and the settings of the array that currently exists.
 
         Raises DeviceGoneError when no array exists, InvalidValueError when the array lacks a setting, and the recorded
         failure when the array may not be measured.
@@ -177,7 +177,7 @@ class ArrayLifecycle:
             self._present = replace(present, failure=failure)
 
     async def _drives(self, making: SweepArrays) -> tuple[Candidate, ...]:
-        """Return the drives of the sweep as they are now.
+        """Return the drives of the sweep in their present state.
 
         Raises ArrayMismatchError when a drive is not as confirmed.
         """
@@ -246,7 +246,7 @@ class ArrayLifecycle:
         )
 
     async def _delete(self, entry: ArrayJournalEntry) -> None:
-        """Delete the array, whose creation may have been interrupted.
+        """Delete the array of a journal entry. Its creation may have been interrupted.
 
         Raises RefusedError when the array found may not be the one that this sweep created.
         """
@@ -274,7 +274,7 @@ class ArrayLifecycle:
 
 
 def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
-    """Return a drive of the sweep as it is now.
+    """Return a drive of the sweep in its present state.
 
     Raises DeviceGoneError when it is missing or ambiguous, RefusedError when it is in use or has new content.
     """

@@ -29,7 +29,7 @@ SIMULATED_SCAN_EVERY = 0.2
 """Seconds between two scans on a simulated host, whose time runs faster."""
 
 NOTE_EVERY = 60.0
-"""Seconds between two notes about the progress."""
+"""Seconds between two notes about the progress of the preparation."""
 
 _MOST_SCANS = 5
 """Scans after which an incomplete array that is not being rebuilt counts as broken."""
@@ -42,7 +42,10 @@ class NotPreparedError(RaidbenchError):
 async def prepare_array(
     bench: Workbench, match: ArrayMatch, array: SweepArray, stop: asyncio.Event, *, assume_clean: bool
 ) -> None:
-    """Return when the array may be measured, or when the sweep is stopped.
+    """Wait until the array may be measured, or until `stop` is set.
+
+    With `assume_clean`, md did not synchronise the array when it was created. The array is then written completely, and
+    its parity is checked.
 
     Raises NotPreparedError when the array may not be measured, and the errors of a benchmark run.
     """
@@ -69,7 +72,7 @@ async def prepare_array(
 
 
 async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio.Event) -> None:
-    """Return when the array is complete and idle, or when the sweep is stopped.
+    """Wait until the array is complete and idle, or until `stop` is set.
 
     Raises NotPreparedError when the array is incomplete and is not being rebuilt.
     """
@@ -97,7 +100,7 @@ async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
-    """Return a sentence about the background task or failure that the array has now; "" if it has neither."""
+    """Return a sentence about the current background task or failure of the array; "" if it has neither."""
     await bench.hardware.probe()
     for part in _parts(bench, match):
         if part.tasks:
@@ -128,7 +131,7 @@ def _backend(bench: Workbench, part: Array) -> ChecksParity:
 
 
 async def _write_all(bench: Workbench, match: ArrayMatch, array: SweepArray) -> None:
-    """Write the array completely in full stripes, then read for one second.
+    """Write the whole array in full stripes, then read from it for one second.
 
     Raises RefusedError when the array may not be overwritten, NotPreparedError when writing fails, StorageError when
     not all of the array was written.

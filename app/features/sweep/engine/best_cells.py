@@ -1,4 +1,4 @@
-"""The best cells of a sweep, with those that cannot be distinguished from them, and confirmed winners. No I/O."""
+"""The best cells of a sweep, the cells that cannot be distinguished from them, and the confirmed winners. No I/O."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tu
 def _judge_in_turn(
     record: SweepRecord, best: CellResult, cell_result: CellResult, runs: Runs, strictest: float
 ) -> VerdictResult | None:
-    """Return the verdict on a cell against the best.
+    """Return the verdict on a cell against the best cell. `strictest` is the strictest level for its p value.
 
     None if the cells were not measured in the same rounds, or if there are so few rounds that a device which changes
     between two speeds could give the same result.
@@ -75,7 +75,7 @@ def _is_behind(cell_result: CellResult, cells: Sequence[CellResult]) -> bool:
 
 
 def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellResult]) -> bool:
-    """Return whether the intervals of two cells with the same baseline do not overlap, and `ahead` is ranked higher.
+    """Return whether two cells have the same baseline, `ahead` ranks higher, and their intervals do not overlap.
 
     False for cells of the same rounds: they are compared directly, which is more powerful.
     """
@@ -97,11 +97,11 @@ class ConfirmedWinner:
     winner: SweepCell
     """The best cell of the screening."""
     baseline: SweepCell
-    """Its baseline."""
+    """The baseline that the winner is compared with."""
     judgement: VerdictResult | None
     """Verdict from the fresh pairs alone; None with fewer than two pairs."""
     pairs: int
-    """Number of complete pairs."""
+    """Number of complete pairs of winner and baseline."""
 
 
 def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
@@ -147,7 +147,7 @@ def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
 
 
 def _fresh_runs(record: SweepRecord, winner: SweepCell, runs: Runs) -> Iterator[Mapping[Turn, float]]:
-    """Yield the results of the fresh runs by turn: first of the baseline, then of the winner."""
+    """Yield two mappings from turn to result of the confirmation runs: first the baseline's, then the winner's."""
     return (values_by_turn(record, cell, runs, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
 
 

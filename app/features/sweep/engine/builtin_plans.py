@@ -6,7 +6,7 @@ from pathlib import Path
 
 _APP = Path(__file__).resolve().parents[3]
 FOLDERS = (_APP / "plans", _APP.parent / "plans")
-"""Folders of the plans: installed, and in the source tree."""
+"""Folders with the built-in plans: of the installed program, and of the source tree."""
 
 
 EARLIER = {
@@ -17,7 +17,7 @@ EARLIER = {
     "ds4700-cache": "articles-f-ds4700",
     "5805-strips": "articles-f-5805",
 }
-"""Former names of plans, with their present names."""
+"""Former names of built-in plans, each with the present name."""
 
 
 def plan_files() -> dict[str, Path]:

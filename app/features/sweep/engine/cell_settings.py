@@ -1,4 +1,4 @@
-"""Set the settings and features of a cell, wait until the array is idle, and restore them afterwards."""
+"""Apply the settings and features of a cell, wait until the array is idle, and restore the original values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
             hint=f"Activate it (`raidbench set {feature.target} {ACTIVATION_KEY}=KEY`), restart the machine, and"
             " continue with `raidbench sweep --resume`.",
         )
-    with contextlib.suppress(ToolFailedError):  # refused if a crash came after the key was set
+    with contextlib.suppress(ToolFailedError):  # the key is refused if it was set before a crash
         await bench.changes.apply(await bench.hardware.plan(feature.target, ACTIVATION_KEY, feature.key))
     bench.note(f"The simulated host restarts, so that {feature.name} becomes effective.")
     await bench.restarts.restart()
@@ -54,7 +54,7 @@ async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[st
     """Deactivate the features that the sweep activated in a simulation; return sentences about those still active."""
     left: list[str] = []
     for feature in record.design.features:
-        if feature.active or bench.restarts is None or record.todo:  # the remaining steps would need it again
+        if feature.active or bench.restarts is None or record.todo:  # the remaining steps need the feature
             continue
         try:
             if is_active(_controller(bench, feature), feature.name):
@@ -87,7 +87,7 @@ LONGEST_WAIT = 12 * 3600.0
 
 
 async def wait_for_tasks(bench: Workbench, address: str, stop: asyncio.Event) -> None:
-    """Return when the array has no background task, or when the sweep is stopped. Raises BlockedError after 12 h."""
+    """Wait until the array has no background task, or until `stop` is set. Raises BlockedError after 12 h."""
     began = time.monotonic()
     while not stop.is_set():
         device = bench.session.inventory.find(address)
@@ -106,7 +106,7 @@ _RESULTS = {
     PendingValueState.BEFORE: "failed",
     PendingValueState.FOREIGN: "differs",
 }
-"""Result of an interrupted change, by the present value."""
+"""Recorded result of an interrupted change, by whether the present value is the new one, the old one or another one."""
 
 
 class SettingNotAppliedError(RaidbenchError):
@@ -130,7 +130,8 @@ async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: a
 
 
 async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
-    """Return which settings differ from a step's values, without a full stop; "" if none does.
+    """Return a clause, without a full stop, that names the settings whose values differ from `wanted`; "" if none
+    differs.
 
     A device may report a set value differently, such as -1 for a default. Such a setting counts as equal if planning it
     results in no change.
@@ -167,7 +168,7 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
-    """Return the settings, with the fast ones of each target in the order of the backend's plan.
+    """Return the `wanted` settings; the fast ones of each target are in the order in which its backend sets them.
 
     The order matters because one value may limit another.
     """
@@ -184,7 +185,7 @@ async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assi
 
 
 def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
-    """Return that the effective value differs from the configured one, as a sentence; "" if it does not."""
+    """Return a sentence that the effective value of a setting differs from the configured one; "" if it does not."""
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
@@ -221,8 +222,8 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
     """Restore the side effects of the sweep's changes; return sentences about those that could not be restored.
 
-    A side effect is a setting that another setting changed, possibly several times. Its first value is restored, unless
-    its present value is from none of these changes.
+    A side effect is a setting that changed because the sweep changed another one, possibly several times. The value
+    before the first of these changes is restored, unless something else has set the present value.
     """
     made = [change for change in bench.session.changes if change.id in record.changes]
     wanted = {(assignment.target, assignment.key) for assignment in record.design.originals}
@@ -235,7 +236,7 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # both keys show one setting
+            if any(record.change.key in change.moves for record in made):  # both keys are names of one setting
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
@@ -286,7 +287,7 @@ async def _read_end(bench: Workbench, record: ChangeRecord) -> ChangeEnded:
 
 
 def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignment) -> list[ChangeRecord]:
-    """Return the sweep's changes of a setting that were not undone, newest first."""
+    """Return the changes that the sweep made to the setting of `original` and that were not undone, newest first."""
     return [
         made
         for made in bench.changes.undoable()
@@ -295,7 +296,9 @@ def _changes_in_force(bench: Workbench, record: SweepRecord, original: Assignmen
 
 
 async def _restore(bench: Workbench, original: Assignment, changes: Sequence[ChangeRecord]) -> bool:
-    """Restore a setting; return whether a change was needed. Raises RaidbenchError when it cannot be restored."""
+    """Restore the value in `original`; return whether a change was needed. Raises RaidbenchError when it cannot be
+    restored.
+    """
     reading = (await _readings(bench, [original]))[original.target][original.key]
     changed = False
     rest = list(changes)
@@ -319,13 +322,15 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
 
 
 def note_restored(bench: Workbench, change_id: str, now: str | None, message: str) -> None:
-    """Record in session and journal that a change no longer needs to be undone."""
+    """Record in session and journal that a change no longer needs to be undone. `now` is the present value."""
     bench.emit(ChangeEnded(at=time.time(), id=change_id, result="restored", now=now, message=message))
     bench.changes.journal.write_outcome(change_id, bench.require_recording(), "restored")
 
 
 async def _readings(bench: Workbench, wanted: Sequence[Assignment]) -> dict[Target, Mapping[str, Reading]]:
-    """Read every target once. Raises DeviceGoneError when a target has lost a setting."""
+    """Return the current readings of every target in `wanted`, each read once. Raises DeviceGoneError when a target has
+    lost a setting.
+    """
     readings: dict[Target, Mapping[str, Reading]] = {}
     for assignment in wanted:
         if assignment.target not in readings:

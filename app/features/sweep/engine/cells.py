@@ -37,7 +37,7 @@ class RunScore:
     p99_9_ns: int | None = None
     """99.9th percentile of the latency of the slower direction; None with too few I/Os."""
     ios: int = 0
-    """Completed I/Os."""
+    """Number of completed I/Os."""
 
     def by(self, rank: Rank) -> float | None:
         """Return the metric that a ranking uses; None if the run lacks it."""
@@ -75,7 +75,7 @@ def score(run: RunRecord | None) -> RunScore | None:
 
 
 def score_of(figures: RunResult) -> RunScore | None:
-    """Return the metrics of reads and writes together; None if nothing was measured."""
+    """Return the metrics of a run's result, for reads and writes together; None if nothing was measured."""
     directions = [stats for stats in figures.transfers if stats.total_ios]
     if not directions:
         return None
@@ -91,7 +91,7 @@ def score_of(figures: RunResult) -> RunScore | None:
 
 
 def _slower(percentiles: Iterable[int | None]) -> int | None:
-    """Return the largest value; None if a direction has none."""
+    """Return the percentile of the slower direction; None if a direction has no percentile."""
     values = list(percentiles)
     return None if None in values else max(number for number in values if number is not None)
 
@@ -105,10 +105,10 @@ def _mean(directions: list[DirectionStats]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLoad:
-    """A load of a cell (a queue depth or a rate) and its results."""
+    """A load at which a cell is measured (a queue depth or a rate), and the results at it."""
 
     cell: SweepCell
-    """The cell of its runs."""
+    """The cell that its runs measure."""
     tried: int
     """Number of started runs, including failed ones."""
     scores: tuple[RunScore, ...] = ()
@@ -130,16 +130,16 @@ Runs = Mapping[str, RunRecord]
 """The runs of a session by id."""
 
 Turn = tuple[int, int]
-"""Block and round of a step."""
+"""Block number and round number of a step."""
 
 
 def threshold_of(record: SweepRecord) -> float:
-    """Return the difference in percent up to which two results count as equal."""
+    """Return the sweep's threshold: the difference in percent up to which two results count as equal."""
     return record.design.threshold_percent or THRESHOLD_PERCENT
 
 
 def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> list[tuple[Turn, RunScore]]:
-    """Return the turn and the metrics of each run of a cell, for steps with these purposes."""
+    """Return the turn and the metrics of each run of a cell whose step has one of the `purposes`."""
     pairs = []
     for step, run in record.runs_of(cell, *purposes):
         reached = score(runs.get(run))
@@ -149,14 +149,14 @@ def scored_runs(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) 
 
 
 def values_by_turn(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpose) -> dict[Turn, float]:
-    """Return the ranking metric of a cell's runs by turn."""
+    """Return the ranking metric of each run of a cell by turn, for steps with one of the `purposes`."""
     rank = record.design.rank
     scored = scored_runs(record, cell, runs, *purposes)
     return {turn: value for turn, score in scored if (value := score.by(rank)) is not None and value > 0}
 
 
 def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
-    """Return the completed runs that the verdict on a cell uses."""
+    """Return the completed runs that the verdict on a cell uses: with `confirming`, those of the confirmation."""
     purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
     return tuple(runs[run] for _, run in record.runs_of(cell, *purposes) if run in runs)
 
@@ -166,12 +166,12 @@ def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """The result of one cell."""
+    """The measured result of one cell."""
 
     cell: SweepCell
-    """The cell."""
+    """The cell that was measured."""
     scores: tuple[RunScore, ...] = ()
-    """Metrics of its completed runs, in the order of their steps."""
+    """Metrics of the cell's completed runs, in the order of their steps."""
     figure: MeanInterval | None = None
     """Mean and interval of the ranking metric; None before the first run."""
     iops: float | None = None
@@ -183,13 +183,13 @@ class CellResult:
     judgement: VerdictResult | None = None
     """Verdict against its baseline; None for a baseline, or if the cell or its baseline has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
-    """Mean share of the reads that each member served, with its kernel name; empty if reads were not counted."""
+    """Kernel name of each member, and the mean share of the reads that it served; empty if reads were not counted."""
     failures: tuple[str, ...] = ()
-    """Reasons of failed steps."""
+    """Reasons why steps of the cell failed."""
     notes: tuple[str, ...] = ()
     """Sentences about values that were set but not effective, and about repeated runs."""
     weakened: tuple[Caveat, ...] = ()
-    """Caveats of its runs that weaken a verdict."""
+    """Caveats of the cell's runs that weaken a verdict."""
 
     @property
     def value(self) -> float | None:

@@ -15,15 +15,15 @@ from app.features.sweep.engine.saturation import LEAST_RUNS, bases, family
 HALVINGS = 3
 """Approximate number of depths that a search tries between two doubled depths."""
 START_SECONDS = 2.0
-"""Seconds to start and end fio, and to check the device."""
+"""Estimated seconds to start and end fio, and to check the device, for one run."""
 CHANGE_SECONDS = 2.0
-"""Seconds to change a setting in place, including reading it before and after."""
+"""Estimated seconds to change a setting in place, including reading it before and after."""
 SLOW_SECONDS = 60.0
-"""Seconds to re-create an array. A reshape may take hours, which cannot be estimated."""
+"""Estimated seconds to re-create an array. Reshapes are not included, because they may take hours."""
 DELETE_SECONDS = 1.0
-"""Seconds to delete an array, including a scan before and after."""
+"""Estimated seconds to delete an array, including a scan before and after."""
 RESTART_SECONDS = 300.0
-"""Seconds to restart the server."""
+"""Estimated seconds to restart the server."""
 
 
 def seconds_of(design: Design) -> float:
@@ -34,7 +34,7 @@ def seconds_of(design: Design) -> float:
 
 
 def writing_seconds(design: Design, where: str) -> float:
-    """Return the maximum time in seconds for which a target is written to.
+    """Return the maximum time in seconds for which the target with the address `where` is written to.
 
     The time covers all steps, confirmations and searches.
     """
@@ -80,7 +80,7 @@ def seconds_left(record: SweepRecord, now: float, speed: float = 1.0) -> float:
 
 
 def _curve_left(record: SweepRecord) -> float:
-    """Return the estimated seconds of a planned curve; 0 once it has started.
+    """Return the estimated seconds that a planned throughput-latency curve takes; 0 once the curve has started.
 
     The search before the curve is not included, because its length is unknown.
     """
@@ -106,7 +106,9 @@ def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
 def _walk(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
-    """Yield the settings before and after each change of cell, then those before and after the restoration."""
+    """Yield the settings before and after each switch to another cell, and finally those before and after the
+    restoration.
+    """
     present = start
     for step in steps:
         wanted = tuple(assignment for assignment in cells[step.cell].settings if assignment.target.backend != MADE)

@@ -39,13 +39,15 @@ _NAMES = {kind: name for name, kind in KINDS.items()}
 
 
 class LiveWriter:
-    """Writes the live events that the session log leaves out. Errors are ignored."""
+    """Writes the live events of the running step, which the session log leaves out, to a file. Write errors are
+    ignored.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / FILE
 
     def handle_event(self, _session: Session, event: AnyEvent) -> None:
-        """Write a live event; a new run empties the file."""
+        """Write a live event to the file. The start of a new run empties the file first."""
         with contextlib.suppress(OSError):
             if isinstance(event, RunStarted):
                 replace_file(self._file, "", mode=0o666)
@@ -100,7 +102,7 @@ def _event(line: bytes) -> LiveEvent | None:
         data = json.loads(line)
         kind, at, run = (data.pop(key) for key in ("kind", "at", "id"))
         return LiveEvent(at=at, id=run, progress=structure(data, KINDS[kind]))
-    except Exception:  # incomplete, or from another version; live events need not be complete
+    except Exception:  # the line is cut off or from another version; a lost live event does no harm
         return None
 
 
@@ -139,8 +141,8 @@ class Follower:
         return self.record is not None and not self.over
 
     def read(self) -> bool:
-        """Read new events; return whether there were any, or the sweep has ended since. An unreadable log has no new
-        events.
+        """Read new events; return whether there were any, or whether the sweep has ended since the last call. An
+        unreadable log counts as a log without new events.
         """
         lines = self._log.read()
         for line in lines:

@@ -25,22 +25,22 @@ from backends.errors import InvalidValueError
 from backends.values import dataclass
 
 MARK = "~"
-"""Separator in the id of a curve's cell, before its percentage of the saturation."""
+"""Separator in the id of a curve's cell, before the rate in percent of the saturation throughput."""
 
 MISSING_SHARE = 0.02
-"""Share of the requested rate that may be missing before the rate counts as not reached."""
+"""Shortfall, as a share of the requested rate, up to which the rate counts as reached."""
 
 _CHANCE = 3.0
-"""Shortfall from which a rate counts as not reached, in standard errors of the number of random arrivals."""
+"""Shortfall up to which a rate counts as reached, in standard errors of the number of random arrivals."""
 
 HIGHEST_PERCENT = 150
-"""Highest requested rate, in percent of the saturation."""
+"""Highest requested rate, in percent of the saturation throughput."""
 
 OPEN_LOAD = {"arrival": Arrival.POISSON.value}
-"""Fields of a job with an open load; each point adds its rate and depth."""
+"""Job fields that every job with an open load has. Each point of the curve adds its own rate and queue depth."""
 
 DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
-"""Queue depth under an open load: its factor on the depth of the plateau, its minimum and its maximum."""
+"""Queue depth under an open load: the multiple of the saturation search's queue depth, its minimum and its maximum."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class RatePoint(MeasuredLoad):
     """A requested rate and its result."""
 
     percent: int
-    """Percent of the saturation."""
+    """The rate in percent of the saturation throughput."""
     asked: float
-    """Requested I/Os per second of all jobs."""
+    """Requested I/Os per second, in total over all jobs."""
 
     @property
     def carried(self) -> bool:
@@ -67,16 +67,16 @@ class LoadCurve:
     """Throughput against latency of one cell's workload."""
 
     cell: SweepCell
-    """The cell."""
+    """The cell whose workload the curve measures."""
     saturation: SaturationResult
-    """The search that determined the rates."""
+    """Result of the saturation search, on which the rates are based."""
     points: tuple[RatePoint, ...]
-    """Points by ascending rate."""
+    """The measured rates, ascending."""
     knee: Knee | None
-    """Knee in I/Os per second and nanoseconds; None if it is not reached, or not yet."""
+    """Knee in I/Os per second and nanoseconds; None if no measured rate has reached it so far."""
 
     def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogMeanInterval]]:
-        """Return the reached I/Os per second with their latency, ascending."""
+        """Return the reached I/Os per second of each point with its latency, ascending by I/Os."""
         pairs = [
             (reached.mean, mean)
             for point in self.points
@@ -114,10 +114,11 @@ def rate_points(record: SweepRecord, base: SweepCell, runs: Runs) -> tuple[RateP
 
 
 def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int, random: Random) -> tuple[int, ...]:
-    """Return the next rates to measure, in order; an empty tuple when the curve is complete.
+    """Return the next rates to measure, in percent of the saturation throughput and in order; () when the curve is
+    complete.
 
-    First, all planned rates are measured in rounds, where every second round is the reverse of the previous one. Then
-    higher rates follow as long as the highest one is reached.
+    First, all planned rates (`ladder`) are measured in `repeats` rounds, where every second round is the reverse of the
+    previous one. Then higher rates follow as long as the highest one is reached.
     """
     if not points:
         rungs = list(ladder.percents)
@@ -130,7 +131,7 @@ def next_percents(points: Sequence[RatePoint], ladder: RateSeries, repeats: int,
 
 
 def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
-    """Return the cell for a rate in percent of the saturation. The search must have a result."""
+    """Return the cell that measures at `percent` of the saturation throughput. The search must have found a result."""
     assert saturation.plateau is not None
     assert saturation.best is not None
     base = saturation.cell
@@ -151,7 +152,9 @@ def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
 
 
 def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
-    """Return the knee from the reached rates and the mean latency of every run."""
+    """Return the knee of a load curve, calculated from the reached rate and the mean latency of every run; None without
+    one.
+    """
     loads = []
     for point in points:
         means = tuple(score.mean_ns for score in point.scores if score.mean_ns)
@@ -205,14 +208,14 @@ def curve_place(cells: Sequence[CellResult], cell_result: CellResult) -> str:
 
 
 def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
-    """Return the parts of a workload's name, except those that give these fields in recorded or displayed form."""
+    """Return the comma-separated parts of a cell's workload name, except those that state one of the job `fields`."""
     named = {key: cell.job[key] for key in fields if key in cell.job}
     texts = {text for key, value in named.items() for text in (f"{key}={value}", field_text(key, value))}
     return tuple(part for part in cell.column.split(", ") if part not in texts)
 
 
 def number_of(text: str) -> float:
-    """Return a size or count as a number; 0 for other text."""
+    """Return a text such as `64k` or `32` as a number; 0 for text that is not a number."""
     try:
         return float(parse_size(text))
     except InvalidValueError:

@@ -25,7 +25,7 @@ _Block = tuple[tuple[str, ...], tuple[Assignment, ...]]
 def arrange(
     cells: Sequence[SweepCell], originals: Sequence[Assignment], *, repeats: int, seed: int
 ) -> tuple[tuple[SweepCell, ...], tuple[Step, ...]]:
-    """Return the cells with their block numbers, and the steps."""
+    """Return the cells with their block numbers filled in, and the steps in their order."""
     random = Random(seed)
     blocks = _order_blocks(cells, tuple(original for original in originals if original.slow), random)
     numbers = {block: number for number, block in enumerate(blocks)}
@@ -49,7 +49,7 @@ def arrange(
 
 
 ArrayUse = tuple[str, int, int, str | None]
-"""Purpose, block, round and id of an array: one array serves all steps with the same value."""
+"""Purpose, block, round and array id of a step. One array is created for all steps with the same value."""
 
 
 def array_use_of(step: Step, cell: SweepCell, making: SweepArrays) -> ArrayUse:
@@ -59,7 +59,7 @@ def array_use_of(step: Step, cell: SweepCell, making: SweepArrays) -> ArrayUse:
 
 
 def arrays_in_order(steps: Sequence[Step], cells: Mapping[str, SweepCell], making: SweepArrays) -> list[str]:
-    """Return the ids of the arrays in the order of their creation, once per creation."""
+    """Return the ids of the arrays in the order of their creation. An array that is created again is listed again."""
     uses = [array_use_of(step, cells[step.cell], making) for step in steps]
     return [use[3] for before, use in zip((None, *uses), uses, strict=False) if use != before and use[3]]
 
@@ -97,8 +97,8 @@ def arrange_arrays(
 
 
 def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_T] = ()) -> Iterator[list[_T]]:
-    """Yield rounds, where every second round is the reverse of the previous one, so that drift affects all values
-    alike.
+    """Yield `rounds` rounds. `draw` returns a round in random order; every second round is the reverse of the previous
+    one, so that drift affects all values alike.
 
     Do not use it for rounds on which verdicts are based. `begun` is a first round that is already done; it is not
     yielded.
@@ -110,7 +110,7 @@ def mirrored_rounds(draw: Callable[[], list[_T]], rounds: int, begun: Sequence[_
 
 
 def pause_before(step: Step, cell: SweepCell, design: Design) -> float:
-    """Return the seconds of rest before the run of a step. The value is the same after a crash as before it."""
+    """Return the pause in seconds before the run of a step. It is random, but the same after a crash as before it."""
     return random_pause(Random(f"{design.seed} pause {step.number}"), design.rest, measured_seconds(cell))
 
 
@@ -124,10 +124,10 @@ def _block(cell: SweepCell) -> _Block:
 
 
 def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
-    """Return the blocks in their order.
+    """Return the blocks of the cells in the order in which they are measured.
 
     Blocks that need fewer features come first. Among these, baseline blocks come first, then those with the present
-    slow settings. Otherwise, the order is random.
+    slow settings. Otherwise, the order is random. `present` has the present slow settings.
     """
     by_id = {cell.id: cell for cell in cells}
     blocks = list(dict.fromkeys(_block(cell) for cell in by_id.values()))
@@ -140,7 +140,9 @@ def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], r
 
 
 def _baseline_cells(cells: Sequence[SweepCell], first: int, last: int) -> list[SweepCell]:
-    """Return the cells of block `first` that are baselines of cells in later blocks up to `last`."""
+    """Return the cells in the block with number `first` that are baselines of cells in later blocks, up to number
+    `last`.
+    """
     wanted = {cell.against for cell in cells if first < cell.block <= last}
     return [cell for cell in cells if cell.id in wanted and cell.block == first]
 
@@ -148,7 +150,9 @@ def _baseline_cells(cells: Sequence[SweepCell], first: int, last: int) -> list[S
 def _rounds(
     cells: Sequence[SweepCell], purpose: Purpose, repeats: int, block: int, random: Random, before: int
 ) -> list[Step]:
-    """Return the steps of all rounds; each has a new random order of set-ups, and of workloads within a set-up."""
+    """Return the steps of `repeats` rounds over the cells of a block. Each round has a new random order of set-ups, and
+    of workloads within a set-up. `before` is the number of steps that precede them.
+    """
     steps: list[Step] = []
     for turn in range(1, repeats + 1):
         for cell in _shuffle(cells, random):

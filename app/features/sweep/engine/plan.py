@@ -46,9 +46,9 @@ class LevelAxis:
     """Arrays that are created one after the other from the same drives."""
 
     role: str
-    """Role by which the plan refers to the array that exists at the time."""
+    """Role by which the plan refers to the array that currently exists."""
     levels: tuple[Level, ...]
-    """Levels in the order of the result; the first is the baseline."""
+    """RAID levels in the order of the result; the first is the baseline."""
     strips: tuple[int, ...] = ()
     """Strip sizes in bytes, each combined with every striped level; () for the default."""
     spans: Mapping[Level, tuple[int, ...]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class SetUp:
     """A named combination of settings."""
 
     name: str
-    """Name of its row."""
+    """Name of the set-up, and of its row in the result."""
     settings: tuple[tuple[str, str, str], ...] = ()
     """(role, key, value) of each setting."""
     measure: str | None = None
@@ -91,9 +91,9 @@ class SetUp:
     against: str | None = None
     """Name of the set-up that is its baseline; None for the first set-up of the plan."""
     needs: tuple[str, ...] = ()
-    """Features that must be active."""
+    """Features that must be active for the set-up."""
     lacks: tuple[str, ...] = ()
-    """Features that must not be active."""
+    """Features that must not be active for the set-up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +101,7 @@ class Workload:
     """A named job."""
 
     name: str
-    """Name of its column."""
+    """Name of the workload, and of its column in the result."""
     profile: str | None = None
     """Profile that the workload is based on; None for the plan's profile."""
     job: Mapping[str, str] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipRule:
-    """Rule that leaves out the combinations that match all its conditions."""
+    """Rule that excludes from the sweep the combinations that match all conditions of the rule."""
 
     reason: str
     """Reason why they are left out, as a sentence."""
@@ -138,26 +138,26 @@ class FeaturePlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPlan:
-    """A sweep plan as its file has it, independent of the machine."""
+    """A sweep plan as it is in the plan file, independent of the machine."""
 
     title: str
     """Title that is shown to the user."""
     about: str = ""
     """Purpose of the plan."""
     source: str = ""
-    """Text of the file."""
+    """Text of the plan file."""
     targets: Mapping[str, str] = field(default_factory=dict)
     """Addresses by role; "" for a role whose address the user specifies when the sweep starts."""
     measure: str = ""
     """Role of the benchmark target."""
     repeats: int = 3
-    """Runs of each cell."""
+    """Number of runs of each cell."""
     pairs: int = 6
-    """Fresh pairs that confirm a winner; 0 for none."""
+    """Number of fresh pairs of runs that confirm a winner; 0 for no confirmation."""
     rest: int = 5
     """Seconds of rest before each run."""
     rank: Rank = Rank.IOPS
-    """Metric by which cells are ranked."""
+    """Metric by which cells are compared and ranked."""
     threshold: float = THRESHOLD_PERCENT
     """Difference in percent up to which two results count as equal."""
     seed: int | None = None
@@ -173,16 +173,18 @@ class SweepPlan:
     axes: tuple[SettingAxis | JobAxis, ...] = ()
     """Axes that are combined with each other."""
     levels: LevelAxis | None = None
-    """Arrays that are created to be measured."""
+    """Arrays that the sweep creates and measures; None if it creates none."""
     skips: tuple[SkipRule, ...] = ()
-    """Combinations that are left out."""
+    """Rules for combinations that the sweep leaves out."""
     features: Mapping[str, FeaturePlan] = field(default_factory=dict)
     """Features that set-ups need, or that must not be active for them, by name."""
     saturation: Saturation | None = None
-    """The search for a queue depth, either for the most IOPS within a latency limit or for the plateau."""
+    """The search for the saturation point: the queue depth with the most IOPS within a latency limit, or the lowest
+    depth on the plateau. None for no search.
+    """
     curve: RateSeries | None = None
-    """The throughput-latency curve after the search."""
+    """The rates of the throughput-latency curve that follows the search; None for no curve."""
     published: tuple[PublishedFigure, ...] = ()
-    """Published results of its set-ups and workloads."""
+    """Published results for the set-ups and workloads of the plan."""
     published_rows: PublishedRows | None = None
     """Kind of rows in the published table; None for the first kind that fits."""

@@ -30,7 +30,7 @@ PlannedSetting = tuple[str, str, str]
 
 
 class _LeftOutError(Exception):
-    """The reason why a combination is left out."""
+    """Raised for a combination that is left out. The message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class _Row:
     """Values of the setting axes."""
     planned: tuple[PlannedSetting, ...]
     array: SweepArray | None = None
-    """The array that the sweep creates for it."""
+    """The array that the sweep creates for this row; None without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ def row_and_column_names(plan: SweepPlan) -> tuple[tuple[str, ...], tuple[str, .
 
 
 _Key = tuple[str, tuple[str, ...], str]
-"""Set-up, values and array of a row."""
+"""Name of a row's set-up, values of its setting axes, and id of its array."""
 
 
 def _key(row: _Row) -> _Key:
@@ -142,7 +142,7 @@ def _key(row: _Row) -> _Key:
 
 
 def _on_every_array(rows: Sequence[_Row], facts: TargetFacts) -> list[_Row]:
-    """Return every row once for each created array; the unchanged rows if the plan creates none."""
+    """Return a copy of every row for each array that the sweep creates; the unchanged rows if it creates none."""
     if facts.arrays is None:
         return [*rows]
     return [
@@ -157,7 +157,7 @@ def _array_row_text(row: _Row, array: str) -> str:
 
 
 def _refused_cells(rows: Sequence[_Row], columns: Sequence[_Column], facts: TargetFacts) -> list[SkippedCell]:
-    """Return the combinations on arrays that cannot be created."""
+    """Return the combinations that are skipped because their array cannot be created."""
     return [
         SkippedCell(row=_array_row_text(row, array_text(shape)), column=column.label, reason=reason)
         for shape, reason in (facts.arrays.refused if facts.arrays is not None else ())
@@ -182,7 +182,9 @@ def _rows(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts) -> l
 
 
 def _with_node_names(key: str, facts: TargetFacts) -> str:
-    """Replace roles in a key such as `write_mostly.{slow}` by the kernel names of their devices."""
+    """Return a setting key such as `write_mostly.{slow}`, with the role in braces replaced by the kernel name of its
+    device.
+    """
     for role, device in facts.devices.items():
         key = key.replace(f"{{{role}}}", device.rpartition("/")[2])
     return key
@@ -279,7 +281,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
 
 
 def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
-    """Return a planned setting as an assignment. A setting of a created array is checked only once the array exists."""
+    """Return a planned setting as an assignment. It is not checked yet, because its array does not exist yet."""
     role, key, value = setting
     if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
@@ -332,7 +334,9 @@ def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
 
 
 def _require_settable(setting: Setting, reading: Reading, value: str, holder: SettingOwner) -> str:
-    """Return the value in the backend's spelling. Raises _LeftOutError when it cannot be set or restored."""
+    """Return the value, normalised to the form that the backend uses. Raises _LeftOutError when the sweep cannot set
+    the value, or could not restore the present one afterwards.
+    """
     subject = f"{setting.label} of {holder.target}"
     if setting.secret or setting.effect in (Effect.REBOOT, Effect.RESET):
         raise _LeftOutError(f"{subject} only takes effect after a restart, so a sweep cannot change it.")
@@ -352,10 +356,12 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
 def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFacts, key: _Key) -> _Key:
     """Return the key of a row's baseline.
 
-    The baseline has the set-up that the row names, or the first one. It has the present value of every axis, or the
-    first value if the present one is not on the axis. It is on the same array. If the row is this baseline, it is
-    compared with the same row of the first array. Settings are in random order on each array, and arrays are in random
-    order themselves. So each difference is judged by its own random orders.
+    The baseline is a row on the same array. Its set-up is the one that the row's set-up is compared with, by default
+    the first. For every axis it has the present value, or the first value if the present one is not on the axis. A row
+    that is itself this baseline is compared with the same row on the first array.
+
+    The order of the settings on each array is random, and so is the order of the arrays. So each difference is judged
+    by its own random orders.
     """
     name, _, array = key
     setup = next((setup for setup in plan.setups if setup.name == name), None)

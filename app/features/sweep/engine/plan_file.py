@@ -56,7 +56,7 @@ def parse_plan(data: bytes, shown: str) -> SweepPlan:
 def _has_fixed_rate(
     fields: Mapping[str, str], workloads: Sequence[Workload], axes: Sequence[SettingAxis | JobAxis]
 ) -> bool:
-    """Return whether every combination has a fixed rate: then cells are ranked by latency."""
+    """Return whether every combination has a fixed I/O rate. If so, cells are ranked by latency."""
     everywhere = fields.keys() | {axis.job for axis in axes if isinstance(axis, JobAxis)}
     return (
         all(everywhere & plan_values.RATES or workload.job.keys() & plan_values.RATES for workload in workloads)
@@ -66,7 +66,7 @@ def _has_fixed_rate(
 
 
 class _Plan:
-    """Reads the tables of one file: the targets first, because the other tables refer to them."""
+    """Reads the tables of one plan file. It reads the targets first, because the other tables refer to them."""
 
     def __init__(self, top: TomlTable) -> None:
         top.require_keys("title", "about", *_TABLES)
@@ -253,7 +253,7 @@ class _Plan:
 
 
 def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], problem: str) -> str:
-    """Return the name. Raises PlanError when it is not one of the choices."""
+    """Return `name` unchanged. Raises PlanError, with the text `problem`, when it is not one of the choices."""
     if name not in choices:
         raise row.error(
             key,

@@ -20,7 +20,7 @@ from backends.model import Level
 from backends.raid import layout_of
 
 EVERY = "every"
-"""Placeholder for all numbers of spans that the drives allow."""
+"""Value of `spans` in a plan for all numbers of spans that the drives allow."""
 
 JOB_KEYS = ("profile", *FIELDS_BY_KEY)
 """Keys of a job: its profile, and its fields."""
@@ -75,7 +75,7 @@ def rank(value: Any) -> Rank:
 
 
 def levels(value: Any) -> tuple[Level, ...]:
-    """Parse distinct RAID levels that can be created; `jbod` is a single drive."""
+    """Parse one or more distinct RAID levels that can be created. The level `jbod` is a single drive."""
     by_name = {level.value: level for level in (*LEVELS, Level.JBOD)}
     level_names = values(value)
     for name in level_names:
@@ -117,7 +117,7 @@ def policies(value: Any) -> dict[str, str]:
 
 
 def share(value: Any) -> float:
-    """Parse a percentage above 0 and up to 50."""
+    """Parse a percentage above 0 and up to 50; return it as a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 50:
         raise ValueError("must be a percentage above 0 and up to 50")
     return float(value)
@@ -145,7 +145,7 @@ def latency(value: Any) -> int:
 
 
 def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
-    """Return the profile of a job, or None, and its fields."""
+    """Return the name of a job's profile (None if it has none), and the fields of the job."""
     texts = {key: row.parse(key, as_text, value) for key, value in row.given.items() if key in FIELDS_BY_KEY}
     for key, text in texts.items():
         check_job(row, key, text)

@@ -24,8 +24,8 @@ from backends.values import dataclass
 def with_published(plan: SweepPlan, rows: Sequence[TomlTable], shape: TomlTable) -> SweepPlan:
     """Return the plan with its published results.
 
-    `rows` are the [[published]] tables, each with the results of one row. `shape` is [published_table], the layout of
-    the published table. Raises PlanError when they do not fit the plan.
+    `rows` are the [[published]] tables of the plan file, each with the published results of one row. `shape` is
+    [published_table], the layout of the published table. Raises PlanError when they do not fit the plan.
     """
     if not rows:
         if shape.given:
@@ -56,7 +56,8 @@ _Named = Callable[[PublishedFigure], PublishedFigure]
 
 
 def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
-    """Return the kind of rows of the source's table, and a function that adds the source's names to a figure.
+    """Return the kind of rows of the published table, and a function that adds the names used there to a published
+    result. `rows` and `columns` are the row and column names of the sweep.
 
     Raises PlanError when the shape is not valid.
     """
@@ -142,7 +143,7 @@ def _positive(value: Any) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedComparison:
-    """A published result and the result of the sweep for it."""
+    """A published result and the corresponding result of the sweep."""
 
     figure: PublishedFigure
     """The published result."""
@@ -158,7 +159,7 @@ class PublishedComparison:
 
 
 def compare_published(record: SweepRecord, cells: Sequence[CellResult], runs: Runs) -> tuple[PublishedComparison, ...]:
-    """Return all published results with those of the sweep, in the order of the plan."""
+    """Return each published result with the corresponding result of the sweep, in the order of the plan."""
     places: Mapping[tuple[str, str], CellResult] = {(cell.cell.row, cell.cell.column): cell for cell in cells}
     comparisons = []
     for figure in record.design.published:

@@ -1,4 +1,4 @@
-"""Axes of a plan over arrays that the sweep creates: levels, strips, spans, layouts and drives."""
+"""Plan axes that vary the arrays that the sweep creates: levels, strips, spans, layouts and drives."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ ROLE = "array"
 _KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
 
 _BESIDE = ("strip", "spans", "layout")
-"""Kinds of axis that may be added to the axis of levels."""
+"""Kinds of axis that a plan may combine with the axis of RAID levels."""
 
 
 def is_level_axis(row: TomlTable) -> bool:
-    """Return whether an axis is over properties of created arrays: `level`, `strip`, `spans` or `layout`."""
+    """Return whether an axis varies a property of created arrays: `level`, `strip`, `spans` or `layout`."""
     return "array" in row.given
 
 
 def read_levels(rows: Sequence[TomlTable]) -> LevelAxis | None:
-    """Return all axes over created arrays as one object; None if there are none. Raises PlanError when one is not
+    """Return all axes that vary created arrays as one object; None if there are none. Raises PlanError when one is not
     valid.
     """
     by_kind: dict[str, TomlTable] = {}
@@ -78,14 +78,14 @@ def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
 
 
 def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> tuple[str, ...]:
-    """Return the layouts of an axis. Raises PlanError when the axis has no RAID 10."""
+    """Return the RAID 10 layouts in `value`. Raises PlanError when RAID 10 is not among the axis levels."""
     if Level.RAID10 not in axis_levels:
         raise row.error(key, f"a layout needs {Level.RAID10.value}, which is not on the axis.")
     return row.parse(key, layouts, value, "layout")
 
 
 def _spans(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> dict[Level, tuple[int, ...]]:
-    """Return the spans by level.
+    """Return the numbers of spans to compare, by RAID level.
 
     `[2, 3]` or `"every"` applies to all spanned levels. `{ raid50 = [2, 3], raid60 = "every" }` sets them by level.
     """
@@ -164,7 +164,7 @@ def axis_of(
 
 
 def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[int, ...]]:
-    """Return the spans of all spanned levels.
+    """Return the numbers of spans in the option text `given`, for each spanned level in `named`.
 
     Raises PlanError when no level is spanned, or a number is not valid.
     """
@@ -181,7 +181,7 @@ def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[in
 
 
 def require_levels_alone(plan: SweepPlan) -> None:
-    """Raise PlanError if a sweep over levels does not support a part of the plan."""
+    """Raise PlanError if the plan has a part that a sweep over RAID levels does not support."""
     if plan.levels is None:
         return
     if plan.saturation is not None or plan.curve is not None:

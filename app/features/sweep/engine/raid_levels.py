@@ -1,4 +1,4 @@
-"""Plan the arrays of a sweep over levels: their drives, commands and duration."""
+"""Plan the arrays of a sweep over RAID levels: their drives, commands and duration."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 LONG_SECONDS = 600.0
-"""Time in seconds. If creating and preparing one array takes longer, each array is created only once."""
+"""If creating and preparing one array takes longer than this time in seconds, each array is created only once."""
 
 PARITY = (Level.RAID5, Level.RAID6, Level.RAID50, Level.RAID60)
 """Levels with parity, which is checked before measuring."""
 
 WITHOUT_STRIP = (Level.RAID1, Level.JBOD)
-"""Levels without striping."""
+"""RAID levels without striping, which have no strip size."""
 
 SINGLE_DRIVE = "one drive"
 """Name of the set-up that measures the first drive alone, without an array."""
@@ -51,13 +51,13 @@ class PlannedArrays:
     """The arrays that a level axis creates on this machine."""
 
     role: str
-    """Role by which the plan refers to the array that exists at the time."""
+    """Role by which the plan refers to the array that currently exists."""
     making: SweepArrays
     """The arrays that can be created."""
     controller: Target | None = None
     """The controller that creates them; None for md."""
     refused: tuple[tuple[ArrayShape, str], ...] = ()
-    """Arrays that cannot be created, with the reason: a sentence."""
+    """Arrays that cannot be created, each with the reason as a sentence."""
     warnings: tuple[str, ...] = ()
     """Sentences about differences between the drives."""
 
@@ -144,7 +144,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
 
 
 def shapes(axis: LevelAxis) -> Iterator[ArrayShape]:
-    """Yield each level with each of its spans, layouts and strips, in the order of the result."""
+    """Yield each combination of level, number of spans, layout and strip size, in the order of the result."""
     for level in axis.levels:
         named = axis.spans.get(level, (None,)) or spans_that_fit(level, axis.count(level)) or (None,)
         layouts = axis.layouts if level is Level.RAID10 and axis.layouts else (None,)

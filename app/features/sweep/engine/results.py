@@ -28,19 +28,19 @@ from app.features.sweep.engine.verdicts import judge_cells
 from backends.values import dataclass
 
 LEAST_LEAD = 0.5
-"""Minimum lead in the screening for a confirmation, as a share of the threshold.
+"""Minimum lead over its baseline that a cell of the matrix needs to be confirmed, as a share of the threshold.
 
-The confirmation of a smaller lead could not reach a verdict.
+If the lead is smaller, a confirmation could not reach a verdict.
 """
 
 
 LOAD = ("iodepth", "numjobs", "rate_iops")
-"""Fields of a job that determine the load, not the pattern."""
+"""Job fields that determine the load, as opposed to the access pattern."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
-    """All results of a sweep that a table, screen or report shows."""
+    """All results of a sweep that tables, screens and reports show."""
 
     rows: tuple[str, ...]
     """Set-ups, in the order of the plan."""
@@ -53,19 +53,19 @@ class Results:
     threshold: float = THRESHOLD_PERCENT
     """Difference in percent up to which two results count as equal."""
     fronts: tuple[tuple[str, ...], ...] = ()
-    """Pareto front of IOPS and 99th percentile for each workload: cell ids by ascending latency."""
+    """For each workload, the cell ids on the Pareto front of IOPS and 99th percentile, by ascending latency."""
     leaders: tuple[tuple[str, ...], ...] = ()
-    """For each line, the id of its best cell, then the ids of cells that cannot be distinguished from the best."""
+    """For each of the `lines`: the id of its best cell, then the ids of cells that cannot be distinguished."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again in fresh pairs."""
     saturated: tuple[SaturationResult, ...] = ()
-    """Results of the saturation searches."""
+    """Results of the searches for the saturation point."""
     load_curves: tuple[LoadCurve, ...] = ()
-    """Throughput-latency curves."""
+    """Measured throughput-latency curves."""
     published: tuple[PublishedComparison, ...] = ()
     """Published results and the results of this sweep for them."""
     published_rows: PublishedRows | None = None
-    """Kind of rows in the published table; None for the first kind that fits."""
+    """Kind of rows in the table of published results; None for the first kind that fits."""
 
     def at(self, row: str, column: str) -> CellResult | None:
         """Return the cell of a row and a column; None if it is left out."""
@@ -73,7 +73,7 @@ class Results:
 
     @property
     def lines(self) -> dict[str, tuple[CellResult, ...]]:
-        """Measured cells that are comparable, by line, best first.
+        """Groups of comparable measured cells, best first, by name of the group, which is called a line.
 
         If there are several set-ups, a line is a workload. Otherwise, it is a curve over a numeric job field. Different
         workloads of a single set-up are not comparable.
@@ -89,7 +89,7 @@ class Results:
         return self.best_first(result for result in self.cells if result.cell.column == column)
 
     def best_first(self, cells: Iterable[CellResult]) -> tuple[CellResult, ...]:
-        """Return those of the cells that are measured, best first."""
+        """Return the measured ones among `cells`, best first."""
         measured = (cell for cell in cells if cell.value is not None)
         return tuple(
             sorted(measured, key=lambda cell_result: cell_result.value or 0.0, reverse=self.rank is not Rank.P99)
@@ -97,7 +97,7 @@ class Results:
 
     @property
     def baselines(self) -> frozenset[str]:
-        """Ids of the cells that are baselines of others."""
+        """Ids of the cells that are baselines of other cells."""
         return frozenset(result.cell.against for result in self.cells if result.cell.against is not None)
 
 
@@ -130,7 +130,7 @@ def results(record: SweepRecord, runs: Sequence[RunRecord]) -> Results:
 
 
 def _by_workload(cells: Sequence[CellResult]) -> Iterable[list[CellResult]]:
-    """Return groups of cells whose jobs differ only in their load, because cells with other differences are not
+    """Return groups of cells whose jobs differ only in their load. Cells that differ in anything else are not
     comparable.
     """
     by_work: dict[tuple[tuple[str, str], ...], list[CellResult]] = {}
@@ -218,7 +218,9 @@ def _reads_by(runs: Sequence[RunRecord]) -> tuple[tuple[str, float], ...]:
 
 
 def _with_caveats(record: SweepRecord, cell_result: CellResult, runs: Runs) -> CellResult:
-    """Return the cell with its verdict limited by the caveats of its own runs and of its baseline's runs."""
+    """Return the cell with its verdict weakened or removed if caveats of its runs, or of its baseline's runs, require
+    this.
+    """
     cell_runs = runs_of_cell(record, runs, cell_result.cell.id)
     judgement = cell_result.judgement
     if judgement is not None and cell_result.cell.against is not None:

@@ -25,25 +25,25 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RiskAssessment:
-    """Everything that the user must know before confirming."""
+    """Everything that the user must know about a sweep before confirming it."""
 
     design: Design
     """The design with the devices that lose their data."""
     risk: Risk
-    """The highest risk of the sweep."""
+    """The highest risk of all steps of the sweep."""
     refused: tuple[str, ...] = ()
-    """Reasons why it is refused, as sentences."""
+    """Reasons why the sweep is refused, as sentences; () if it is not refused."""
     hint: str = ""
-    """The next step if it is refused."""
+    """Advice to the user if the sweep is refused; "" if there is none."""
     risks: tuple[str, ...] = ()
-    """Sentences about risky values."""
+    """Sentences about values whose setting is risky."""
 
     wear: tuple[str, ...] = ()
     """Sentences about the amount of written data and the endurance of the drives."""
     plates: tuple[DeviceLabel, ...] = ()
     """Labels of the devices that lose their data or, if there are none, of the devices whose settings change."""
     noise: Mapping[str, RunNoise] = field(default_factory=dict)
-    """Scatter of earlier runs by workload. Workloads with too few earlier runs are left out."""
+    """Scatter of earlier runs by workload name. Workloads with too few earlier runs are left out."""
 
 
 async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> RiskAssessment:
@@ -92,7 +92,9 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
 
 
 def _drives_label(making: SweepArrays) -> DeviceLabel:
-    """Return the label of the drives: its token confirms all arrays that the sweep creates and deletes on them."""
+    """Return one label for all drives of the sweep. Its token confirms all arrays that the sweep creates and deletes on
+    them.
+    """
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
     text = f"created on {clean(drives, 2000)}: all data on them is lost"
     return DeviceLabel(name="Every array of the sweep", description=text, token=making.word)
@@ -121,7 +123,9 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """Return sentences about the amount written to a device and the endurance of its drives; () if there is none."""
+    """Return sentences about the amount of data that is written to a device within `seconds`, and about the endurance
+    of its drives; () if nothing is written to a device.
+    """
     if not seconds or ready.only.device is None:
         return ()
     session = bench.session

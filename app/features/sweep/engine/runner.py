@@ -77,7 +77,9 @@ class SweepRunner:
         return record
 
     def stop(self) -> None:
-        """Ask the sweep to stop after restoring all settings; the current run is interrupted and repeated later."""
+        """Ask the sweep to stop: it interrupts the current run, restores all settings and ends. The interrupted run is
+        repeated when the sweep is resumed.
+        """
         self._stopping.set()
         self._bench.jobs.stop()
 
@@ -137,9 +139,9 @@ class SweepRunner:
         return self.record
 
     async def restore_and_stop(self) -> SweepRecord:
-        """Restore the original values of settings that another process left changed, and end the sweep.
+        """Restore the original values of settings that a process ended without restoring, and end the sweep.
 
-        Raises the errors of `resume`.
+        Raises the same errors as `resume`.
         """
         await self.resume()
         await self._end(SweepResult.STOPPED, "The settings were restored after an interruption.")
@@ -227,13 +229,13 @@ class SweepRunner:
         return not self._stopping.is_set()
 
     async def _step(self, step: Step) -> SweepStepEnded:
-        """Run one step and return its recorded end.
+        """Run one step, and return the event with its result, which is also recorded.
 
         Raises errors that end the sweep: a lost device, or a full disk.
         """
         end = self._end_of_complete_run(step)
         if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
-            end = None  # the settings at the end of that run are unknown
+            end = None  # the settings may have changed during that run
         if end is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
             end = await self._measure_step(step)
@@ -243,7 +245,9 @@ class SweepRunner:
         return end
 
     def _end_of_complete_run(self, step: Step) -> SweepStepEnded | None:
-        """Return the end of a step whose run was complete before a crash, but whose end was not logged; else None."""
+        """Return the end of a step whose run was completed before a crash that prevented the end from being logged;
+        None for other steps.
+        """
         current = self.record.current
         if current is None or current.step.number != step.number or current.run is None:
             return None
@@ -287,7 +291,7 @@ class SweepRunner:
                 return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 
     async def _changed_settings_text(self, cell: SweepCell) -> str:
-        """Return which settings of a cell changed during its run, as a sentence; "" for none."""
+        """Return a sentence that names the settings of a cell that changed during its run; "" if none changed."""
         try:
             why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
@@ -295,7 +299,9 @@ class SweepRunner:
         return f"{why}: the value was changed during the run, so the result does not count for the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
-        """Activate features and set the settings; return sentences about values that are not effective."""
+        """Activate the features of a cell and apply its settings; return sentences about values that are set but not
+        effective.
+        """
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
                 continue
@@ -328,7 +334,8 @@ class SweepRunner:
         return ready
 
     def _confirmation(self, ready: RunPlan, cell: SweepCell) -> str | None:
-        """Return the confirmation token of a run, which the user confirmed for the whole sweep.
+        """Return the confirmation token that the run needs; None if it needs none. The user has confirmed the whole
+        sweep before.
 
         Raises RefusedError when the confirmation did not include this device, or the device has new content.
         """
@@ -347,7 +354,9 @@ class SweepRunner:
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:
-        """Pause before a run, so that effects of the previous run have ended. There is no pause on a simulated host."""
+        """Pause before the run of a step, so that the effects of the previous run have ended. There is no pause on a
+        simulated host.
+        """
         if not self._bench.host.capabilities.live:
             return
         await wait_for_stop(self._stopping, pause_before(step, cell, self.record.design))

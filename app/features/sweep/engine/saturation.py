@@ -1,9 +1,10 @@
-"""Search for the queue depth of the highest load: the depths tried so far, the next depth, and the result. No I/O.
+"""The search for the saturation point: the queue depths tried so far, the next depth, and the result. No I/O.
 
-The goal is the most I/Os within a limit of the 99th percentile or, without a limit, the lowest depth that reaches the
-plateau. Depths are doubled until the limit is exceeded or the I/Os no longer increase. Each depth is run as often as
-the design says, in rounds, where every second round is the reverse of the previous one. Then the gap between the two
-depths on either side of the goal is halved again and again.
+With a limit for the 99th percentile of the latency, the goal is the depth with the most I/Os per second within the
+limit. Without a limit, it is the lowest depth on the plateau, where a higher depth does not increase the I/Os per
+second. Depths are doubled until the limit is exceeded or the I/Os per second no longer increase. Each depth is run as
+often as the design says, in rounds, where every second round is the reverse of the previous one. Then the gap between
+the two depths on either side of the goal is halved again and again.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from app.features.sweep.engine.order import mirrored_rounds
 from backends.values import dataclass
 
 NEAR_RATIO = 1.12
-"""The search ends when the ratio of the two depths on either side of the goal is at most this."""
+"""The search ends when the higher of the two depths on either side of the goal is at most this many times the lower."""
 
 LEAST_RUNS = 3
 """Minimum number of runs of each depth."""
 
 MARK = "@"
-"""Separator in the id of a search's cell, before its depth."""
+"""Separator in the id of a cell of a search, before the queue depth."""
 
 FLAT_DOUBLINGS = 2
 """After this many consecutive doublings that gain at most the width of the plateau, no higher depth is tried."""
@@ -34,27 +35,29 @@ FLAT_DOUBLINGS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DepthPoint(MeasuredLoad):
-    """A queue depth and its results."""
+    """A queue depth that was tried, and the results of its runs."""
 
     depth: int
-    """I/Os in flight of each job."""
+    """The queue depth: I/Os in flight of each job."""
 
     @property
     def p99_ns(self) -> LogMeanInterval | None:
-        """Mean and interval of the 99th percentiles; None if a run has too few I/Os."""
+        """Mean and interval of the runs' 99th percentiles of the latency; None if a run has too few I/Os."""
         return self.latency(LatencyFigure.P99)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaturationResult:
-    """Result of the search for the highest load of one cell."""
+    """Result of the search for the saturation point of one cell."""
 
     cell: SweepCell
-    """The cell."""
+    """The cell whose saturation point is searched for."""
     points: tuple[DepthPoint, ...]
-    """Tried depths, ascending."""
+    """The queue depths tried so far, ascending."""
     plateau: MeanInterval | None
-    """I/Os per second of all runs on the plateau; None before the first run, and for a latency limit."""
+    """Mean I/Os per second of all runs on the plateau, with interval; None before the first run, or with a latency
+    limit.
+    """
     best: DepthPoint | None
     """The depth that meets the goal best so far; None if no depth is within the limit."""
     complete: bool = True
@@ -62,9 +65,9 @@ class SaturationResult:
 
 
 def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | None:
-    """Return the mean I/Os per second of all runs on the plateau, which is not biased upwards as the best run is.
+    """Return the mean I/Os per second of all runs on the plateau. Unlike the best run, the mean is not biased upwards.
 
-    None before the first run, and for a latency limit.
+    Return None before the first run, or if the goal has a latency limit.
     """
     reached = _goal_test(points, goal)
     runs = [score.iops for point in points if reached(point) for score in point.scores]
@@ -72,7 +75,9 @@ def plateau(points: Sequence[DepthPoint], goal: Saturation) -> MeanInterval | No
 
 
 def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
-    """Return the depth with the most I/Os within the limit or, without a limit, the lowest depth on the plateau."""
+    """Return the depth with the most I/Os per second within the latency limit, or without a limit the lowest depth on
+    the plateau; None if there is none.
+    """
     reached = _goal_test(points, goal)
     kept = [point for point in points if point.scores and reached(point)]
     if goal.p99_ns is not None:
@@ -81,9 +86,9 @@ def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
 
 
 def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
-    """Return the next depths to run, in order; an empty tuple when the search is complete.
+    """Return the next queue depths to run, in order; an empty tuple when the search is complete.
 
-    In the first round, depths ascend. The other rounds follow when the highest depth is known.
+    The first round runs ascending depths. Once the highest depth is known, the other rounds (of `repeats`) follow.
     """
     further = _next_deeper(points, goal)
     if further is not None:
@@ -102,7 +107,7 @@ def _mean(point: DepthPoint) -> float:
 
 
 def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[DepthPoint], bool]:
-    """Return a function that returns whether a depth meets the goal: within the limit, or on the plateau."""
+    """Return a function that checks whether a depth meets the goal: within the latency limit, or on the plateau."""
     limit = goal.p99_ns
     if limit is not None:
         return lambda point: point.p99_ns is not None and round(point.p99_ns.mean) <= limit
@@ -111,7 +116,7 @@ def _goal_test(points: Sequence[DepthPoint], goal: Saturation) -> Callable[[Dept
 
 
 def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """Return the next higher depth; None when a higher depth is not allowed or cannot be better."""
+    """Return the next higher queue depth to try; None when a higher depth is not allowed or cannot be better."""
     if not points:
         return goal.lowest
     top = points[-1]
@@ -126,14 +131,16 @@ def _next_deeper(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
 
 
 def _is_flat(means: Sequence[float], within: float) -> bool:
-    """Return whether each of the last depths gained at most `within` percent over the best lower depth."""
+    """Return whether each of the last `FLAT_DOUBLINGS` depths gained at most `within` percent over the best lower
+    depth.
+    """
     last = range(len(means) - FLAT_DOUBLINGS, len(means))
     return last[0] > 0 and all(means[at] <= max(means[:at]) * (1 + within / 100) for at in last)
 
 
 def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """Return a depth between the two on either side of the goal, or below all tried depths; None if they are close
-    enough.
+    """Return a depth between the two tried depths on either side of the goal, or below all tried depths. None if the
+    two are close enough.
     """
     reached = _goal_test(points, goal)
     least = points[0]
@@ -153,7 +160,7 @@ def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None
 
 
 def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: Runs) -> tuple[DepthPoint, ...]:
-    """Return the depths of a cell's workload that were run, in its search or in the matrix, ascending."""
+    """Return the queue depths at which a cell's workload was run in the search or in the matrix, ascending."""
     points: dict[int, DepthPoint] = {}
     family_ids = {cell.id for cell in record.design.cells if family(cell) == family(base)}
     finished = [step for step in record.steps if record.final_end(step) is not None]
@@ -170,13 +177,13 @@ def depth_points(record: SweepRecord, base: SweepCell, goal: Saturation, runs: R
 
 
 def depth_cell(base: SweepCell, depth: int) -> SweepCell:
-    """Return the cell of a search at a depth."""
+    """Return the cell that measures the workload of `base` at this queue depth."""
     job = {**base.job, "iodepth": str(depth)}
     return replace(base, id=f"{base.id}{MARK}{depth}", job=job, profile=None, column=f"depth {depth}", against=None)
 
 
 def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the set-up and the job without its queue depth.
+    """Return the name of a cell's set-up, and the fields of its job without the queue depth.
 
     The result is equal for cells that differ only in queue depth.
     """
@@ -184,7 +191,9 @@ def family(cell: SweepCell) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
-    """Return one cell for every set-up and workload, where workloads that differ only in queue depth count once."""
+    """Return one cell for every set-up and workload. Of workloads that differ only in queue depth, only one is
+    returned.
+    """
     by_family: dict[object, SweepCell] = {}
     for cell in record.design.cells:
         by_family.setdefault(family(cell), cell)
@@ -192,7 +201,7 @@ def bases(record: SweepRecord) -> tuple[SweepCell, ...]:
 
 
 def search(record: SweepRecord, runs: Runs) -> tuple[SaturationResult, ...]:
-    """Return the results of the searches for the highest load; an empty tuple if none was planned."""
+    """Return the results of the searches for the saturation point; an empty tuple if none was planned."""
     goal = record.design.saturation
     if goal is None:
         return ()

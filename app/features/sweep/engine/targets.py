@@ -21,40 +21,43 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingOwner:
-    """A target with its settings as read now."""
+    """A target with its current settings."""
 
     target: Target
     """The target."""
     settings: Mapping[str, Setting]
-    """Declared settings by key."""
+    """Settings that the target declares, by key."""
     readings: Mapping[str, Reading]
-    """Readings by key."""
+    """Current readings of the settings, by key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """The facts of the machine that a plan needs."""
+    """What must be known about the machine to expand a sweep plan."""
 
     addresses: Mapping[str, str]
     """Addresses by role. Roles without an address, or with an absent one, are left out."""
     devices: Mapping[str, str] = field(default_factory=dict)
-    """Block device or path by role."""
+    """Block device, or path of a scratch file, by role."""
     holders: Mapping[str, tuple[SettingOwner, ...]] = field(default_factory=dict)
     """Owners of settings by role: the target itself, then its block device in Linux, if that is a separate target."""
     features: Mapping[str, NeededFeature] = field(default_factory=dict)
-    """Present state of the plan's features by name."""
+    """The features in the plan by name, with their present state."""
     arrays: PlannedArrays | None = None
     """Arrays that the plan's level axis creates on this machine; None without a level axis."""
     can_restart: bool = False
-    """Whether the machine may be restarted during the sweep: only a simulated one."""
+    """Whether the machine may be restarted during the sweep. Only simulated machines may."""
 
     def holder(self, role: str, key: str) -> SettingOwner | None:
-        """Return the owner of a role's setting; None if there is none."""
+        """Return the target that has the setting `key` for a role; None if neither the target nor its block device has
+        it.
+        """
         return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
 
 
 async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
-    """Find every target of the plan and read its settings, without changing anything.
+    """Find every target of the plan and read its settings, without changing anything. `named` has the addresses by role
+    that the user specified.
 
     Addresses in the plan that this machine lacks are skipped, unless it lacks all of them. Raises PlanError for an
     unknown role, NotFoundError for a target that does not exist, DeviceGoneError or ToolFailedError when one cannot be

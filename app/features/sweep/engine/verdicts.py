@@ -1,10 +1,10 @@
 """Verdicts of a sweep on every cell against its baseline. No I/O.
 
-Four or more set-ups of the same rounds are judged by all random orders that could have been drawn. Two or three set-ups
-have too few orders, so their rounds are judged as pairs. A cell whose baseline is in another block is compared with the
-runs of the baseline before and after it. All verdicts and confirmations together have one limit for the rate of false
-verdicts. A set-up whose runs scatter more than those of the others gets no verdict. If it is a baseline, the cells
-compared with it get none either.
+Four or more set-ups of the same rounds are judged by a permutation test over all random orders that could have been
+drawn. Two or three set-ups have too few orders, so their rounds are judged as pairs. A cell whose baseline is in
+another block is compared with the runs of the baseline before and after it. One limit for the rate of false verdicts
+covers all verdicts and confirmations together. A set-up whose runs scatter more than those of the others gets no
+verdict. If that set-up is a baseline, the cells compared with it get no verdict.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
 from backends.values import dataclass
 
 SCREENING = 0.035
-"""Rate of false verdicts for the matrix if winners are measured again.
+"""Rate of false verdicts for the matrix if the plan also confirms winners by fresh pairs.
 
 It is the lowest rate at which three rounds of two set-ups can show a difference.
 """
 
 PERMUTED_FROM = 4
-"""Minimum number of set-ups in the same rounds that are judged by their orders.
+"""Minimum number of set-ups in the same rounds for a verdict based on all possible random orders.
 
 Three rounds of fewer set-ups have too few orders to show a difference.
 """
@@ -59,12 +59,14 @@ Group = tuple[SweepCell, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlphaBudget:
-    """Division of the rate of false verdicts in a sweep. The plan fixes it before the first run."""
+    """How the permitted rate of false verdicts in a sweep is divided. The plan fixes this before the first run."""
 
     each: float
-    """Rate for each cell of the matrix; 0 if the matrix cannot show a difference."""
+    """Rate of false verdicts for each cell of the matrix; 0 if the matrix cannot show a difference."""
     confirmation: float
-    """Rate for all winners together that the matrix has not already shown to differ."""
+    """Rate of false verdicts for the confirmation of all those winners together that the matrix has not already shown
+    to differ from their baseline.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +76,13 @@ class UnderpoweredSetups:
     setups: int
     """Number of set-ups in the same rounds."""
     rounds: int
-    """Planned rounds."""
+    """Planned number of rounds."""
     enough: int
-    """Rounds that could show a difference."""
+    """Minimum number of rounds that could show a difference."""
 
 
 def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
-    """Return the cells of each block with their baseline."""
+    """Return the groups of each block: every baseline, followed by the cells of its block that are compared with it."""
     by_id = {cell.id: cell for cell in cells}
     by_baseline: dict[tuple[str, bool], Group] = {}
     for cell in cells:
@@ -93,9 +95,10 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
 
 
 def alpha_budget(design: Design) -> AlphaBudget:
-    """Return the division of the rate of false verdicts.
+    """Return how the permitted rate of false verdicts is divided between the matrix and the confirmation.
 
-    Without a confirmation, the matrix gets all of it. If the matrix cannot show a difference, the confirmation does.
+    Without a confirmation, the matrix gets the whole rate. If the matrix cannot show a difference, the confirmation
+    gets the whole rate.
     """
     block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
@@ -109,7 +112,9 @@ def alpha_budget(design: Design) -> AlphaBudget:
 
 
 def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
-    """Return the set-ups that the matrix of this plan cannot distinguish, those that need most rounds first."""
+    """Return the groups of set-ups that the matrix of this plan cannot distinguish; the group that needs most rounds
+    comes first.
+    """
     block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
     cell_level = (SCREENING if design.pairs else LEVEL) / max(1, count)
@@ -122,14 +127,15 @@ def underpowered_setups(design: Design) -> tuple[UnderpoweredSetups, ...]:
 
 
 def _least_rounds(setups: int, block_groups: Sequence[Group], cell_level: float) -> int:
-    """Return the fewest rounds that can show a difference between that many set-ups."""
+    """Return the smallest number of rounds that can show a difference between `setups` set-ups."""
     if setups >= PERMUTED_FROM:
         return rounds_needed(setups, cell_level * _contrasts(block_groups))
     return pairs_needed(cell_level)
 
 
 def pairs_needed(level: float) -> int:
-    """Return the fewest pairs that can show a difference at a level, even on a device with two speeds.
+    """Return the smallest number of pairs that can show a difference at a significance level, even on a device with two
+    speeds.
 
     A device that is sometimes fast and sometimes slow gives the same direction in all pairs with probability 2 /
     4**pairs.
@@ -138,7 +144,7 @@ def pairs_needed(level: float) -> int:
 
 
 def _contrasts(block_groups: Sequence[Group]) -> int:
-    """Return the number of comparisons that are judged by random orders."""
+    """Return the number of comparisons that are judged by all possible random orders."""
     return sum(len(group) - 1 for group in block_groups if len(group) >= PERMUTED_FROM)
 
 
@@ -201,18 +207,22 @@ def _judge_by_orders(
 
 
 def _can_show(record: SweepRecord, group: Group, level: float) -> bool:
-    """Return whether the rounds of a group can show a difference."""
+    """Return whether the planned rounds of a group can show a difference at a significance level."""
     return bool(level) and len(group) >= PERMUTED_FROM and can_show(len(group), record.design.repeats, level)
 
 
 def _without_setups(record: SweepRecord, group: Group, rows: Collection[str], level: float) -> Group:
-    """Return a group without these set-ups, but with its baseline; unchanged if too few would be left."""
+    """Return the group without the set-ups named in `rows`, but always with its baseline. If too few set-ups would be
+    left for a verdict, return the group unchanged.
+    """
     fewer = (group[0], *(cell for cell in group[1:] if cell.row not in rows))
     return fewer if _can_show(record, fewer, level) else group
 
 
 def _scatter_reason(baseline: SweepCell, cell: SweepCell, wider: Collection[str]) -> Reason | None:
-    """Return the reason if scatter prevents a verdict on a cell; otherwise None."""
+    """Return why scatter prevents a verdict on a cell; None if it does not. `wider` names the set-ups whose runs
+    scatter more than those of the others.
+    """
     if baseline.row in wider:
         return Reason.BASELINE_SCATTER
     return Reason.WIDER_SCATTER if cell.row in wider else None
@@ -240,7 +250,9 @@ def _judge_as_pairs(
 def _judge_between_blocks(
     record: SweepRecord, runs: Runs, values: Values, cell_level: float
 ) -> dict[str, VerdictResult]:
-    """Return the verdicts on cells whose baseline is in another block and was measured again after them."""
+    """Return the verdicts on cells whose baseline is in another block, and was measured both before and after the
+    cells.
+    """
     cells = {cell.id: cell for cell in record.design.cells}
     others = [cell for cell in cells.values() if cell.against is not None and cells[cell.against].block != cell.block]
     verdicts: dict[str, VerdictResult] = {}
@@ -278,7 +290,9 @@ def judge_in_pairs(
     strictest: float | None = None,
     sees_slow_runs: bool = False,
 ) -> VerdictResult:
-    """Return the verdict of `judge` on a cell against its baseline, from the turns in which both were measured."""
+    """Return the verdict of `judge` on a cell (`b`) against its baseline (`a`), from the turns in which both were
+    measured. The other parameters are those of `judge`.
+    """
     turns = [turn for turn in a if turn in b]
     return judge(
         [a[turn] for turn in turns],
@@ -293,7 +307,9 @@ def judge_in_pairs(
 
 
 def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> VerdictResult | None:
-    """Return the interval of the rounds so far, without a verdict and with the reason; None before the first round."""
+    """Return a result with the interval of the rounds so far, and the reason why there is no verdict yet; None before
+    the first round.
+    """
     a, b = values[group[0].id], values[cell.id]
     if not set(a) & set(b):
         return None
@@ -316,7 +332,9 @@ def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values:
 
 
 def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, values: Values) -> Reason:
-    """Return why a cell lacks rounds: its steps are not done yet, or a step of the cell or of its baseline failed."""
+    """Return why a cell was not measured in all rounds: its steps are not done yet, or a step of the cell or of its
+    baseline failed.
+    """
     pending = {step.cell for step in record.todo if step.purpose is Purpose.SCREEN}
     for lacking, reason in ((baseline, Reason.BASELINE_ROUND_FAILED), (cell, Reason.ROUND_FAILED)):
         if lacking.id not in pending and len(values[lacking.id]) < record.design.repeats:
@@ -325,7 +343,7 @@ def _missing_reason(record: SweepRecord, baseline: SweepCell, cell: SweepCell, v
 
 
 def _complete_cells(record: SweepRecord, group: Group, values: Values) -> Group:
-    """Return the cells of a group that were measured in every round; () unless the baseline and another cell were."""
+    """Return the cells of a group that were measured in every round; () if the baseline or all other cells were not."""
     wanted = range(1, record.design.repeats + 1)
     complete = tuple(cell for cell in group if all(turn in values[cell.id] for turn in wanted))
     return complete if len(complete) > 1 and complete[0] == group[0] else ()

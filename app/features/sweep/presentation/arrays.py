@@ -22,13 +22,15 @@ ONCE = (
 
 
 def array_name_of(record: SweepRecord, array_id: str) -> str:
-    """Return the name of an array by its id; the id if the design does not have it."""
+    """Return the display name of the array with this id; the id itself if the design has no such array."""
     arrays = () if record.design.making is None else record.design.making.arrays
     return next((array_text(array) for array in arrays if array.id == array_id), array_id)
 
 
 def array_plan_facts(design: Design) -> tuple[Facts, ...]:
-    """Return the plan of the arrays: drives and their content, commands and times; () if no arrays are created."""
+    """Return facts about the arrays that the sweep will create: drives and their content, commands and times; () if it
+    creates none.
+    """
     if design.making is None:
         return ()
     return (
@@ -73,7 +75,9 @@ def _arrays(design: Design) -> Iterator[FactLine]:
 
 
 def array_result_facts(record: SweepRecord) -> Facts:
-    """Return the drives of the arrays, their preparation, and which arrays were refused."""
+    """Return facts about the arrays that the sweep created: their drives, their preparation, and which arrays were
+    refused.
+    """
     making = record.design.making
     if making is None:
         return Facts(heading="Arrays", facts=())

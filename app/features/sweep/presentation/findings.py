@@ -28,10 +28,10 @@ from app.features.sweep.presentation.sweep import (
 from widgets.text_utils import units
 
 FRONT_HEADING = "Best trade-offs between IOPS and p99 (by their means)"
-"""Heading of a Pareto front, which contains the cells among which the user has to choose."""
+"""Heading of a Pareto front. Among its cells, better IOPS cost latency, so the user has to choose."""
 
 MOST_EFFECTS = 8
-"""Maximum number of sentences about effects, largest effects first."""
+"""Maximum number of sentences about significant effects. The largest effects come first."""
 
 _MOST_NAMES = 4
 
@@ -93,7 +93,7 @@ def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
 def _members(results: Results) -> Iterator[FactLine]:
     """Yield the share of the reads that each member served.
 
-    Only this shows whether a setting that should spare a member has an effect.
+    Only these shares show whether a setting that should keep reads away from a member (such as write-mostly) works.
     """
     for result in results.cells:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
@@ -127,7 +127,7 @@ def _notes(results: Results) -> Iterator[str]:
 
 
 def _baselines(results: Results) -> Iterator[str]:
-    """Yield the set-ups that are compared with each baseline, if there is more than one baseline."""
+    """Yield, per baseline, which set-ups are compared with it; nothing if there is only one baseline."""
     rows_of = {result.cell.id: result.cell.row for result in results.cells}
     against: dict[str, dict[str, None]] = {}
     for result in results.cells:
@@ -138,7 +138,7 @@ def _baselines(results: Results) -> Iterator[str]:
 
 
 def left_out_facts(design: Design) -> Facts:
-    """Return the combinations that are not measured, grouped by set-up and reason."""
+    """Return the combinations of set-up and workload that are not measured, grouped by set-up and reason."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for skipped in design.skipped:
         reasons.setdefault((skipped.row, skipped.reason), []).append(skipped.column)
@@ -151,12 +151,14 @@ def left_out_facts(design: Design) -> Facts:
 
 
 def short_facts(record: SweepRecord, results: Results) -> Facts:
-    """Return the highlights as facts."""
+    """Return the most important results as a summary; see `session_highlights`."""
     return Facts(heading="Summary", facts=sentence_lines(dict.fromkeys(session_highlights(record, results))))
 
 
 def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
-    """Yield the highlights as sentences: shown effects by size, then the best cells, then the highest load."""
+    """Yield the most important results as sentences: significant effects, largest first, then the best cells, then the
+    highest load.
+    """
     effects = sorted(shown_effects(results), reverse=True)
     yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
     if len(effects) > MOST_EFFECTS:
@@ -165,7 +167,7 @@ def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
 
 
 def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
-    """Yield the size, as a log-ratio, and a sentence for each difference that is shown.
+    """Yield the size (as a log-ratio) and a sentence for each significant difference from a baseline.
 
     For a cell that was measured again, only the fresh pairs count, because a winner of the screening looks better than
     it is.
@@ -198,7 +200,7 @@ def _effect(cell: SweepCell, base: SweepCell, word: str, how: str) -> str:
 
 
 def standings(record: SweepRecord, results: Results) -> Iterator[str]:
-    """Yield the best cells with ties, confirmations without a difference, and the highest load, as sentences."""
+    """Yield sentences about the best cells and their ties, confirmations without a difference, and the highest load."""
     cells = {result.cell.id: result for result in results.cells}
     names = (name for name, line in results.lines.items() if len(line) > 1)
     for name, line in zip(names, results.leaders, strict=True):
@@ -242,12 +244,14 @@ def _price_lines(results: Results) -> Iterator[str]:
 
 
 def _cell_prefix(results: Results, cell: SweepCell) -> str:
-    """Return the set-up of a finding as a prefix; "" for a single set-up."""
+    """Return the set-up of a cell as the prefix of a sentence about it; "" if the sweep has a single set-up."""
     return f"{cell.row}: " if len(results.rows) > 1 else ""
 
 
 def _leader_text(record: SweepRecord, results: Results, name: str, tied: list[CellResult]) -> str:
-    """Return which cell leads a workload or a curve, and which cells cannot be distinguished from it."""
+    """Return a sentence about which cell is the best of a workload or a curve, and which cells cannot be distinguished
+    from it.
+    """
     best, title = tied[0], RANK_TITLES[results.rank]
     most = f"{'the lowest' if results.rank is Rank.P99 else 'the most'} {title}"
     where = f"{name or record.design.title}: "
@@ -273,7 +277,9 @@ def _place_of(results: Results, cell_result: CellResult) -> str:
 
 
 def ending_text(record: SweepRecord) -> tuple[str, Tone]:
-    """Return the state of a sweep that is not running, in one or two sentences, with its tone."""
+    """Return one or two sentences about the state of a sweep that is not running, and the tone in which to display
+    them.
+    """
     end = record.end
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if end is None:

@@ -19,7 +19,7 @@ SATURATED = "saturated"
 
 
 def spread_text(mean: MeanInterval | None) -> str:
-    """Return a mean such as `41.2k +- 1.2 %`; only the number for a single run."""
+    """Return mean IOPS with their interval, such as `41.2k +- 1.2 %`. For a single run, return only the number."""
     if mean is None:
         return units.NOTHING
     share = "" if mean.half is None or not mean.mean else f" +- {mean.half / mean.mean * 100:.1f} %"
@@ -27,7 +27,9 @@ def spread_text(mean: MeanInterval | None) -> str:
 
 
 def latency_text(mean: LogMeanInterval | None) -> str:
-    """Return a latency such as `620 µs [590, 651 µs]`; only the number for a single run."""
+    """Return a mean latency with its interval, such as `620 µs [590, 651 µs]`. For a single run, return only the
+    number.
+    """
     if mean is None:
         return TOO_FEW
     if mean.low is None or mean.high is None:
@@ -36,7 +38,7 @@ def latency_text(mean: LogMeanInterval | None) -> str:
 
 
 def goal_text(goal: Saturation) -> str:
-    """Return the goal of a search as the text after "Most IOPS"; "" without a latency limit."""
+    """Return the latency limit of a search as a text that follows "Most IOPS"; "" without a latency limit."""
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
@@ -123,7 +125,9 @@ def _mean_text(mean: LogMeanInterval | None) -> str:
 
 
 def _half_interval_text(mean: LogMeanInterval | None) -> str:
-    """Return the distance to the farther end of the interval in percent."""
+    """Return the distance from a mean latency to the upper, farther end of its interval, in percent; a dash without
+    one.
+    """
     if mean is None or mean.high is None:
         return units.NOTHING
     return f"{(mean.high / mean.mean - 1) * 100:.0f} %"

@@ -50,7 +50,7 @@ def plan_facts(assessment: RiskAssessment, speed: float | None = None) -> tuple[
 def cells_table(design: Design) -> Table:
     """Return a table of the measured combinations with their runs.
 
-    Set-ups or workloads, whichever are more, are the rows.
+    The rows are set-ups or workloads, whichever there are more of.
     """
     design = design_with_labels(design)
     rows, columns = _axis_names(design)
@@ -68,14 +68,14 @@ def cells_table(design: Design) -> Table:
 
 
 def _axis_names(design: Design) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all set-ups and of all workloads."""
+    """Return two tuples: the names of all set-ups, and the names of all workloads."""
     rows = dict.fromkeys(cell.row for cell in design.cells)
     columns = dict.fromkeys(cell.column for cell in design.cells)
     return tuple(rows), tuple(columns)
 
 
 def order_facts(design: Design, most: int | None = None) -> tuple[Facts, ...]:
-    """Return the steps by block; with `most`, only the first `most` steps."""
+    """Return the steps in their order, grouped by block; with `most`, only the first `most` steps."""
     cells = {cell.id: cell_with_labels(cell) for cell in design.cells}
     groups = []
     for number, grouped in groupby(design.steps[:most], key=lambda step: step.block):
@@ -105,7 +105,9 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
 
 
 def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
-    """Return which set-ups the matrix cannot distinguish, and how many rounds would be enough."""
+    """Return a text about how many set-ups the matrix cannot distinguish, how many rounds would be enough, and the
+    `pairs` that confirm the winner.
+    """
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
     enough = max(group.enough for group in groups)
@@ -115,7 +117,9 @@ def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
 
 
 def _noise(assessment: RiskAssessment) -> Iterator[FactLine]:
-    """Yield the scatter of each workload with enough earlier runs, and the number of workloads without."""
+    """Yield a line for each workload with the scatter of its earlier runs, and one for the number of workloads with too
+    few earlier runs.
+    """
     design = assessment.design
     columns = dict.fromkeys(cell.column for cell in design.cells)
     for column in columns:
@@ -154,7 +158,7 @@ def _data_loss_lines(design: Design) -> Iterator[FactLine]:
 
 
 def _destroying_steps_text(design: Design) -> str:
-    """Return which steps destroy data."""
+    """Return a text about which steps destroy data."""
     cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
     steps = [step.number for step in design.steps if _destroys_data(cells[step.cell], before)]
@@ -177,6 +181,6 @@ def _step_text(step: Step, cells: Mapping[str, SweepCell]) -> str:
 
 
 def _block_text(steps: int, first: SweepCell) -> str:
-    """Return the number of steps of a block, and their slow settings and features."""
+    """Return a text with the number of steps of a block, and their slow settings and features."""
     slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

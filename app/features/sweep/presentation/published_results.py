@@ -1,4 +1,4 @@
-"""Published tables in the layout of their source, with the results of a sweep and the differences. No I/O."""
+"""Tables of published results in the layout of their source, with the sweep's results and the differences. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from widgets.text_utils.text import width_of
 HEADING = "Comparison with published results"
 
 WIDTH = 80
-"""Maximum width of a table in characters, unless the plan sets its kind of rows."""
+"""Maximum width of a table in characters. It does not apply if the plan specifies the kind of rows."""
 
 _GAP = 2
 _OURS = "ours"
@@ -39,8 +39,8 @@ _TIME = re.compile(r"[\d.]+\s*(ns|us|µs|ms|s)", re.ASCII)
 _Place = tuple[tuple[str, ...], tuple[str, str]]
 """Place of a result in its table.
 
-The first part is the texts of the first columns of its row. The second part is the set-up or workload of its column,
-and the kind of result.
+The first element is the texts in the first columns of its row. The second is the set-up or workload of its column, and
+the kind of result.
 """
 
 
@@ -112,7 +112,9 @@ def _place(figure: PublishedFigure, shape: PublishedRows) -> _Place:
 
 
 def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the column titles. Of adjacent columns of the same workload, only the first names it."""
+    """Yield the titles of columns, each given as the name of a workload or set-up and the kind of result. Of adjacent
+    columns with the same name, only the first shows it.
+    """
     before = ""
     for name, kind in columns:
         yield " ".join(filter(None, (name if name != before or not kind else "", kind)))
@@ -120,7 +122,9 @@ def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _unit(figure: PublishedFigure) -> str:
-    """Return the unit of a latency as its source prints it; "" for other kinds, and if it is unknown."""
+    """Return the unit of a published latency as its source prints it; "" if the unit is unknown, or for other kinds of
+    results.
+    """
     match = _TIME.fullmatch(figure.printed) if figure.kind is PublishedKind.LATENCY else None
     return "" if match is None else match[1].replace("us", "µs")
 

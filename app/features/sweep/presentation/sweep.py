@@ -19,10 +19,10 @@ from widgets.text_utils import units
 from widgets.text_utils.symbols import BASELINE, BUSY, FAILED, LESS, MORE, SAME, UNKNOWN
 
 RANK_TITLES = {Rank.IOPS: "IOPS", Rank.BANDWIDTH: "MiB/s", Rank.P99: "p99"}
-"""Titles of the ranking metrics."""
+"""Title of each ranking metric."""
 
 NOT_IN_TURN = "*"
-"""Marks a verdict on runs that could not be interleaved."""
+"""Character that marks a verdict on runs that could not be interleaved."""
 
 
 def is_single_cell(record: SweepRecord) -> bool:
@@ -35,22 +35,22 @@ class MatrixPlace:
     """One place of the matrix, in a row and a column."""
 
     text: str
-    """Its result, or why there is none."""
+    """The result of its cell, or why there is none."""
     level: float | None = None
-    """Its result relative to the largest result on the same scale (see `scale_text`); None without a result."""
+    """Result of its cell relative to the largest result on the same scale (see `scale_text`); None without a result."""
     sign: str = " "
-    """One character for its verdict, which `legend` explains."""
+    """One character for the verdict on its cell. `legend` explains the characters."""
     tone: Tone = Tone.PLAIN
-    """Tone of the sign."""
+    """Meaning of the sign, for which the renderer chooses a colour."""
     leads: bool = False
-    """Whether it is the best of its workload, or cannot be distinguished from it."""
+    """Whether its cell is the best of the workload, or cannot be distinguished from the best."""
     running: bool = False
-    """Whether it is being measured."""
+    """Whether its cell is being measured now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixView:
-    """The matrix of set-ups and workloads. Whichever are more, they are the rows."""
+    """The matrix of set-ups and workloads. The rows are whichever of the two there are more of."""
 
     corner: str
     """Title of the ranking metric, for the top left corner."""
@@ -74,7 +74,7 @@ def figure_text(value: float | None, rank: Rank) -> str:
 
 
 def legend(rank: Rank) -> str:
-    """Return the meaning of the signs in the matrix."""
+    """Return a text that explains the signs in the matrix."""
     more, less = (Verdict.HIGHER, Verdict.LOWER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
     signs = {MORE: more, LESS: less, SAME: Verdict.NO_DIFFERENCE, UNKNOWN: Verdict.NOT_DECIDED}
     shown = {sign: verdict_word(verdict) for sign, verdict in signs.items()}
@@ -129,13 +129,13 @@ def matrix(record: SweepRecord, results: Results) -> MatrixView:
 def _scale_of(results: Results, cell_result: CellResult) -> str:
     """Return the key of a cell's scale.
 
-    Each workload has its own scale; for a single configuration, all cells have one.
+    Each workload has its own scale. If the sweep has a single set-up, all cells share one scale.
     """
     return "" if len(results.rows) == 1 else cell_result.cell.column
 
 
 def scale_text(results: Results) -> str:
-    """Return the meaning of the strongest shade, of the highest bar and of a frame."""
+    """Return a text that explains the strongest shade, the highest bar and the frame in the matrix."""
     largest = "the highest" if len(results.rows) == 1 else "the highest of its workload"
     return f"{largest}; [ ] best, or tied with it"
 
@@ -162,7 +162,7 @@ def matrix_table(record: SweepRecord, results: Results) -> Table | None:
 
 
 def names_at(results: Results, row: int, column: int) -> tuple[str, str]:
-    """Return the set-up and the workload at a place of the matrix; "" beyond its edges."""
+    """Return the names of the set-up and the workload at a place of the matrix; "" for an index beyond its edge."""
     down, across = (results.columns, results.rows) if workloads_go_down(results) else (results.rows, results.columns)
     side, head = (names[at] if at < len(names) else "" for names, at in ((down, row), (across, column)))
     return _setup_and_workload(results, side, head)
@@ -181,12 +181,12 @@ def _sign(cell_result: CellResult, baselines: Container[str]) -> tuple[str, Tone
 
 
 def cell_name(results: Results, cell: SweepCell) -> str:
-    """Return the set-up and the workload of a cell; only the workload for a single set-up."""
+    """Return the names of a cell's set-up and workload; only that of its workload if the sweep has a single set-up."""
     return cell.column if len(results.rows) == 1 else f"{cell.row}, {cell.column}"
 
 
 def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) -> str:
-    """Return a cell in two lines: its name and its result."""
+    """Return two lines about a cell: its name and its result."""
     cell = cell_result.cell
     head = cell.row if cell.row == cell.column else f"{cell.row}; {cell.column}"
     parts = [f"{len(cell_result.scores)} of {record.design.repeats} runs"]
@@ -201,7 +201,7 @@ def cell_text(results: Results, record: SweepRecord, cell_result: CellResult) ->
 
 
 def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
-    """Return why a cell has no verdict, which values were not effective, and its caveats."""
+    """Return notes on a cell: why it has no verdict, which values were not effective, and its caveats."""
     judgement, caveats = cell_result.judgement, weakened_text(cell_result.weakened)
     refused = judgement is not None and judgement.verdict is Verdict.REFUSED
     return (
@@ -213,13 +213,13 @@ def cell_notes(cell_result: CellResult) -> tuple[str, ...]:
 
 
 def left_out_text(record: SweepRecord, setup: str, workload: str) -> str:
-    """Return why a combination is not measured, in two lines."""
+    """Return two lines about a combination that is not measured: its name and the reason."""
     reasons = [cell.reason for cell in record.design.skipped if (cell.row, cell.column) == (setup, workload)]
     return f"{setup}; {workload}\nleft out: {' '.join(reasons) or 'not in the plan'}"
 
 
 def half_interval_text(cell_result: CellResult) -> str:
-    """Return half the interval of the mean in percent; "" without an interval."""
+    """Return half the width of the interval of a cell's mean, in percent; "" without an interval."""
     mean = cell_result.figure
     if mean is None or mean.half is None or not mean.mean:
         return ""
@@ -227,14 +227,14 @@ def half_interval_text(cell_result: CellResult) -> str:
 
 
 def judgement_text(judgement: VerdictResult) -> str:
-    """Return a verdict and its interval, with a mark if the runs could not be interleaved."""
+    """Return a verdict and its interval as text, with the mark `NOT_IN_TURN` if the runs could not be interleaved."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
     shown = "" if judgement.interval is None else interval_text(judgement.interval)
     return f"{judgement_word(judgement)}{mark} {shown}".rstrip()
 
 
 def rankings(results: Results) -> Iterator[Table]:
-    """Yield a ranking for each measured workload; for a single set-up, one ranking of all its workloads."""
+    """Yield a ranking table for each measured workload. With a single set-up, yield one table of all workloads."""
     if len(results.cells) == 1 and results.saturated:
         return  # a single cell needs no ranking; its search or curve is the result
     for column in results.columns[:1] if len(results.rows) == 1 else results.columns:
@@ -244,7 +244,9 @@ def rankings(results: Results) -> Iterator[Table]:
 
 
 def ranking(results: Results, column: str) -> Table:
-    """Return the measured cells of a workload, best first; for a single set-up, all its workloads."""
+    """Return a table of the measured cells of a workload, best first. With a single set-up, it has the cells of all
+    workloads.
+    """
     alone = len(results.rows) == 1
     listed = results.best_first(results.cells) if alone else results.ranking(column)
     columns = (

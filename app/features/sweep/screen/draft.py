@@ -21,10 +21,12 @@ from backends.values import dataclass
 from widgets.text_utils.units import plural
 
 Kind = Literal["array", "setting", "job", "measure"]
-"""Kind of an axis: a property of created arrays, a setting, a job field, or an option of the measurement."""
+"""Kind of an axis: a property of arrays that the sweep creates, a setting, a job field, or an option of the
+measurement.
+"""
 
 ROLE = "target"
-"""The role of the target in a plan that is made from the user's choices."""
+"""Role that a plan made from the user's choices gives to its benchmark target."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,33 +38,33 @@ class DraftValue:
     label: str
     """The value for display."""
     now: bool = False
-    """Whether it is the present value of the setting or the job."""
+    """Whether it is the present value of the setting or of the job field."""
     risk: Risk = Risk.NONE
     """Risk of setting the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftAxis:
-    """A setting or field with the values that a sweep can compare."""
+    """A setting, job field or other option, with the values that a sweep can compare."""
 
     kind: Kind
-    """Kind of the axis: a setting or a field."""
+    """Kind of the axis."""
     name: str
-    """Key of the setting, or name of the field."""
+    """Key of the setting, or name of the job field or option."""
     label: str
-    """Name for display."""
+    """Name of the axis for display."""
     help: str = ""
     """Explanation in one or two sentences."""
     group: str = ""
-    """Heading of its group."""
+    """Heading of the group in which the axis is listed."""
     values: tuple[DraftValue, ...] = ()
-    """Offered values."""
+    """Values that the user can tick."""
     free: bool = False
-    """Whether other values may be typed."""
+    """Whether the user may also type other values."""
     unit: str = ""
-    """Unit of typed values."""
+    """Unit of the values that the user types; "" for none."""
     why_not: str = ""
-    """Why no sweep can change it; "" if it can."""
+    """Why no sweep can change the setting; "" if a sweep can."""
 
     @property
     def key(self) -> str:
@@ -71,7 +73,7 @@ class DraftAxis:
 
     @property
     def single(self) -> bool:
-        """Whether exactly one value is ticked at a time."""
+        """Whether exactly one value of the axis is ticked at any time."""
         return self.kind == "measure" or self.key == CLEAN_AXIS
 
 
@@ -82,7 +84,7 @@ class Draft:
     address: str
     """The benchmark target: an address, or the path of a scratch file."""
     job: Job
-    """The job, which sets all fields that no axis varies."""
+    """The job. It has the values of all job fields that no axis varies."""
     profile: str | None = None
     """Name of the job's profile; None for a custom job."""
     drives: tuple[str, ...] = ()
@@ -97,11 +99,11 @@ class Draft:
 
     @property
     def arrays(self) -> tuple[object, ...]:
-        """All choices that determine the created arrays."""
+        """All choices that determine which arrays the sweep creates."""
         return (self.drives, *(self.ticked.get(key) for key in ARRAY_AXES))
 
     def over_arrays(self, wanted: WantedArrays) -> Draft:
-        """Return the choices with a new target: arrays that are created from the wanted drives."""
+        """Return the choices with a new benchmark target: arrays that the sweep creates from the drives in `wanted`."""
         kept = {key: values for key, values in self.ticked.items() if key.startswith(("job:", "measure:"))}
         kept.pop(LOAD_AXIS, None)
         kept[LEVEL_AXIS] = (wanted.level.value,)
@@ -116,7 +118,7 @@ class Draft:
         return value in self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
 
     def chosen(self, axis: DraftAxis) -> tuple[str, ...]:
-        """Return the ticked values of an axis, in its order."""
+        """Return the ticked values of an axis, in the order in which the axis lists them."""
         ticked = self.ticked.get(axis.key, DEFAULTS.get(axis.key, ()))
         offered = [value.value for value in axis.values if value.value in ticked]
         return (*offered, *(value for value in ticked if value not in offered))
@@ -124,7 +126,7 @@ class Draft:
     def toggle(self, axis: DraftAxis, value: str) -> Draft:
         """Return the choices with a value ticked, or no longer ticked.
 
-        On an axis with a single value, the value replaces the one ticked before.
+        On an axis on which only one value can be ticked, the value replaces the one ticked before.
         """
         if axis.single:
             values: tuple[str, ...] = (value,)
@@ -137,7 +139,7 @@ class Draft:
 
     @property
     def varies(self) -> bool:
-        """Whether there are values to compare, or a load to raise."""
+        """Whether a sweep of these choices has values to compare, or a load to raise."""
         if self.drives and LEVEL_AXIS not in self.ticked:
             return False
         several = any(len(values) > 1 for key, values in self.ticked.items() if not key.startswith("measure:"))
@@ -151,10 +153,10 @@ LEVEL_AXIS, SPANS_AXIS, LAYOUT_AXIS, STRIP_AXIS, CLEAN_AXIS = ARRAY_AXES = (
     "array:strip",
     "array:assume_clean",
 )
-"""Keys of the axes of created arrays."""
+"""Keys of the axes that vary properties of created arrays."""
 
 LOAD_AXIS = "measure:load"
-"""Key of the axis that chooses a search after the matrix."""
+"""Key of the axis that chooses whether a saturation search or a load curve follows the matrix."""
 
 DEFAULTS: Mapping[str, tuple[str, ...]] = {
     CLEAN_AXIS: ("no",),
@@ -163,7 +165,7 @@ DEFAULTS: Mapping[str, tuple[str, ...]] = {
     "measure:pairs": ("6",),
     "measure:rank": (Rank.IOPS.value,),
 }
-"""Ticked values unless the user chooses others."""
+"""Values that are ticked by default, by axis key."""
 
 _JOB_VALUES: Sequence[tuple[str, str, str, tuple[str, ...]]] = (
     ("bs", "Block size", "Bytes of one I/O.", ("512", "4k", "8k", "16k", "32k", "64k", "128k", "256k", "1M", "4M")),
@@ -310,7 +312,7 @@ def _strip_text(size: int) -> str:
 
 
 def _job_field_values(name: str, texts: Mapping[str, str], values: tuple[str, ...]) -> tuple[DraftValue, ...]:
-    """Return the usual values, with the job's own value among them."""
+    """Return the usual values of a job field, with the job's own value among them."""
     now = texts[name]
     if name == "rwmixread" and texts["rw"] not in ("rw", "randrw"):
         now = "0" if "write" in texts["rw"] else "100"
@@ -363,7 +365,7 @@ def _why_not(setting: Setting, reading: Reading) -> str:
 
 
 def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
-    """Return the present value, and legal values from a quarter to sixteen times of it."""
+    """Return the present value of a setting, and legal values between a quarter and sixteen times the present value."""
     if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
         return () if reading.now is None else (DraftValue(value=reading.now, label=reading.now, now=True),)
     now = int(reading.now)
@@ -386,7 +388,7 @@ def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[Dra
 # -- the choices as the text of a plan file ---------------------------------------------------------------------------
 
 _ALONE = {"": "One job", "saturation": "Saturation", "curve": "Throughput against latency"}
-"""Titles of plans that compare nothing, by kind of search."""
+"""Titles of plans that compare no values, by the kind of search that they make ("" for none)."""
 
 
 def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
@@ -418,7 +420,7 @@ def plan_text(draft: Draft, axes: Sequence[DraftAxis]) -> str:
 
 
 def _array_lines(draft: Draft) -> list[str]:
-    """Return the lines of the axis of created arrays."""
+    """Return the lines of the plan file about the arrays that the sweep creates."""
     lists = [("values", draft.ticked.get(LEVEL_AXIS, ())), ("drives", draft.drives)]
     if strips := draft.ticked.get(STRIP_AXIS):
         lists.append(("strip", strips))
@@ -433,9 +435,9 @@ def _array_lines(draft: Draft) -> list[str]:
 
 
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
-    """Return the lines of the job fields that differ from its profile.
+    """Return the lines of the plan file about the job fields that differ from the job's profile.
 
-    With an axis of workloads, set only the times.
+    If an axis varies the workload, these are only the run time and the ramp.
     """
     base = profile(draft.profile).job if draft.profile is not None else Job()
     texts, plain = draft.job.texts(), base.texts()
@@ -452,5 +454,5 @@ def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
 
 
 def _text(value: str) -> str:
-    """Return a TOML string."""
+    """Return a text as a quoted TOML string."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The user's choices for a sweep, and the dialogs for target, job and plan file. Displays nothing else."""
+"""The user's choices for a sweep, and the dialogs for target, job and plan file. Subclasses display the choices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:
-    """Return the possible targets: a scratch file with the value "", block devices, and controllers if wanted."""
+    """Return the targets to choose from: a scratch file (its value is ""), block devices, and controllers if wanted."""
     choices = [ChoiceItem(value="", label="scratch file", help="Created for the runs and deleted afterwards: safe.")]
     choices += target_choices.target_items(inventory)
     if controllers:
@@ -49,7 +49,7 @@ def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem
 
 
 def plan_items() -> tuple[ChoiceItem, ...]:
-    """Return the possible plans: a file with the value "", then the built-in plans."""
+    """Return the plans to choose from: first a plan file (its value is ""), then the built-in plans."""
     choices = [ChoiceItem(value="", label="a file ...", help="A plan in TOML: docs/sweep.md describes it.")]
     for name, file in plan_files().items():
         plan = load_plan(str(file))
@@ -68,9 +68,9 @@ class PlanChoices(Horizontal):
         self.seed = random.SystemRandom().randrange(2**31)
         """Seed of the next sweep, unless its plan has one."""
         self.draft: Draft | None = None
-        """The choices; None until a target was found."""
+        """The user's choices; None until a target was found."""
         self.file: SweepPlan | None = None
-        """The opened plan; None if the plan is made from the choices."""
+        """The opened plan; None if the plan is made from the user's choices."""
         self.named: dict[str, str] = {}
         """Addresses by role that the user has set for an opened plan."""
         self.axes: tuple[DraftAxis, ...] = ()
@@ -82,7 +82,7 @@ class PlanChoices(Horizontal):
 
     @property
     def workbench_app(self) -> AppInterface:
-        """The app with its type."""
+        """The app, typed as `AppInterface`."""
         return cast("AppInterface", self.app)
 
     @property
@@ -99,7 +99,7 @@ class PlanChoices(Horizontal):
 
     @property
     def chosen_seed(self) -> int:
-        """The seed of the plan, or else a random one."""
+        """The seed that the plan sets, or else the random `seed`."""
         return self.file.seed if self.file is not None and self.file.seed is not None else self.seed
 
     def say(self, message: str, *, severity: str = "information", title: str = "") -> None:

@@ -31,13 +31,13 @@ OTHER = "|other"
 """End of the row key of the row that asks for other values."""
 
 STEPS_SHOWN = 40
-"""Maximum number of listed steps."""
+"""Maximum number of steps that the plan lists."""
 
 
 def axis_rows(
     axes: Sequence[DraftAxis], draft: Draft, opened: frozenset[str], *, folded: bool = False
 ) -> tuple[TableRow, ...]:
-    """Return a row for every axis, and a row for every value of an open axis; `folded` hides unchosen axes."""
+    """Return a row for every axis, and a row for every value of the axes in `opened`; `folded` hides unchosen axes."""
     rows: list[TableRow] = []
     shown = [axis for axis in axes if not folded or axis.key in draft.ticked]
     for group, members in groupby(shown, key=lambda axis: axis.group):
@@ -50,7 +50,7 @@ def axis_rows(
 
 
 def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
-    """Return how many axes are selected, and the key that hides or shows the others."""
+    """Return a text about how many axes are selected, and which key hides or shows the others."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
     if not chosen:
@@ -118,7 +118,7 @@ def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]
 
 
 def plan_groups(assessment: RiskAssessment, speed: float | None = None) -> tuple[FactGroup, ...]:
-    """Return the plan, the most important facts first, and the first steps of its order."""
+    """Return the facts of the plan, the most important ones first, and the first `STEPS_SHOWN` steps."""
     return render.groups((*plan_facts(assessment, speed), *order_facts(assessment.design, STEPS_SHOWN)))
 
 

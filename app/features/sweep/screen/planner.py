@@ -43,12 +43,12 @@ _PARSERS = {field.key: field.parse for field in FIELDS}
 
 
 class SweepPlanner(PlanChoices):
-    """The choices and the plan of the next sweep. It reads settings without changing any."""
+    """Widget with the choices and the plan of the next sweep. It reads settings without changing any."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-plan")
         self.folded = False
-        """Whether unchosen axes are hidden."""
+        """Whether axes without a chosen value are hidden."""
         self._opened: frozenset[str] = frozenset()
         self._read_state: object = None
         self._facts: TargetFacts | None = None
@@ -64,7 +64,7 @@ class SweepPlanner(PlanChoices):
 
     @property
     def table(self) -> KeyedTable:
-        """The list of axes."""
+        """The widget that lists the axes."""
         return self.query_one(KeyedTable)
 
     def show(self, session: Session) -> None:
@@ -106,7 +106,9 @@ class SweepPlanner(PlanChoices):
             self._show_facts(self._facts)
 
     def _target_state(self) -> object:
-        """Return a value that changes when the targets must be read again: targets and number of changes."""
+        """Return a value that changes whenever the targets must be read again. It contains the targets and the number
+        of changes.
+        """
         session = self.workbench_app.session
         changes = (len(session.changes), sum(change.end is not None for change in session.changes))
         whose = self.file if self.file is not None else self.draft and (self.draft.address, self.draft.arrays)
@@ -131,7 +133,7 @@ class SweepPlanner(PlanChoices):
         if self.draft is not None and self.file is None:
             self.axes = axes_of(next(iter(facts.holders.values()), ()), self.draft)
         self._show_left()
-        self.workers.cancel_group(self, "sweep-survey")  # it assesses an outdated plan
+        self.workers.cancel_group(self, "sweep-survey")  # that worker assesses an outdated plan
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
@@ -247,7 +249,7 @@ class SweepPlanner(PlanChoices):
         self.workbench_app.push_screen(TextDialog(axis.label, help=help), lambda text: self._tick_typed(axis, text))
 
     def _tick_typed(self, axis: DraftAxis, text: str | None) -> None:
-        """Tick the typed values; show a message for one that is not valid."""
+        """Tick the values that the user typed; show a message for a value that is not valid."""
         for value in (part.strip() for part in (text or "").split(",")):
             if not value or self.draft is None or self.draft.has(axis, value):
                 continue

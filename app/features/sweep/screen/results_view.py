@@ -54,7 +54,7 @@ def header_text(record: SweepRecord, now: float, speed: float = 1.0) -> str:
 
 
 def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) -> tuple[str, Tone]:
-    """Return the state of a sweep in a sentence, with its tone."""
+    """Return a sentence about the state of a sweep, and the tone in which to display it."""
     if not running:
         text, tone = ending_text(record)
         return f"{text}{' Press c to continue.' if record.todo else ''}", TONES[tone]
@@ -69,7 +69,7 @@ def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) ->
 
 
 def title_text(session: Session, record: SweepRecord) -> str:
-    """Return the title, the target and the session."""
+    """Return a title line with the sweep's title, its target and the name of the session."""
     targets = ", ".join(dict.fromkeys(record.design.targets.values()))
     title = record.design.title
     on = "" if all(target in title for target in record.design.targets.values()) else f" on {targets}"

@@ -33,14 +33,16 @@ class SweepScreen(WorkbenchScreen):
 
     @property
     def place(self) -> str:
-        """The name that selects the keys. It depends on whether a sweep is visible, and whether it is running."""
+        """The name that decides which keys are active. It depends on whether a sweep is visible, and whether it is
+        running.
+        """
         if not self.watching:
             return super().place
         return "sweep-running" if self._controller.running else "sweep-over"
 
     @property
     def planner(self) -> SweepPlanner:
-        """The planner."""
+        """The widget with the planner."""
         return self.query_one(SweepPlanner)
 
     @property
@@ -48,7 +50,7 @@ class SweepScreen(WorkbenchScreen):
         return sweep_controller(self.workbench_app)
 
     def show(self, session: Session) -> None:
-        """Show the planner, or the sweep that is followed."""
+        """Show the planner, or the sweep that the app follows."""
         if self._controller.wanted is not None:
             self.watching = False
         elif self.watching is None or self._controller.follower is None:
@@ -91,7 +93,7 @@ class SweepScreen(WorkbenchScreen):
             self._show_part(watching=not self.watching)
 
     def action_back(self) -> None:
-        """Return from the sweep to the planner; in the planner, from the values to their axis."""
+        """Go back from the sweep to the planner or, in the planner, from the values to their axis."""
         if self.watching:
             self._show_part(watching=False)
         elif not self.planner.close_axis():

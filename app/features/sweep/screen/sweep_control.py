@@ -28,7 +28,7 @@ def sweep_controller(app: AppInterface) -> SweepController:
 
 
 def compare_levels(app: AppInterface, wanted: WantedArrays) -> None:
-    """Open the Sweep screen with drives for created arrays."""
+    """Open the Sweep screen to compare RAID levels on arrays created from the drives in `wanted`."""
     sweep_controller(app).wanted = wanted
     app.action_go("sweep")
 
@@ -39,11 +39,11 @@ class SweepController(BackgroundWork):
     def __init__(self, app: AppInterface) -> None:
         self._app = app
         self.follower: Follower | None = None
-        """Follower of the sweep; None before there is one."""
+        """Object that follows the sweep by its log; None before there is a sweep."""
         self.stopping = False
         """Whether the sweep was asked to stop."""
         self.wanted: WantedArrays | None = None
-        """Drives on which the planner should compare levels; None once the planner has them."""
+        """Drives on which the planner should compare RAID levels; None once the planner has taken them over."""
 
     @property
     def running(self) -> bool:
@@ -107,7 +107,9 @@ class SweepController(BackgroundWork):
             return False
 
     async def _commands(self, design: Design) -> tuple[tuple[str, ...] | str, ...]:
-        """Return the commands for each value that is not set now. Raises RaidbenchError when one cannot be planned."""
+        """Return the commands that set each value of the design that is not set now. Raises RaidbenchError when one
+        cannot be planned.
+        """
         from app.core.session.sweep_steps import MADE
 
         before = {(original.target, original.key): original.value for original in design.originals}
@@ -162,7 +164,7 @@ class SweepController(BackgroundWork):
         self._app.run_worker(self._follow(self.follower), group="sweep", exclusive=True)
 
     async def _follow(self, follower: Follower) -> None:
-        """Show the sweep until it ends, then notify the user."""
+        """Update the display of the sweep until it ends, then notify the user."""
         from app.features.sweep.screen.results_view import state_text
 
         has_run = False
@@ -251,7 +253,7 @@ class SweepController(BackgroundWork):
             await self._restore_sweep(folder)
 
     async def _restore_sweep(self, folder: Path) -> None:
-        """Restore the settings of an interrupted sweep, in this process, because that takes only seconds."""
+        """Restore the settings of an interrupted sweep. This is done in this process, because it takes only seconds."""
         from app.features.sweep.engine.runner import SweepRunner
         from app.features.sweep.screen.results_view import state_text
 

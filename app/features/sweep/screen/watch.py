@@ -58,11 +58,11 @@ def _picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 LATENCY_FROM = 30
-"""Minimum screen height in lines at which latency has its own graph."""
+"""Minimum height of the screen, in lines, for a separate graph of latency."""
 
 
 class SweepWatch(Vertical):
-    """View of a sweep from its log, which changes nothing."""
+    """Widget that shows a sweep from its log. It changes nothing."""
 
     def __init__(self) -> None:
         super().__init__(id="sweep-run")
@@ -93,7 +93,7 @@ class SweepWatch(Vertical):
         yield TextParagraphs("", id="sweep-state")
 
     def on_mount(self) -> None:
-        """Apply the app's ASCII mode."""
+        """Use ASCII characters if the app does."""
         ascii = bool(getattr(self.app, "ascii", False))
         for chart in self.query(LineChart):
             chart.ascii = ascii
@@ -112,7 +112,7 @@ class SweepWatch(Vertical):
         return self.query_one("#sweep-found") if self.has_class("-alone") else self.query_one(Matrix)
 
     def show(self, follower: Follower, *, stopping: bool, speed: float) -> None:
-        """Update everything; `speed` is the speed-up of a simulation."""
+        """Update the whole view; `speed` is the speed-up of a simulation."""
         session, running = follower.session, follower.running
         if follower.record is None:
             return
@@ -186,7 +186,9 @@ class SweepWatch(Vertical):
         table.columns, table.rows = columns(ranked), rows(ranked)
 
     def _show_picture(self, follower: Follower, record: SweepRecord, *, running: bool) -> None:
-        """Show the first graph of Explore after the end. During a step, drawing would disturb the measurement."""
+        """After the end of the sweep, show the first graph of the Explore screen. During a step, drawing would disturb
+        the measurement.
+        """
         view = self.query_one(PlotWorker)
         view.display = not running and bool(record.ended)
         if view.display:
