@@ -42,7 +42,7 @@ class PvFacts:
 
     @property
     def free_extents(self) -> int:
-        """Return the number of free extents; 0 if it is not reported."""
+        """Return the number of free extents of the physical volume; 0 if it is not reported."""
         count, taken = (
             whole_number(self.columns.get("pv_pe_count")),
             whole_number(self.columns.get("pv_pe_alloc_count")),
@@ -102,7 +102,9 @@ def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:
-    """Return all physical volumes with their free extents, and the reasons why they cannot be used."""
+    """Return all physical volumes as candidates for a new volume, with their free extents and the reasons against using
+    them.
+    """
     return tuple(_candidate(pv, picture) for pv in volumes)
 
 

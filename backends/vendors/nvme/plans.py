@@ -39,7 +39,7 @@ def locked_disk(view: ControllerView) -> str | None:
 def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:
     """Return the command that sets one field of a feature and keeps all other bits.
 
-    `value`: None keeps the field, too.
+    `value`: the new value of the setting `key`; None keeps the current bits of its field as well.
     """
     field = FIELDS[key]
     present = view.feature(field.feature).value
@@ -51,7 +51,7 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
 
 
 def sharing(key: str) -> tuple[str, ...]:
-    """Return the other settings that are fields of the same feature."""
+    """Return the keys of the other settings that are in the same feature as the setting `key`."""
     return tuple(sharer for sharer, field in FIELDS.items() if field.feature == FIELDS[key].feature and sharer != key)
 
 
