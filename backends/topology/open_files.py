@@ -19,7 +19,7 @@ from backends.values import dataclass
 _THREADS = "/proc/[0-9]*/task/*"
 """Pattern of all threads.
 
-Each is read, because it may have its own table of open files, and an ended main thread has none.
+Each is read, because a thread may have its own table of open files, and an ended main thread has none.
 """
 
 _CHAR = "char "

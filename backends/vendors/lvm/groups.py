@@ -84,7 +84,9 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 
 
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
-    """Return the reasons why no volume can be created in the group of a physical volume, as clauses."""
+    """Return the reasons why no volume can be created in the volume group of `pv`, as clauses; empty if there
+    are none.
+    """
     fields, reasons = pv.columns, list[str]()
     missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
@@ -140,7 +142,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
 
 
 def nodes_sharing_disk(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
-    """Return the nodes of physical volumes that share a disk with an earlier physical volume."""
+    """Return those of the nodes `places` whose disk already holds an earlier physical volume of the list."""
     first_places: dict[str, str] = {}
     twice = []
     for node_name in places:
