@@ -78,7 +78,9 @@ class DeviceFacts:
 
     """
     others: tuple[Identity, ...] = ()
-    """All other disks of the machine. A name of this device must not match any of them."""
+    """Identities of all other disks of the machine. A name by which this device is addressed must match none of
+    them.
+    """
     footing: Footing = field(default_factory=dict)
     """Facts from the kernel about the device and all layers below it, to detect changes of them during a run."""
     apart: bool = False
@@ -231,7 +233,10 @@ async def _mismatch(host: Host, node: Node) -> str | None:
 
 
 async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
-    """Try to open every partition, then the disk. Opening the disk would suffice, but a partition is more precise."""
+    """Try to open every partition, then the disk, exclusively; return the refusals as uses.
+
+    Opening the disk would suffice, but a refused partition is more precise.
+    """
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
         reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))

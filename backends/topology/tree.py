@@ -266,7 +266,7 @@ async def read_node(host: Host, name: str) -> Node | None:
 
 
 def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, shares: Iterable[str] = ()) -> Node:
-    """Return a device from its sysfs texts and udev record. `shares`: files with the ranges of md members."""
+    """Return a device from its sysfs `texts` and udev `record`. `shares`: files with the ranges that md members use."""
     names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
     attributes = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
     attributes |= {

@@ -32,9 +32,10 @@ LOOK_SECONDS = 10.0
 
 
 async def exchange(endpoint: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> Completed:
-    """Return the reply body as standard output and `HTTP 422 Unprocessable Entity` as standard error.
+    """Send one request.
 
-    Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
+    Return the body of the reply as standard output, and a status such as `HTTP 422 Unprocessable Entity` as standard
+    error. Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
     """
     call = _Call(endpoint, method, path, body, seconds)
     try:

@@ -267,7 +267,10 @@ def _queue(name: str) -> str:
 
 
 def _useless_reason(name: str, key: str) -> str | None:
-    """Return why a setting has no effect although the kernel offers it; None if it has. zram ignores write-back."""
+    """Return the reason why a setting has no effect although the kernel offers it; None if it has one.
+
+    For example, zram ignores write-back.
+    """
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 

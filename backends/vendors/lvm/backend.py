@@ -265,7 +265,10 @@ def _plan_change(view: LvView, request: RequestedValue) -> Change:
 
 
 def _identity(view: LvView) -> Identity:
-    """Return the identity from LVM's UUIDs, because the kernel name and device number may change at the next boot."""
+    """Return the identity of a volume.
+
+    It consists of LVM's UUIDs, because kernel name and device number may change at the next boot.
+    """
     volume = view.volume
     name = f"{MARK}{volume.group_uuid}{volume.uuid}".replace("-", "").replace("LVM", MARK, 1)
     return Identity(name=volume.address, wwn=f"dm.{name}")

@@ -56,7 +56,7 @@ REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
 
 
 def target_of(address: str) -> Target:
-    """Return the target of a volume such as `vg0/mail`."""
+    """Return the `Target` of the volume with this address, such as `vg0/mail`."""
     return Target(backend=NAME, address=address, scope=Scope.ARRAY)
 
 
@@ -109,7 +109,10 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
-    """Return the level. A cache on an array has the level of the array, which decides how many drives may fail."""
+    """Return the RAID level of a volume.
+
+    A cached volume has the level of its slow volume `slow`, which decides how many drives may fail.
+    """
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]
@@ -157,7 +160,7 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
-    """Return the state, and the reason why the volume is not healthy or ""."""
+    """Return the state of a volume, and the reason why it is not healthy, or ""."""
     if (away := _unusable_state(volume, group)) is not None:
         return away
     fields, word = volume.columns, _health_word(volume)

@@ -41,7 +41,7 @@ def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: s
 
 
 def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
-    """Return the commands that set a value, in order. `before`: the current value.
+    """Return the steps that set `key` to `value`, in order. `before`: the current value.
 
     An automatic read-ahead can only raise the queue's current value, so a larger one is first reset to none (tested). A
     writecache tunable gets its default only if all tunables are cleared (lvmcache(7)); the others are then set again.
@@ -63,7 +63,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
 
 
 def _option_for(key: str, value: str) -> tuple[str, str]:
-    """Return the option and its argument for a value."""
+    """Return the option of lvchange or lvconvert that sets `key`, and its argument for `value`."""
     if key == "stripe_size":
         return OPTIONS[key], f"{int(value) // 1024}k"
     if (option := OPTIONS.get(key.partition(".")[0])) is not None:
@@ -107,7 +107,7 @@ def _risk(request: RequestedValue) -> Risk:
 
 
 def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
-    """Return the text about the possible consequences for this volume."""
+    """Return the text about the possible consequences of the requested value for this volume."""
     if request.setting.key != "cache_mode":
         return request.setting.risk_text if risk is not Risk.NONE else ""
     if request.value == "write-back":

@@ -415,7 +415,7 @@ class MdRaid:
 
 
 def _cuts(arrays: Iterable[ArrayFacts]) -> Iterable[Problem]:
-    """Yield a problem for each array that could not be read completely."""
+    """Yield one problem for each array whose values could not be read completely."""
     for array in arrays:
         if array.cut:
             yield Problem(where=f"{NAME}:{array.name}", message=f"{array.cut}.", hint=LOOK_AGAIN)

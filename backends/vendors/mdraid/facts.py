@@ -221,7 +221,9 @@ class ArrayFacts:
 
     @property
     def level(self) -> Level:
-        """Return the level; UNKNOWN for containers and levels that the model does not have."""
+        """Return the RAID level as a term of the model; UNKNOWN for containers and for levels that the model does not
+        have.
+        """
         return _LEVELS.get(self.level_word, Level.UNKNOWN)
 
     @property
@@ -291,7 +293,7 @@ class ArrayFacts:
 
     @property
     def state(self) -> State:
-        """Return the state as a term of the model."""
+        """Return the state of the array as a term of the model."""
         if self.untold:
             return State.UNKNOWN
         if self.is_container:  # a container never runs

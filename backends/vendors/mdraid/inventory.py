@@ -43,7 +43,7 @@ _STATES = {
 
 
 def target_of(name: str) -> Target:
-    """Return the target of an array."""
+    """Return the `Target` of the array with this kernel name."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
@@ -92,7 +92,7 @@ def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, 
 
 
 def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
-    """Return the background work of an array."""
+    """Return the background work of an array, as tasks of the model."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
@@ -105,7 +105,7 @@ def _missing(array: ArrayFacts) -> str:
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
-    """Return facts about the capabilities of the firmware that a container uses."""
+    """Yield facts about the capabilities of the RAID firmware that an Intel container uses."""
     if platforms is None:
         return ()
     platform = platform_of(platforms, {node_path(member.name) for member in array.members})

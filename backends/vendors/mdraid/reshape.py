@@ -66,7 +66,10 @@ def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
 
 
 def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
-    """Return the legal chunk sizes, including the current one. A chunk must divide the used size of each member."""
+    """Return the legal chunk sizes in bytes, including the current one.
+
+    A chunk must divide the used size of each member.
+    """
     now = array.chunk.now if array.chunk is not None else 0
     used = _used_bytes(array)
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
@@ -74,7 +77,7 @@ def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
 
 
 def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
-    """Return the legal layouts, including the current one."""
+    """Return the names of the legal layouts of the array, including the current one."""
     now = array.layout_word
     if now is None:
         return ()
@@ -97,7 +100,7 @@ def _copies(array: ArrayFacts) -> int | None:
 
 
 def _used_bytes(array: ArrayFacts) -> int | None:
-    """Return the used bytes of each member, which must be a multiple of the chunk; None if they are unknown."""
+    """Return how many bytes of each member are used, a multiple of the chunk; None if unknown."""
     if array.component_bytes:
         return array.component_bytes
     sizes = [device.size_bytes for device in array.active]

@@ -92,7 +92,7 @@ class Nvme(Settable[ControllerView]):
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
     async def readings_of(self, view: ControllerView) -> Mapping[str, Reading]:
-        """Return the drive's values and the legal values."""
+        """Return the readings of all settings: the drive's values and the legal values."""
         return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
 
     def identity_of(self, view: ControllerView, key: str) -> Identity:

@@ -231,7 +231,7 @@ def _block_bytes(power: int | None) -> int | None:
 
 
 def _usable(formats: Iterable[LbaFormat | None]) -> tuple[LbaFormat, ...]:
-    """Return the usable formats, one per number."""
+    """Return the formats with a legal number (below 64), ordered by number. None entries are skipped."""
     by_index = {entry.index: entry for entry in formats if entry is not None and entry.index < 64}
     return tuple(by_index[index] for index in sorted(by_index))
 

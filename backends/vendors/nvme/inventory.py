@@ -47,7 +47,7 @@ class ControllerAnswers:
 def controller(
     device: KernelController, answers: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]
 ) -> Controller:
-    """Return the controller of the inventory."""
+    """Return the `Controller` for the inventory."""
     facts = [Fact(label="State", value=device.state)] if device.state not in (None, LIVE) and device.state else []
     if device.transport != "pcie" and device.transport:
         facts.append(Fact(label="Transport", value=clean(f"{device.transport} {device.place or ''}")))
@@ -67,7 +67,7 @@ def controller(
 
 
 def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAnswers | None) -> Drive:
-    """Return the drive of the inventory.
+    """Return the `Drive` for the inventory.
 
     `alone`: the replies of its controller if the controller has no other namespace; otherwise None.
     """

@@ -30,7 +30,9 @@ def identity_for(view: ControllerView, key: str) -> Identity:
 
 
 def locked_disk(view: ControllerView) -> str | None:
-    """Return the disk whose lock a change takes: the only namespace, which runs lock too; None if there are several."""
+    """Return the kernel name of the only namespace, whose lock a change takes, as runs do; None if there are
+    several.
+    """
     if isinstance(view, NamespaceView):
         return view.namespace.name
     return view.only.name if view.only is not None else None

@@ -46,12 +46,12 @@ def head_of(entry: str) -> str | None:
 
 
 def controller_target(name: str) -> Target:
-    """Return the target of a controller."""
+    """Return the `Target` of the controller with this kernel name."""
     return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
 
 
 def namespace_target(name: str) -> Target:
-    """Return the target of a namespace."""
+    """Return the `Target` of the namespace with this kernel name."""
     return Target(backend=NAME, address=name, scope=Scope.DRIVE)
 
 

@@ -52,7 +52,10 @@ class ScsiBackend(Settable[View]):
         return await self.inventory_in_parts(lambda name, part: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
-        """Report the inventory without health, then with health, which may take long to read. Return it."""
+        """Report the inventory first without the health of the disks, then with it, and return it.
+
+        Reading health may take long.
+        """
         disks = await self._disks()
         if not disks:
             return Inventory()
@@ -80,7 +83,7 @@ class ScsiBackend(Settable[View]):
         return await self._view(await self._disk(target))
 
     async def readings_of(self, view: View) -> Mapping[str, Reading]:
-        """Return the values of the drive and the kernel, and the legal values."""
+        """Return the readings of all settings: the values of the drive and the kernel, and the legal values."""
         return readings(view)
 
     def identity_of(self, view: View, key: str) -> Identity:

@@ -145,7 +145,7 @@ def is_name(name: str) -> bool:
 
 
 def is_disk(node: Node) -> bool:
-    """Return whether the node is an `sd` disk with a SCSI address, which is needed to determine its command set."""
+    """Return whether the node is an `sd` disk with a SCSI address. Without the address, the command set is unknown."""
     return node.parent is None and is_name(node.name) and _hctl(node) is not None
 
 

@@ -25,7 +25,7 @@ _STATES = {
 
 
 def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
-    """Return the drive of the inventory. `health`: None if smartctl was not run."""
+    """Return the `Drive` for the inventory. `health`: values from smartctl; None if it was not run."""
     attributes = disk.node.attributes
     reading = health or SmartAnswer()
     odd = odd_sector(disk, reading)

@@ -105,7 +105,9 @@ def _drive_cache(view: View) -> Reading:
 
 
 def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
-    """Return the effect of the kernel's flushes and the reason, if they do not match the drive's cache."""
+    """Return the state in effect and the reason, if the kernel's flushes do not match the drive's cache; otherwise
+    (None, None).
+    """
     if caching is None or disk.flushed is None or caching is disk.flushed:
         return None, None
     if caching:
@@ -217,7 +219,11 @@ def _unsettled_reason(view: View, key: str) -> str | None:
 
 
 def _word(value: bool | None, raw: str | None) -> str | None:
-    """Return `on` or `off`; `unknown` for other texts; None if the switch does not exist or is not reported."""
+    """Return `on` or `off` for `value`.
+
+    Without a value, return `unknown` for an unexpected text `raw`, and None if the drive does not have or report the
+    switch.
+    """
     if value is not None:
         return _ON[value]
     return None if raw in (None, "not supported") else "unknown"

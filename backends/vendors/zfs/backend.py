@@ -173,7 +173,10 @@ class Zfs:
         return await self.read(target) if last_view is None else dataset_readings(last_view)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """Return the change that sets `key` to `value`, with an undo that restores the current value and its source."""
+        """Return the change that sets `key` to `value`.
+
+        Its undo restores the current value and the source of that value.
+        """
         if target == MODULE:
             return (await self.plan_together(MODULE, {key: value}))[0]
         view = await self._view(target)

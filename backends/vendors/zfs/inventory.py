@@ -63,7 +63,7 @@ class PoolScan:
 
 
 def target_of(name: str) -> Target:
-    """Return the target of a pool, filesystem or volume."""
+    """Return the `Target` of the pool, filesystem or volume with this name."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 

@@ -166,7 +166,10 @@ def _label(key: str, size: int) -> str:
 
 
 def _range(key: str, view: ModuleView) -> tuple[int, int]:
-    """Return the valid range. The minimum of background writes never exceeds their maximum."""
+    """Return the smallest and the largest valid value of a parameter.
+
+    The minimum of background writes never exceeds their maximum.
+    """
     low, high = 1, 300 if key == TXG_TIMEOUT.key else 1000
     if key == "zfs_vdev_async_write_min_active":
         high = number(view.texts.get("zfs_vdev_async_write_max_active")) or high
