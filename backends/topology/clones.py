@@ -100,9 +100,9 @@ class Clones:
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
     def _proof(self, node: Node, other: Node) -> Proof | None:
-        """Return the proof that no lowest layer of one device is also one of the other.
+        """Return the proof that two devices have no byte in common, from comparing each pair of their lowest layers.
 
-        None if a pair is not proven different. Devices on the same disk, or on two paths to it, are compared in
+        Return None if any pair is not proven different. Devices on the same disk, or on two paths to it, are compared in
         `ranges`, from the kernel's tables.
         """
         ours, theirs = self._grounds(node), self._grounds(other)

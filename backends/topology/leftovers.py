@@ -123,8 +123,9 @@ def _copies(pieces: Mapping[int, bytes], size: int) -> Iterator[str]:
 
 
 def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
-    """Return the type of an ext superblock (`ext4`); "" for other data, and for a superblock of a group other than
-    `group`.
+    """Return the type of an ext superblock (`ext4`); "" for other data.
+
+    A superblock of another block group than `group`, or with another block size than `block`, counts as other data.
 
     Its magic has only two bytes, so other fields are checked as well (struct ext4_super_block in fs/ext4/ext4.h).
     """

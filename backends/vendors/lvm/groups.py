@@ -142,7 +142,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
 
 
 def nodes_sharing_disk(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
-    """Return those of the nodes `places` whose disk already holds an earlier physical volume of the list."""
+    """Return those of the nodes in `places` that are on the same disk as an earlier node in `places`."""
     first_places: dict[str, str] = {}
     twice = []
     for node_name in places:

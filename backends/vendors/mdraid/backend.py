@@ -333,8 +333,8 @@ class MdRaid:
         return properties
 
     async def _read_properties(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
-        """Return the properties of an array from udev or else mdadm, and a problem if mdadm's output is truncated or
-        None.
+        """Return the properties of an array from udev or else mdadm, and a problem if the output of mdadm is truncated
+        (otherwise None).
         """
         udev_properties = known_by_udev(node)
         tool = self._host.which(("mdadm",))

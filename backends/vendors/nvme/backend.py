@@ -100,9 +100,9 @@ class Nvme(Settable[ControllerView]):
         return identity_for(view, key)
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
-        """Return the lock of the only namespace, which benchmark runs take as well.
+        """Return the lock of the namespace, or of a controller's only namespace. Benchmark runs take it as well.
 
-        If there are several namespaces, return the lock of the controller.
+        If the controller has several namespaces, return the lock of the controller.
         """
         if (disk := locked_disk(view)) is None:
             return f"nvme-{view.controller.serial or view.controller.name}"

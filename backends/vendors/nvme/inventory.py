@@ -160,7 +160,7 @@ def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
 
 
 def _spare(health: NvmeHealth) -> str | None:
-    """Return the spare capacity as text; None if it is not measured: then it and its threshold are 0, as in QEMU."""
+    """Return the spare capacity as text; None if it is not reported or not measured (both values 0, as in QEMU)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
     limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""

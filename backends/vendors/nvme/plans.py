@@ -30,8 +30,9 @@ def identity_for(view: ControllerView, key: str) -> Identity:
 
 
 def locked_disk(view: ControllerView) -> str | None:
-    """Return the kernel name of the only namespace, whose lock a change takes, as runs do; None if there are
-    several.
+    """Return the kernel name of the namespace whose lock a change takes, like benchmark runs.
+
+    For a controller, return its only namespace; None if it has several.
     """
     if isinstance(view, NamespaceView):
         return view.namespace.name
