@@ -53,7 +53,7 @@ class LvsAnswer:
     """Output of lvs."""
 
     volumes: tuple[LvFacts, ...]
-    """Volumes of the groups of which all disks were queried."""
+    """Volumes of all groups except those with a disk that was left out of the query."""
     strange: int = 0
     """Number of unparsable rows."""
     silent: ToolTimeoutError | None = None
