@@ -100,10 +100,10 @@ class Clones:
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
     def _proof(self, node: Node, other: Node) -> Proof | None:
-        """Return the proof that two devices have no byte in common, from comparing each pair of their lowest layers.
+        """Return the proof that two devices share no byte, from comparing each pair of their lowest layers.
 
-        Return None if any pair is not proven different. Devices on the same disk, or on two paths to it, are compared in
-        `ranges`, from the kernel's tables.
+        Return None if any pair is not proven different. Devices on the same disk, or on two paths to it, are compared
+        in `ranges`, from the kernel's tables.
         """
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
