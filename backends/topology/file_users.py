@@ -72,7 +72,7 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
     """Return the IDs of the files in the layers of an overlay that hold the data of the file at `path`.
 
-    Their IDs differ from that of the file.
+    The ID of each of these files differs from that of the file at `path`.
     """
     mount = file_mount(path, [mount for root, mount in mounts if not root])
     if mount is None or not mount.layers:

@@ -126,7 +126,7 @@ class Topology:
     def above(self, name: str) -> tuple[str, ...]:
         """Return the names of everything above the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mount points.
 
-        What is above another path to the same disk is included; internal parts of a volume are not.
+        Devices above another path to the same disk are included; internal parts of a volume are not.
         """
         family = [node for path in self.paths(name) for node in self.tree.family(path)]
         nodes, pools = self._with_dependents(family)

@@ -16,7 +16,7 @@ from backends.system.local.child import clean_environment
 from backends.system.local.programs import find_program
 
 STAY = "--stay"
-"""Argument that tells a module not to fork, because systemd ends a unit when the unit's first process ends."""
+"""Argument with which a module does not fork, because systemd ends a unit when the unit's first process ends."""
 
 BOOTED = "/run/systemd/system"
 """Folder that exists only if systemd is the init (sd_booted(3))."""

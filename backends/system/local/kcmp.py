@@ -46,7 +46,7 @@ def _same(name: str, other: str) -> bool:
 def _syscall() -> Callable[..., int]:
     """Return a function that makes the system call.
 
-    It returns -1 for any error, a positive number for two different tables.
+    The function returns -1 for any error, a positive number for two different tables.
     """
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype, call.argtypes = ctypes.c_long, [ctypes.c_long] * 6

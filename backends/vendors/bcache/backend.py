@@ -45,7 +45,7 @@ class BcacheSnapshot:
     """State of a bcache device at one moment."""
 
     facts: BcacheFacts
-    """Its sysfs values and its cache set."""
+    """Values of the device from sysfs, including its cache set."""
     node: Node
     """The kernel's disk."""
 

@@ -120,7 +120,7 @@ async def _links(host: Host, paths: Sequence[str]) -> list[str | None]:
 async def _caches(host: Host, set_uuid: str) -> tuple[str, ...]:
     """Return the kernel names of the cache devices of a set.
 
-    Its entries link to their `bcache` folders (drivers/md/bcache/super.c).
+    The entries of the set link to the devices' `bcache` folders (drivers/md/bcache/super.c).
     """
     folders = await _links(host, await host.list(f"/sys/fs/bcache/{set_uuid}/cache[0-9]*"))
     return tuple(name for link in folders if (name := _disk_of(link)) is not None)

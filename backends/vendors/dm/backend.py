@@ -200,7 +200,7 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
 def _selector(args: tuple[str, ...]) -> str:
     """Return the path selector, such as `service-time`, from the arguments of a multipath target.
 
-    It follows the features, the handler and the group numbers.
+    The selector follows the features, the handler and the group numbers.
     """
     try:
         at = 1 + int(args[0])

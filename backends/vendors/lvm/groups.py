@@ -30,7 +30,7 @@ class PvFacts:
     """One physical volume of a group."""
 
     name: str
-    """Its node; `[unknown]` if it is missing."""
+    """Node of the physical volume; `[unknown]` if it is missing."""
     uuid: str
     """LVM's UUID of the physical volume."""
     group: str

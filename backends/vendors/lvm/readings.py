@@ -117,7 +117,7 @@ ALIASES = {"mq": "smq"}
 """Policies that the kernel reports by a different name (dm-cache-policy-smq.c registers both)."""
 
 RELOAD = "Run `lvchange --refresh {address}` to load it"
-"""Hint for the case that the kernel uses another value than the one that LVM has stored."""
+"""Hint for the case that the kernel uses a different value from the one that LVM has stored."""
 
 _AHEAD_KIB = (128, 256, 512, 1024, 2048, 4096, 8192)
 """Values of the read-ahead that are offered, in KiB. Other values are valid too."""

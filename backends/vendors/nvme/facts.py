@@ -135,7 +135,7 @@ class FeatureState:
     """Current state of a feature."""
 
     value: int | None = None
-    """Its 32 bits; None if it could not be read."""
+    """The 32 bits of the feature; None if it could not be read."""
     changeable: bool | None = None
     """Whether it can be changed; None if the drive does not report it."""
     why_not: str | None = None

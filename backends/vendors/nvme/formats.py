@@ -20,7 +20,7 @@ _MANAGES_NAMESPACES = 1 << 3
 def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
     """Return the name of a format, such as `4096` or `512+8`.
 
-    It includes the format's number if another format has the same sizes.
+    The name includes the format's number if another format has the same sizes.
     """
     sizes = f"{entry.data_bytes}+{entry.metadata_bytes}" if entry.metadata_bytes else str(entry.data_bytes)
     pairs = [(candidate.data_bytes, candidate.metadata_bytes) for candidate in formats]

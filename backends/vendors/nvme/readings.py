@@ -123,7 +123,7 @@ def _power(state: PowerState) -> Choice:
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
-    """Return the cache mode in effect and the reason, if the kernel assumes another mode than the drive has; else
+    """Return the cache mode in effect and the reason, if the kernel assumes a different mode from the drive's; else
     (None, None).
     """
     beliefs = {namespace.write_cache for namespace in view.namespaces}
