@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Span:
-    """Caching scope. After the scope is left, tasks that were started in it no longer use the cache."""
+    """Scope in which output is cached. After it is left, tasks that were started in it no longer use the cache."""
 
     since: float
     """Time (time.monotonic()) of the oldest output that may be reused."""
@@ -43,7 +43,9 @@ def _setting(variable: ContextVar[T], value: T) -> Iterator[None]:
 
 @contextmanager
 def cached_since(moment: float) -> Iterator[None]:
-    """Reuse program output from after `moment` (time.monotonic()), unless something was changed since that output."""
+    """Context in which program output is reused if it is from after `moment` (time.monotonic()) and nothing was changed
+    since.
+    """
     span = _Span(moment)
     try:
         with _setting(_span, span):
@@ -53,12 +55,12 @@ def cached_since(moment: float) -> Iterator[None]:
 
 
 def uncached() -> AbstractContextManager[None]:
-    """Run every program, even if its output is cached. Used for state that may differ at each read."""
+    """Context in which programs are run even if their output is cached. Used for state that may differ at each read."""
     return _setting(_span, None)
 
 
 def cache_across_changes() -> AbstractContextManager[None]:
-    """Also reuse output from before a change. Used for facts that do not depend on settings."""
+    """Context in which output from before a change is reused as well. Used for facts that do not depend on settings."""
     return _setting(_still, True)
 
 
@@ -71,7 +73,7 @@ class _CachedOutput:
     at: float
     """When the command was started, as time.monotonic()."""
     changes: int
-    """Number of changes before the command was started."""
+    """Number of changes that the host had made before the command was started."""
 
 
 class CachingHost(HostWrapper):
@@ -86,7 +88,7 @@ class CachingHost(HostWrapper):
         self._changes = 0
 
     def forget(self) -> None:
-        """Invalidate the cache after a change, including the output of programs that are still running."""
+        """Invalidate the cache after a change. The output of programs that are still running will not be reused."""
         self._changes += 1
 
     async def run(self, command: Command) -> Completed:
@@ -112,7 +114,7 @@ class CachingHost(HostWrapper):
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Invalidate the cache before and after a change."""
+        """Context of a change: invalidate the cache before and after it."""
         self.forget()
         try:
             yield

@@ -1,4 +1,4 @@
-"""Machine folders: recording of a live machine, and replay for tests and bug reports."""
+"""Machine folders: recording of the state of a machine, and its replay for tests and bug reports."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FORMAT = FORMATS[FileFormat.MACHINE]
 
 
 class RecordingHost(ReadOnlyHost):
-    """Host that records every result of the wrapped host except free filesystem space.
+    """Host that records every result of the wrapped host, except the free space of filesystems.
 
     `save` writes the machine folder.
     """
@@ -110,13 +110,13 @@ class RecordingHost(ReadOnlyHost):
         return value
 
     def texts(self) -> Iterator[str]:
-        """Yield the content of every file and all output of programs."""
+        """Yield the content of every recorded file, and all recorded output of programs."""
         yield from filter(None, self._files.values())
         for done in self._commands.values():
             yield from (value for value in done.values() if isinstance(value, str))
 
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
-        """Write the machine folder, with names of the redactor replaced by pseudonyms of equal length.
+        """Write the machine folder. Names that the redactor knows are replaced by pseudonyms of equal length.
 
         Raises OSError.
         """
@@ -157,7 +157,9 @@ _LARGEST = 256 * MEBIBYTE
 
 
 def apart_of(folder: Path) -> str:
-    """Return the name for the state of a recorded machine (`Capabilities.apart`), derived from its path."""
+    """Return the name under which the state of a recorded machine is kept (`Capabilities.apart`), derived from its
+    folder.
+    """
     from hashlib import sha256  # imported here, because it loads a library of several megabytes
 
     path = os.path.realpath(folder)
@@ -167,11 +169,11 @@ def apart_of(folder: Path) -> str:
 class ReplayHost(SyntheticHost):
     """Host whose results come from a machine folder.
 
-    Writes change the state in memory, so that later reads return them.
+    Writes change only the state in memory, so that later reads return what was written.
     """
 
     def __init__(self, folder: Path, *, pace: Pace = asyncio.sleep) -> None:
-        """`pace`: delay of stream chunks.
+        """`pace`: function that waits before each chunk of a replayed stream.
 
         Raises NotFoundError if the folder has no recorded machine, InvalidValueError if the recording is damaged.
         """
@@ -229,7 +231,7 @@ class ReplayHost(SyntheticHost):
         return self._recordings.start(command, self._pace)
 
     async def read(self, path: str) -> str | None:
-        """Return the recorded or last written text, or None."""
+        """Return the text that was recorded or last written; None without one."""
         return self._files.get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
@@ -237,9 +239,9 @@ class ReplayHost(SyntheticHost):
         return {path: text for path in paths if (text := self._files.get(path)) is not None}
 
     async def write(self, path: str, text: str) -> None:
-        """Store the text.
+        """Store the text in memory.
 
-        In a file of choices, such as the scheduler, move the brackets to the chosen word, like the kernel.
+        In a file that lists choices, such as `scheduler`, put the brackets around the chosen word, like the kernel.
         """
         old = self._files.get(path)
         if old is None:
@@ -251,27 +253,27 @@ class ReplayHost(SyntheticHost):
             self._files[path] = text
 
     async def read_whole(self, path: str) -> bytes | None:
-        """Return the recorded or last installed content."""
+        """Return the content that was recorded or last installed; None without one."""
         text = self._files.get(path)
         return None if text is None else text.encode("utf-8", "surrogateescape")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Store the content."""
+        """Store the content in memory."""
         self._files[path] = content.decode("utf-8", "surrogateescape") or None
 
     async def list(self, pattern: str) -> tuple[str, ...]:
-        """Return the recorded list, or else the recorded files that match."""
+        """Return the list that was recorded for this pattern, or else the recorded files that match it."""
         if pattern in self._lists:
             return tuple(self._lists[pattern])
         existing = (path for path, text in self._files.items() if text is not None)
         return tuple(sorted(path for path in existing if fnmatch.fnmatchcase(path, pattern)))
 
     async def link(self, path: str) -> str | None:
-        """Return the recorded target, or None."""
+        """Return the recorded target of a link, or None."""
         return self._links.get(path)
 
     async def stat(self, path: str) -> FileStat | None:
-        """Return the recorded state, or None."""
+        """Return the recorded state of a file, or None."""
         entry = self._stats.get(path)
         return None if entry is None else FileStat(**entry)
 
@@ -280,7 +282,10 @@ class ReplayHost(SyntheticHost):
         return None
 
     async def writable(self, path: str) -> str | None:
-        """Return the recorded result. Without one, a recorded file counts as writable for root."""
+        """Return the recorded reason why the file cannot be written, or None.
+
+        Without a record, recorded files are writable for root.
+        """
         if path in self._writable:
             return self._writable[path]
         if self._files.get(path) is None:
@@ -288,5 +293,5 @@ class ReplayHost(SyntheticHost):
         return None if self.is_root else WriteDenied.NEEDS_ROOT
 
     def which(self, names: Sequence[str]) -> str | None:
-        """Return the recorded path, or None."""
+        """Return the recorded path of a program, or None."""
         return self._which.get("\0".join(names))

@@ -30,7 +30,10 @@ _LARGEST = 256 * MEBIBYTE
 
 
 Pace = Callable[[float], Awaitable[object]]
-"""Function that waits until the next chunk is due. Its argument is the number of seconds since the previous chunk."""
+"""Function that waits before the next chunk is replayed.
+
+Its argument is the recorded time in seconds since the previous chunk.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +41,14 @@ class Recording:
     """Output of one run of a program, with the time of each chunk."""
 
     argv: tuple[str, ...]
-    """A pattern (`*`, `?`) for each argument; a last pattern of `**` matches any remaining arguments."""
+    """Patterns (`*`, `?`) that the arguments of a command must match.
+
+    If the last pattern is `**`, it matches all remaining arguments.
+    """
     lines: tuple[str, ...] = ()
-    """Lines that the file in the last argument must contain. They identify a fio run by its job file."""
+    """Lines that the file named by the last argument must contain. For fio, they identify a run by its job file."""
     chunks: tuple[tuple[float, str], ...]
-    """Chunks of standard output: seconds since the start, and text."""
+    """Chunks of standard output: for each, the seconds since the start and the text."""
     seconds: float
     """Run time in seconds."""
     returncode: int = 0
@@ -62,7 +68,7 @@ class Recording:
         return not self.lines or set(self.lines) <= _lines_of(command.argv[-1])
 
     def save(self, file: Path) -> None:
-        """Write the recording to a file; equal recordings give equal bytes. Raises OSError."""
+        """Write the recording to a file. Equal recordings give identical files. Raises OSError."""
         data = {
             "format": FORMAT,
             "program": program_version(),
@@ -98,7 +104,7 @@ class Recording:
 
 
 def _unpack(file: Path) -> bytes:
-    """Return the text of a recorded stream. Raises OSError, EOFError, zlib.error, ValueError."""
+    """Return the decompressed content of a recorded stream. Raises OSError, EOFError, zlib.error, ValueError."""
     import gzip
 
     with open_input(file) as packed, gzip.GzipFile(fileobj=packed) as text:
@@ -111,7 +117,7 @@ def _unpack(file: Path) -> bytes:
 class Recordings:
     """All streams of a machine folder.
 
-    The n-th start of a program replays the n-th match, later starts the last one.
+    The n-th start of a program replays the n-th recording that matches it. Further starts replay the last one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -147,7 +153,7 @@ class ReplayedProcess(SyntheticProcess):
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield output at its recorded times.
 
-        After a stop, yield the message and last document that fio prints on a signal.
+        After a stop, yield what fio prints on a signal: its message and the last JSON document.
         """
         before = 0.0
         last = ""
@@ -163,7 +169,7 @@ class ReplayedProcess(SyntheticProcess):
             self._over.set()
 
     async def _wait(self, seconds: float) -> bool:
-        """Wait; return False if the process was stopped meanwhile."""
+        """Wait for the next chunk; return False if the process was stopped meanwhile."""
         waiting = asyncio.ensure_future(self._pace(max(0.0, seconds)))
         stopped = asyncio.ensure_future(self._stop.wait())
         try:

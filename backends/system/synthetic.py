@@ -25,7 +25,10 @@ class SyntheticHost:
 
 
 class SyntheticProcess:
-    """A simulated process. It starts on entry of its context, ends on exit, and reacts to every signal."""
+    """A recorded or simulated process.
+
+    It starts when its context is entered, ends when it is left, and reacts to every signal.
+    """
 
     pid: int = 0
     """Always 0: there is no real process."""
@@ -42,7 +45,7 @@ class SyntheticProcess:
         self.close()
 
     def interrupt(self) -> None:
-        """Handle SIGINT: stop and print the results so far."""
+        """React like fio to SIGINT: stop, and print the results so far."""
         if not self._over.is_set() and not self._stop.is_set():
             self._returncode = _INTERRUPTED
             self._stop.set()
@@ -50,7 +53,7 @@ class SyntheticProcess:
     terminate = interrupt
 
     def kill(self) -> None:
-        """Handle SIGKILL: end without further output."""
+        """React like a program to SIGKILL: end without further output."""
         self.interrupt()
         self._over.set()
 

@@ -15,10 +15,10 @@ AGAIN = 60.0
 
 
 class UnresponsiveDeviceCache(HostWrapper):
-    """Host that does not repeat a command that timed out, nor query a disk for which another program waited in vain.
+    """Host that neither repeats a command that timed out nor queries a disk for which another program waited in vain.
 
-    This applies for `AGAIN` seconds, and only to programs that query disks (`Command.stall`). A change clears the
-    memory.
+    It remembers a timeout for `AGAIN` seconds, and only of programs that query disks (`Command.stall`). A change clears
+    the memory.
     """
 
     def __init__(self, inner: Host, clock: Callable[[], float] | None = None) -> None:
@@ -26,7 +26,9 @@ class UnresponsiveDeviceCache(HostWrapper):
         super().__init__(inner)
         self._clock = clock or (lambda: asyncio.get_running_loop().time())
         self._silent: dict[tuple[str, ...], tuple[ToolTimeoutError, float]] = {}
-        """The error of each command line, and when it was raised (a reading of the clock)."""
+        """For each command line that timed out, the error and the time at which it was raised (a reading of the
+        clock).
+        """
 
     async def run(self, command: Command) -> Completed:
         """Run a command. Raises ToolTimeoutError at once if it has recently timed out."""

@@ -1,4 +1,4 @@
-"""Host wrappers: pass-through, read-only, dry-run and logging. Backends never check these modes themselves."""
+"""Host wrappers: pass-through, read-only, dry-run and logging. Backends do not check for these modes themselves."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class ReadOnlyHost(HostWrapper):
         raise self._refuse(f"writing {path}")
 
     async def writable(self, path: str) -> str | None:
-        """Return the reason that read-only mode is on."""
+        """Return the reason why no file can be written: read-only mode is on."""
         return WriteDenied.READ_ONLY
 
 
@@ -145,13 +145,13 @@ class ExecutedCommand:
     mutates: bool
     """Whether it changed something."""
     started: float
-    """Start, in seconds since the epoch."""
+    """Time of the start in seconds since the epoch."""
     seconds: float
     """Duration in seconds."""
     returncode: int | None
-    """Exit status; None for a command that failed to run or whose caller was cancelled."""
+    """Exit status; None for a command that could not be run or whose caller was cancelled."""
     stdout: str = ""
-    """Standard output, or the installed content."""
+    """Standard output of the command, or the content of an installed file."""
     stderr: str = ""
     """Standard error, or the kernel's message for a refused write."""
 
@@ -186,7 +186,10 @@ class LoggingHost(HostWrapper):
     def _reporting(
         self, line: str, *, mutates: bool = True, failed: int | None = 1, mask: Callable[[str], str] = str
     ) -> Iterator[Callable[[int | None, str, str], None]]:
-        """Yield a function that reports a success. A failure is reported with the exit status `failed`."""
+        """Context of one command or write: yield a function that reports its success to the listener.
+
+        An exception is reported with the exit status `failed`.
+        """
         started, clock = time.time(), time.monotonic()
 
         def report(code: int | None, out: str, err: str) -> None:

@@ -21,14 +21,14 @@ _LOCAL = ("sata", "sas", "usb", "mmc", "virtio", "xen", "hyper-v", "scsi")
 _NOT_LOCAL = ("/tcm_loop_", "/scst_l", "/port-", "/vduse/", "/dummy_hcd")
 """Parts of the sysfs path of disks that look local but are served by another machine, a target or a program.
 
-They belong to loopback adapters of SCSI targets, SRP (drivers/scsi/scsi_transport_srp.c), VDUSE, USB gadgets.
+The parts belong to loopback adapters of SCSI targets, SRP (drivers/scsi/scsi_transport_srp.c), VDUSE, USB gadgets.
 """
 _IN_MEMORY = ("zram", "ram")
 _MEMORY_MOUNTS = ("tmpfs", "ramfs", "devtmpfs")
 
 
 class Proof(StrEnum):
-    """Reason why two devices have no byte in common; completes "its data is ..."."""
+    """Proof that two devices have no byte in common, as text that completes "its data is ..."."""
 
     SERIAL = "on a disk with another serial number or WWN"
     FILE = "in another file"
@@ -48,7 +48,7 @@ class _Ground:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clones:
-    """Devices that have content with the same UUID."""
+    """Search for devices whose content has the same UUID."""
 
     picture: Topology
     """All devices and their content."""
@@ -68,7 +68,9 @@ class Clones:
         return suspects
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
-        """Return a sentence for each content of `nodes` that is a proven copy of content on another device in use."""
+        """Return a sentence for each content of `nodes` that is proven to be a copy: the same content is on another
+        device in use.
+        """
         names = {node.name for node in nodes}
         sentences: list[str] = []
         for signature, node, other in self._pairs():
@@ -98,9 +100,10 @@ class Clones:
                 yield from ((signature, node, other) for _, other in group if other.name not in related)
 
     def _proof(self, node: Node, other: Node) -> Proof | None:
-        """Return the proof that the lowest layers of two devices are all different; None if one pair is not proven so.
+        """Return the proof that two devices share no byte, from comparing each pair of their lowest layers.
 
-        Devices on the same disk, or on two paths to it, are compared in `ranges`, from the kernel's tables.
+        Return None if any pair is not proven different. Devices on the same disk, or on two paths to it, are compared
+        in `ranges`, from the kernel's tables.
         """
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
@@ -153,7 +156,7 @@ class Clones:
         return tuple(grounds)
 
     def _lower_grounds(self, backing: Backing) -> list[_Ground]:
-        """Return the layers below a loop or zram device: a device, or a file on a filesystem."""
+        """Return the lowest layers below a loop or zram device, whose data is on a device or in a file."""
         tree, file = self.picture.tree, backing.place or ""
         if backing.devno is not None:
             lower = tree.by_devno(backing.devno)

@@ -31,7 +31,9 @@ _TRANSPORTS = (
     ("/virtual/block/loop", "loop"),
     ("/virtual/block/zram", "zram"),
 )
-"""Part of the resolved sysfs path, and the interface that it means; the first match wins."""
+"""Pairs of a part of the resolved sysfs path and the interface that it indicates. The first pair that matches counts.
+
+"""
 
 _NAMES = {
     "nvme": "nvme",
@@ -46,10 +48,10 @@ _NAMES = {
     "zd": "zvol",
     "drbd": "drbd",
 }
-"""Prefix of the kernel name, and the interface that it means if the path does not show it."""
+"""Interface by prefix of the kernel name, for devices whose sysfs path does not show it."""
 
 _VIRTUAL_MAKERS = ("QEMU", "VMware", "VBOX", "Msft", "Xen")
-"""SCSI vendors and model prefixes of virtual machines' disks."""
+"""SCSI vendors, or prefixes of the model, of disks that a hypervisor provides."""
 
 
 _ZEROS = "0.-: "
@@ -64,7 +66,10 @@ reboot.
 
 
 def interface(node: Node) -> str | None:
-    """Return `sata`, `sas`, `nvme`, `virtio`, ..., from the sysfs path or else the name; None if unknown."""
+    """Return the interface (`sata`, `sas`, `nvme`, `virtio`, ...) from the sysfs path, or else from the name.
+
+    None if unknown.
+    """
     path = node.path or ""
     by_path = next((word for part, word in _TRANSPORTS if part in path), None)
     return by_path or next((word for front, word in _NAMES.items() if node.name.startswith(front)), None)
@@ -138,14 +143,16 @@ def identity(node: Node) -> Identity:
 
 
 def exact_size(node: Node | None, number: int | None) -> int | None:
-    """Return the kernel's size of a device in bytes, or else `number`, which a tool has rounded."""
+    """Return the size of a device in bytes from the kernel, or else `number`, the size that a tool reported and may
+    have rounded.
+    """
     return node.size_bytes if node is not None and node.size_bytes else number
 
 
 def identity_in(tree: Tree, node: Node) -> Identity:
     """Return the identity of a disk or partition.
 
-    A partition has that of its disk, but its own name, number and size.
+    The identity of a partition is that of its disk, with the name, number and size of the partition.
     """
     disk = tree.nodes.get(tree.disk_of(node.name), node)
     return replace(identity(disk), name=node.name, devno=node.devno, size_bytes=node.size_bytes)
@@ -174,7 +181,7 @@ def indistinct_reasons(nodes: Iterable[Node]) -> list[str]:
 # -- devices that are, or may be, the same disk by another path -------------------------------------------------------
 
 IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapshot", "stratis")
-"""Kinds of use whose detail completes "X is ..."."""
+"""Values of `Use.kind` for which `Use.detail` completes "X is ..."."""
 
 LIKELY = "possibly the same disk as"
 """Prefix of the text for a disk with the same serial number and size that is listed separately."""
@@ -183,10 +190,13 @@ SAME = "possibly the same data as"
 """Prefix of the text for a device whose content has the same UUID, if nothing proves that it is a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
-"""Uses of a member that also concern a device built on it. Other uses may come from volumes of the same group."""
+"""Kinds of use of a member that also concern a device built on it.
+
+Others may come from other volumes of the same group.
+"""
 
 _KEEPERS = ("multipathd", "mdmon")
-"""Programs that monitor devices, and always have the paths or members of these devices open."""
+"""Programs that monitor multipath devices and arrays, and always have their paths and members open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,18 +206,23 @@ class SameDataDevice:
     text: str
     """Text that completes "/dev/sdl is ...": `the same disk as /dev/sdk`."""
     nodes: tuple[Node, ...] = ()
-    """The disk and its partitions; for a member, only the member."""
+    """Its nodes: the disk and its partitions, or only the member if `member` is True."""
     member: bool = False
     """Whether the given device is built on this one, and so has already claimed it."""
     neighbour: bool = False
     """Whether this device shares sectors with the given device, and is neither below nor above it."""
     claimed: bool = False
-    """Whether the kernel refuses to open it exclusively: the given device has claimed it, or its disk is claimed."""
+    """Whether the kernel refuses to open it exclusively, because the given device has claimed it or its disk."""
     presence_reason: str = ""
-    """Reason why it counts as a use even if it is unused, as a clause after `text`; "" if only its own uses count."""
+    """Reason why it counts as a use even if nothing uses it, as a clause after `text`; "" if only its own uses count.
+
+    """
 
     def translate_use(self, use: Use, program: str = "") -> Use | None:
-        """Return a use of this device as a use of the given device; None if it does not concern the given device."""
+        """Return `use`, a use of this device, as a use of the given device; None if it does not concern that.
+
+        `program`: the program that has it open.
+        """
         if self.member and (use.kind not in _ACROSS or program in _KEEPERS):
             return None
         if use.part is not None and use.kind in IS:
@@ -245,7 +260,7 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
-    """Return, for every disk, others that are listed separately but may be the same disk, each with a text."""
+    """Return, for every disk (kernel name), the other disks that may be the same disk, each with a text."""
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
     likely: dict[str, dict[str, str]] = {}
@@ -271,7 +286,10 @@ def _is_disk(node: Node) -> bool:
 
 
 def is_multipath(node: Node) -> bool:
-    """Return whether the device is a multipath device, whose members are paths to one disk (by multipathd's UUID)."""
+    """Return whether the device is a multipath device, according to the UUID that multipathd sets.
+
+    Its members are paths to one disk.
+    """
     return node.attributes.get("dm/uuid", "").startswith("mpath-")
 
 
@@ -281,7 +299,7 @@ def _have_one_path(node: Node, other: Node) -> bool:
 
 
 def _similar_pairs(nodes: Iterable[Node]) -> list[tuple[str, str]]:
-    """Return pairs of disks that share a WWN, or a serial number and size."""
+    """Return the pairs of disks (kernel names) that report the same WWN, or the same serial number and size."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in nodes:
         reported = identity(node)
@@ -311,9 +329,9 @@ def relations(
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None,
     name: str,
 ) -> tuple[SameDataDevice, ...]:
-    """Return every device that is the same disk as that of `name`, or below it, through any number of steps.
+    """Return every other device that is the same disk as the disk of `name`, or below it, through any number of steps.
 
-    `mapped`: tables of device-mapper; None if they were not read. Devices that share sectors are then missing.
+    `mapped`: the tables of device-mapper. If they were not read (None), devices that share sectors are missing.
     """
     start = tree.disk_of(name)
     related: dict[str, SameDataDevice] = {}
@@ -348,7 +366,7 @@ def relations(
 
 
 def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDevice]:
-    """Yield devices that may share a sector with a device and are neither below nor above it.
+    """Yield the devices that may share a sector with the device `name` and are neither below nor above it.
 
     A partition or a device-mapper device counts as a use only if something uses it. It is locked and opened together
     with the device. Once something is built on the whole disk, the kernel refuses to open its partitions exclusively,
@@ -380,7 +398,7 @@ def _next(
     backings: Mapping[str, Backing],
     disk: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the disks that are directly related to `disk`, each with a text."""
+    """Yield the kernel names of the disks that are the same disk, may be it, or share its backing, each with a text."""
     for other in twins.get(disk, ()):
         yield other, f"the same disk as {node_path(other)}"
     yield from likely.get(disk, {}).items()

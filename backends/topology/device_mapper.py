@@ -21,21 +21,24 @@ TABLE = ("table",)
 _LINE_mapped = re.compile(r"(\S{1,300}): (\d{1,18}) (\d{1,18}) ([a-z0-9-]{1,32})(?: (.{0,8000}))?")
 _DEVICE = re.compile(r"\d{1,8}:\d{1,8}")
 _MOST = 4
-"""Maximum number of devices in a sentence."""
+"""Maximum number of devices that are named in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceRange:
-    """A range of a device that a target uses."""
+    """A range of a lower device that a device-mapper target uses."""
 
     on: str
     """MAJ:MIN of the device."""
     start: int = 0
     """First sector."""
     sectors: int | None = None
-    """Number of sectors; None to the end of the device."""
+    """Number of sectors; None for all sectors up to the end of the device."""
     thin: str | None = None
-    """ID of the volume in a thin pool: volumes of one pool with different IDs never share a block."""
+    """ID of the thin volume if `on` is its thin pool; None otherwise.
+
+    Volumes with different IDs never share a block of the pool.
+    """
     read: bool = False
     """Whether the target only reads this range; writes to the target go elsewhere."""
     at: int | None = None
@@ -44,13 +47,16 @@ class DeviceRange:
 
 
 Grammar = Callable[[Sequence[str], int], Iterator[DeviceRange]]
-"""Yields the ranges of a target from its arguments and length. Raises ValueError or IndexError if parsing fails."""
+"""Function that yields the ranges that a target uses, from its arguments and its length in sectors.
+
+Raises ValueError or IndexError if parsing fails.
+"""
 
 
 def _ranges(*positions: int) -> Grammar:
-    """Return a parser of `DEVICE OFFSET` at these positions, of which only the first is required.
+    """Return a parser of the arguments `DEVICE OFFSET` that begin at each of these positions.
 
-    Each range is as long as the target.
+    Only the first pair is required. Each of the ranges is as long as the target.
     """
 
     def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
@@ -114,7 +120,7 @@ _GRAMMARS: Mapping[str, Grammar] = {
     "error": _nothing,
     "zero": _nothing,
 }
-"""Parser of each target. Any other target counts as using every device in its arguments completely."""
+"""Parser by type of target. Any other target counts as using every device in its arguments completely."""
 
 
 def _part(device: str, offset: str, sectors: int, at: int | None = None) -> DeviceRange:
@@ -150,7 +156,10 @@ def parse_mapped(text: str, tree: Tree) -> Mapping[str, tuple[DeviceRange, ...]]
 
 
 def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[DeviceRange]] | None:
-    """Return the end of a segment and the ranges that it uses; None if the table is not contiguous or not parsable."""
+    """Return the end sector of a table line and the ranges that the line uses.
+
+    None if it does not start at `so_far` or cannot be parsed.
+    """
     start, sectors, arguments = int(parts[2]), int(parts[3]), (parts[5] or "").split()
     if start != so_far:
         return None
@@ -164,7 +173,9 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
 
 
 def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
-    """Return a text for each lower device that another device also uses, if their ranges are unknown."""
+    """Return a text for each device below `name` that another device also uses, if it is unknown which ranges
+    they use.
+    """
     others_by_member: dict[str, list[str]] = {}
     for member, user, other in _pairs(tree, name):
         if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, other, member):
@@ -179,19 +190,21 @@ def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]],
 
 
 def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
-    """Yield each lower device, the layer that uses it, and each other device-mapper device built on it."""
+    """Yield triples: a device below `name`, the layer of `name` that uses it, and another device that is built
+    on it.
+    """
     below = tree.below(name)
     chain = {tree.disk_of(name), *(node.name for node in below)}
     for member in below:
         users = [name for name in sorted(chain) if member.name in tree.nodes[name].slaves]
         for holder in member.holders:
             if holder not in chain and holder in tree.nodes:
-                # If neither is a device-mapper device, a pool or cache has allocated disjoint blocks to both.
+                # Skip pairs without a device-mapper device: a pool or cache has given them disjoint blocks.
                 yield from ((member, user, holder) for user in users if is_mapped(user) or is_mapped(holder))
 
 
 def _ranges_on(mapped: Mapping[str, tuple[DeviceRange, ...]], name: str, member: Node) -> list[DeviceRange]:
-    """Return the ranges of a member that a device uses according to its table; empty if they are not known."""
+    """Return the ranges of `member` that the device `name` uses according to its table; empty if they are unknown."""
     return [stretch for stretch in mapped.get(name, ()) if stretch.on == member.devno]
 
 
@@ -205,7 +218,10 @@ def is_mapped(name: str) -> bool:
 # One line `NAME: START LENGTH KIND ARGUMENTS` per segment, sizes in sectors of 512 bytes (dmsetup(8)).
 
 STATUS = ("status", "--noflush")
-"""Arguments of dmsetup for usage; without `--noflush` a thin pool would commit its metadata (dmsetup(8))."""
+"""Arguments of dmsetup that report the used space.
+
+Without `--noflush`, a thin pool would commit its metadata (dmsetup(8)).
+"""
 
 SECTOR = 512
 """Bytes per device-mapper sector."""
@@ -243,7 +259,7 @@ def parse_segments(text: str) -> Segments:
 
 
 def range_texts(segment: Segment) -> tuple[str, ...]:
-    """Return the ranges that a segment uses as texts; empty if its arguments cannot be parsed."""
+    """Return one text for each range that a segment uses; empty if the segment's arguments cannot be parsed."""
     try:
         ranges = list(_GRAMMARS.get(segment.kind, _all_of_each_device)(segment.args, segment.length))
     except (ValueError, IndexError):
@@ -252,24 +268,27 @@ def range_texts(segment: Segment) -> tuple[str, ...]:
 
 
 def segments_by_name(text: str) -> Segments:
-    """Return the segments by device-mapper name, with escapes decoded."""
+    """Return the segments in the output of dmsetup by device-mapper name, with the escapes in names decoded."""
     return {_plain(name): parts for name, parts in parse_segments(text).items()}
 
 
 def segments_by_kernel_name(text: str, tree: Tree) -> Segments:
-    """Return the segments by kernel name; devices without output are missing."""
+    """Return the segments in the output of dmsetup by kernel name.
+
+    Devices that the output does not contain are left out.
+    """
     segments = segments_by_name(text)
     names = {node.name: _plain(node.attributes.get("dm/name", "")) for node in tree.nodes.values()}
     return {kernel_name: segments[name] for kernel_name, name in names.items() if name in segments}
 
 
 async def query_dmsetup(host: Host, tree: Tree, question: tuple[str, ...]) -> str:
-    """Return the output of dmsetup; "" if there is no device-mapper device."""
+    """Return the output of dmsetup with the arguments `question`; "" if there is no device-mapper device."""
     return await dmsetup_output(host, question) if any(map(is_mapped, tree.nodes)) else ""
 
 
 async def dmsetup_output(host: Host, question: tuple[str, ...]) -> str:
-    """Return the output of dmsetup; "" on failure: without root, without the program, after a timeout."""
+    """Return the output of dmsetup with the arguments `question`; "" on failure, without root, or after a timeout."""
     done = await run_tool(host, ("dmsetup", *question))
     return "" if done is None else done.stdout
 
@@ -282,11 +301,11 @@ def _plain(name: str) -> str:
 # -- classic snapshots: overwriting their origin fills their COW stores -----------------------------------------------
 
 ORIGIN, SNAPSHOT = "snapshot-origin", "snapshot"
-"""Device-mapper targets."""
+"""Types of device-mapper targets for classic snapshots."""
 
 
 def snapshots_of(tree: Tree, tables: Segments, node: Node) -> tuple[Node, ...]:
-    """Return the active classic snapshots of a device, if it is their origin.
+    """Return the active classic snapshots of which `node` is the origin.
 
     An origin and its snapshots are built on the same hidden device. A snapshot is also built on its COW store
     (lib/activate/dev_manager.c of LVM; Documentation/admin-guide/device-mapper/snapshot.rst of the kernel).

@@ -26,15 +26,15 @@ _SCST = "/sys/kernel/scst_tgt/devices/*"
 _GADGET = "/sys/kernel/config/usb_gadget/*"
 
 _NAMESPACE = ("device_path", "device_uuid", "device_nguid", "enable")
-"""Attributes of a namespace (drivers/nvme/target/configfs.c); a passthru controller has some of them."""
+"""Attributes of an exported NVMe namespace (drivers/nvme/target/configfs.c). A passthru controller has some of them."""
 _BACKSTORE = ("info", "udev_path", "enable", "wwn/vpd_unit_serial", "wwn/company_id")
-"""Attributes of a backstore (drivers/target/target_core_configfs.c)."""
+"""Attributes of a backstore, the storage behind an exported SCSI disk (drivers/target/target_core_configfs.c)."""
 
 _FILE = re.compile(r"TCM FILEIO ID: \d+\s+File: (.+?)  Size: ")
 _NUMBERS = re.compile(r"Major: (\d{1,8}) Minor: (\d{1,8})\s")
 _BUS = re.compile(r"Channel ID: (\d{1,8}) Target ID: (\d{1,8}) LUN: (\d{1,20}) Host ID: (\d{1,8})")
 _CONFIG = re.compile(r"Config: (.+?) Size: ")
-"""Patterns of `info` for a file, a block device, a SCSI passthrough device and a user-space file.
+"""Patterns of a backstore's `info`: for a file, a block device, a SCSI passthrough device and a user-space file.
 
 Sources: target_core_file.c, target_core_iblock.c, target_core_pscsi.c, target_core_user.c.
 """
@@ -67,11 +67,11 @@ class Export:
     target: str
     """Name such as `the NVMe target nqn.example`."""
     path: str
-    """Path in the target's configuration; "" if it exports memory."""
+    """Path of the exported device or file, from the target's configuration; "" if it exports memory."""
     devno: str | None = None
-    """MAJ:MIN of a block device."""
+    """MAJ:MIN of the exported block device; None for a file or memory."""
     place: str | None = None
-    """Device and inode number of a file."""
+    """Device and inode number of the exported file; None for a block device or memory."""
     enabled: bool = True
     """Whether the target has the exported device, file or memory open."""
     by_kernel: bool = True
@@ -81,12 +81,14 @@ class Export:
 
     @property
     def target_text(self) -> str:
-        """Return the text that completes "exported by ..."."""
+        """Return the target as text that completes "exported by ..."."""
         return self.target if self.enabled else f"{self.target} (not enabled)"
 
     @property
     def unidentified_reason(self) -> str:
-        """Return why the exported device is unknown, a sentence without full stop; "" if it is known."""
+        """Return the reason why the exported device is unknown, as a sentence without its full stop; "" if it
+        is known.
+        """
         is_identified = self.devno is not None or self.place is not None or not self.path
         if is_identified or not self.enabled or not self.by_kernel:
             return ""
@@ -115,7 +117,7 @@ def export_texts(exports: Iterable[Export]) -> dict[str, str]:
 
 
 async def _nvme(host: Host, tree: Tree) -> list[Export]:
-    """Return exported namespaces and passthru controllers."""
+    """Return the namespaces and passthru controllers that the NVMe target exports."""
     paths = await host.list(f"{_NVMET}/namespaces/*/device_path"), await host.list(f"{_NVMET}/passthru/device_path")
     folders = [path.rpartition("/")[0] for group in paths for path in group]
     texts = await host.read_many([f"{folder}/{name}" for folder in folders for name in _NAMESPACE])
@@ -145,7 +147,7 @@ async def _nvme(host: Host, tree: Tree) -> list[Export]:
 
 
 async def _of_controller(host: Host, tree: Tree, path: str) -> list[Node] | None:
-    """Return the namespaces of the controller at /dev/nvmeN; None if it does not exist."""
+    """Return the namespaces of the NVMe controller at `path` (/dev/nvmeN); None if there is no such controller."""
     stat = await host.stat(path)
     if stat is None or stat.kind != "char" or stat.devno is None:
         return None
@@ -178,7 +180,9 @@ async def _lio(host: Host, tree: Tree) -> list[Export]:
 
 
 def _named_path(fields: Mapping[str, str]) -> str:
-    """Return the path of a backstore, or its user-space configuration (`rbd/pool/image`, `file//srv/image`)."""
+    """Return the path of the device or file of a backstore, or its user-space configuration, such as
+    `rbd/pool/image`.
+    """
     if (file := _FILE.search(fields["info"])) is not None:
         return file[1]
     if (config := _CONFIG.search(fields["info"])) is not None:
@@ -188,7 +192,10 @@ def _named_path(fields: Mapping[str, str]) -> str:
 
 
 def _block_number(tree: Tree, info: str) -> str | None:
-    """Return MAJ:MIN of the device of a backstore, from its numbers or its SCSI address."""
+    """Return the MAJ:MIN of a backstore's block device, from the numbers or the SCSI address in `info`.
+
+    None if there is neither.
+    """
     if (numbers := _NUMBERS.search(info)) is not None:
         return f"{int(numbers[1])}:{int(numbers[2])}"
     if (bus := _BUS.search(info)) is None:
@@ -198,10 +205,11 @@ def _block_number(tree: Tree, info: str) -> str | None:
 
 
 def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
-    """Yield the serial number that a disk of a backstore reports, and the WWN derived from its hex digits.
+    """Yield the serial number that a backstore's exported disk reports, and the WWN that the target derives from it.
 
-    The WWN is `6`, the company ID, and 25 digits padded with zeros (spc_gen_naa_6h_vendor_specific in
-    drivers/target/target_core_spc.c). Without a serial number a disk reports neither.
+    The WWN is `6`, the company ID, and 25 hexadecimal digits of the serial number, padded with zeros
+    (spc_gen_naa_6h_vendor_specific in drivers/target/target_core_spc.c). Without a serial number a disk reports
+    neither.
     """
     number = _SERIAL.search(fields["wwn/vpd_unit_serial"])
     if number is None:
@@ -213,7 +221,7 @@ def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
 
 
 async def _loopback_units(host: Host) -> dict[str, list[str]]:
-    """Return, by folder of a backstore, the SCSI addresses of its loopback disks."""
+    """Return the SCSI addresses of the loopback disks of each backstore, by the backstore's folder."""
     texts = await host.read_many(await host.list(f"{_LOOPBACK}/address"))
     addresses: dict[str, list[str]] = {}
     for path, text in texts.items():
@@ -227,7 +235,9 @@ async def _loopback_units(host: Host) -> dict[str, list[str]]:
 
 
 async def _scst(host: Host, tree: Tree) -> list[Export]:
-    """Return exports of SCST (out of tree). The value is the first line of an attribute; `[key]` may follow it."""
+    """Return the exports of SCST, a target that is not part of the kernel. The first line of an attribute is
+    its value.
+    """
     files = await host.list(f"{_SCST}/filename")
     passed = await host.list(f"{_SCST}/scsi_device")
     folders = [path.rpartition("/")[0] for path in files]
@@ -247,7 +257,7 @@ async def _scst(host: Host, tree: Tree) -> list[Export]:
 
 
 async def _gadgets(host: Host) -> list[Export]:
-    """Return disks that a USB port of this machine offers to another machine (f_mass_storage)."""
+    """Return the exports of USB gadgets. They are disks that a USB port offers to another machine (f_mass_storage)."""
     files = await host.list(f"{_GADGET}/functions/mass_storage.*/lun.*/file")
     texts = await host.read_many(files)
     ports = await host.read_many([f"/sys/kernel/config/usb_gadget/{path.split('/')[5]}/UDC" for path in files])
@@ -269,7 +279,7 @@ async def _export(
     by_kernel: bool = True,
     names: frozenset[str] = frozenset(),
 ) -> Export:
-    """Return an export with the device or file that the path leads to at present."""
+    """Return an `Export` with the device or file to which `path` currently leads."""
     stat = await host.stat(path)
     devno = stat.devno if stat is not None and stat.kind == "block" else None
     file_id = stat.place if stat is not None else None
@@ -279,12 +289,12 @@ async def _export(
 
 
 def _line(text: str | None) -> str:
-    """Return the first line of an attribute."""
+    """Return the first line of an attribute's text; "" for None."""
     return (text or "").strip().partition("\n")[0].strip()
 
 
 def _digits(identifier: str) -> str:
-    """Return a UUID or NGUID as digits only; "" for zeros."""
+    """Return the digits of a UUID or NGUID, without separators; "" if all digits are zero."""
     digits = identifier.replace("-", "").lower()
     return digits if digits.strip("0") and re.fullmatch(r"[0-9a-f]+", digits) else ""
 
@@ -293,7 +303,7 @@ def _digits(identifier: str) -> str:
 
 
 async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dict[str, Backing]:
-    """Return, by kernel name, the backing of each disk that this machine serves to itself."""
+    """Return the backing of each disk that this machine serves to itself, by the disk's kernel name."""
     disks = [node for node in tree.nodes.values() if node.parent is None and node.attributes.get("hidden") != "1"]
     imports = {node.name: backing for node in disks if (backing := _backing_of(tree, exports, node)) is not None}
     served = await _own_targets(host, tree, [node for node in disks if node.name not in imports])
@@ -302,7 +312,9 @@ async def read_imports(host: Host, tree: Tree, exports: Sequence[Export]) -> dic
 
 
 def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | None:
-    """Return the backing of a disk by the identifiers that it reports; None if no export matches."""
+    """Return the backing of the disk `node`, found by the identifiers that the disk reports; None if no export
+    matches.
+    """
     names = _names(node)
     exact = [export for export in exports if names & export.names and export.names & {_unit(node)}]
     alike = exact or [export for export in exports if names & export.names]
@@ -321,7 +333,7 @@ def _backing_of(tree: Tree, exports: Sequence[Export], node: Node) -> Backing | 
 def _names(node: Node) -> frozenset[str]:
     """Return the identifiers by which the export of a disk can be recognised.
 
-    These are the SCSI address (loopback adapter), subsystem and ID of an NVMe namespace, its UUID or NGUID, and serial
+    They are: the SCSI address (loopback adapter); subsystem and ID of an NVMe namespace, and its UUID or NGUID; serial
     number and WWN of a SCSI disk.
     """
     fields = node.attributes
@@ -339,13 +351,13 @@ def _unit(node: Node) -> str:
 
 
 def _address(node: Node) -> str | None:
-    """Return the SCSI address of a disk, `8:0:1:0`."""
+    """Return the SCSI address of a disk, such as `8:0:1:0`; None if it has none."""
     addresses = _ADDRESS.findall(node.path or "")
     return addresses[-1] if addresses else None
 
 
 def _is(tree: Tree, node: Node, export: Export) -> bool:
-    """Return whether a disk is the exported device itself, or another path to it."""
+    """Return whether the disk `node` is the exported device itself, or another path to the same disk."""
     other = tree.by_devno(export.devno) if export.devno is not None else None
     if other is None:
         return False
@@ -353,7 +365,10 @@ def _is(tree: Tree, node: Node, export: Export) -> bool:
 
 
 async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
-    """Return disks that this machine serves to itself according to their transport, each with a text."""
+    """Return the disks whose transport shows that this machine serves them to itself.
+
+    The result has a text about the server by kernel name of the disk.
+    """
     texts: dict[str, str] = {}
     own_addresses: frozenset[_Address] | None = None
     for node in nodes:
@@ -371,7 +386,7 @@ async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[st
 
 
 async def _addresses(host: Host, tree: Tree, node: Node) -> list[str]:
-    """Return network addresses of the targets that serve a disk, from its NVMe controllers or iSCSI session."""
+    """Return the network addresses of the targets that serve a disk, from its NVMe controllers or its iSCSI session."""
     addresses: list[str] = []
     for route in tree.routes(node.name):
         if route.attributes.get("device/transport") in ("tcp", "rdma"):
@@ -387,7 +402,7 @@ _Address = IPv4Address | IPv6Address
 
 
 async def _own_addresses(host: Host) -> frozenset[_Address]:
-    """Return all network addresses of this machine in our network namespace."""
+    """Return all network addresses of this machine that exist in our own network namespace."""
     fourth, sixth = await host.read("/proc/net/fib_trie") or "", await host.read("/proc/net/if_inet6") or ""
     texts = re.findall(r"\|-- (\S+)\n\s+/32 host LOCAL", fourth)
     texts += [":".join(re.findall("....", line[:32])) for line in sixth.split("\n") if len(line) > 32]

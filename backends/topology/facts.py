@@ -27,7 +27,9 @@ from backends.topology.usage import Topology
 from backends.values import dataclass
 
 Claim = Callable[[str, str], str | None]
-"""Function that opens a device (path, MAJ:MIN) exclusively. It returns None on success, or the reason as text."""
+"""Function that opens a device (path, MAJ:MIN) exclusively. It returns None on success, or the reason for the failure.
+
+"""
 
 CLOSED = "it is offline or removed: the kernel refuses to open it"
 """Reason for a device that cannot be opened at all."""
@@ -44,7 +46,7 @@ class DeviceFacts:
     """Facts about a device, on which alone `judge` (backends.guard) bases its decision."""
 
     device: str
-    """Path of its node with the kernel name, even if a link was given."""
+    """Path of the device node with the kernel name, even if a link was given."""
     is_block: bool
     """Whether the node is a block device; all other facts are unset if it is not."""
     called: str | None = None
@@ -62,23 +64,27 @@ class DeviceFacts:
     read_only: bool = False
     """Whether the kernel refuses writes."""
     uses: tuple[Use, ...] = ()
-    """Uses of it, its disk or any partition of its disk."""
+    """Uses of the device, of its disk, and of any partition of its disk."""
     signatures: tuple[Signature, ...] = ()
     """Signatures of its content; for a disk, of the disk and all its partitions."""
     unknown: tuple[str, ...] = ()
     """Checks that could not be made, each a sentence without its full stop."""
     along: tuple[Identity, ...] = ()
-    """Other devices that are the same disk or a lower layer; they are locked together with it."""
+    """Other devices that are the same disk or a lower layer. They are locked together with this device."""
     rooms: tuple[ThinCapacity, ...] = ()
-    """Thin-provisioned storage whose free space writes consume; irrelevant for reads."""
+    """Thin-provisioned storage whose free space is consumed by writes to the device. It does not matter for reads."""
     copies: tuple[str, ...] = ()
-    """Sentences about content that another device in use also has, with the proof that both devices differ."""
+    """Sentences about content of which another device in use has a copy, with the proof that it is a different device.
+
+    """
     others: tuple[Identity, ...] = ()
-    """All other disks of the machine. A name of this device must not match any of them."""
+    """Identities of all other disks of the machine. A name by which this device is addressed must match none of
+    them.
+    """
     footing: Footing = field(default_factory=dict)
-    """Layers that it and all lower layers are built on, from the kernel."""
+    """Facts from the kernel about the device and all layers below it, to detect changes of them during a run."""
     apart: bool = False
-    """Whether `others` are proven to be other disks; otherwise one may be this disk under another name."""
+    """Whether `others` are proven to be other disks. If not, one of them may be this disk under another name."""
 
     @property
     def shown(self) -> str:
@@ -161,7 +167,9 @@ async def gather_facts(
 
 
 async def _without_proven_pairs(picture: Topology, marks: Marks) -> Topology:
-    """Return the topology without relations between disks that are proven different."""
+    """Return the topology after removing the relations between disks whose UUIDs prove that they are different
+    disks.
+    """
     pairs = picture.doubtful_pairs()
     nodes = {name: (node_path(name), picture.tree.nodes[name].devno or "") for pair in pairs for name in pair}
     two: list[tuple[str, str]] = []
@@ -181,7 +189,7 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
 
 
 def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
-    """Return a text for each backing device or file of these layers that cannot be identified."""
+    """Return a text for each backing device or file of `node` and the related devices that cannot be identified."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
@@ -193,7 +201,7 @@ def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[S
 
 
 async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection[int]) -> list[Use]:
-    """Return uses by programs that have the device, another path to it, or a lower layer open."""
+    """Return the uses by programs that have the disk of `node`, another path to it, or a lower layer open."""
     wanted: dict[str, tuple[Node | None, SameDataDevice | None]] = {}
     for file_id, relation in picture.files(node.name).items():
         wanted[file_id] = None, relation
@@ -213,7 +221,9 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
 
 
 async def _mismatch(host: Host, node: Node) -> str | None:
-    """Return why the node under /dev may be another device, or None."""
+    """Return the reason why the node under /dev may belong to another device than the kernel's; None if there
+    is none.
+    """
     stat = await host.stat(node.device)
     if stat is None or stat.kind != "block":
         return f"{node.device} is not a block device, although the kernel has one of this name"
@@ -223,7 +233,10 @@ async def _mismatch(host: Host, node: Node) -> str | None:
 
 
 async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
-    """Try to open every partition, then the disk. Opening the disk would suffice, but a partition is more precise."""
+    """Try to open every partition, then the disk, exclusively; return the refusals as uses.
+
+    Opening the disk would suffice, but a refused partition is more precise.
+    """
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):
         reason = await run_in_thread("claim", partial(claim, node.device, node.devno or ""))
@@ -252,7 +265,7 @@ async def _signatures(host: Host, picture: Topology, node: Node, reader: Reader 
 
 
 async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
-    """Return leftovers of a filesystem on a device that seems blank, of kind `unknown` if it cannot be read."""
+    """Return the leftovers of filesystems on a device that seems blank; one of kind `unknown` if it cannot be read."""
     size, read = node.size_bytes or 0, None
     wanted = places(size)
     with suppress(TimeoutError):
@@ -266,7 +279,9 @@ async def _leftovers(reader: Reader, node: Node) -> tuple[Signature, ...]:
 async def _probe_unlisted(
     host: Host, picture: Topology, shown: Collection[Signature]
 ) -> dict[str, tuple[Signature, ...]]:
-    """Return the content of mounted devices and swap areas that udev and lsblk omit, if any of `shown` has a UUID."""
+    """Return, by kernel name, the content of mounted devices and swap areas that udev and lsblk omit; empty if none of
+    `shown` has a UUID.
+    """
     if all(signature.uuid is None for signature in shown):
         return {}
     nodes = [
@@ -279,7 +294,7 @@ async def _probe_unlisted(
 
 
 def _recorded_signatures(picture: Topology, node: Node, probed: Collection[Signature]) -> tuple[Signature, ...]:
-    """Return udev's signatures of a device that could not be probed now."""
+    """Return the signatures that udev recorded for a device, if probing it now failed; otherwise an empty tuple."""
     kinds = {signature.kind for signature in probed}
     recorded = picture.signatures.get(node.name, ()) if "unknown" in kinds else ()
     return tuple(signature for signature in recorded if signature.kind not in kinds)

@@ -18,7 +18,7 @@ from backends.values import dataclass
 
 _BACKING = "/loop/backing_file"
 _MAPPED = re.compile(r"^\S+ \S+ \S+ ([0-9a-f]{2,8}):([0-9a-f]{2,8}) (\d{1,20})\s", re.MULTILINE)
-"""Device and inode number in a line of /proc/PID/maps (proc(5))."""
+"""Pattern that finds device and inode number in a line of /proc/PID/maps (proc(5))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ async def find_file_users(
 ) -> tuple[tuple[FileUser, ...], bool]:
     """Return the users of the file at `path`, and whether all possible users could be checked.
 
-    `file_id`: its device and inode number. `programs`: whether to search the open and mapped files of programs; without
-    root only this user's programs can be searched. `ignore`: process IDs of our own, which do not count.
+    `file_id`: device and inode number of the file. `programs`: whether to search the open and mapped files of programs;
+    without root only this user's programs can be searched. `ignore`: process IDs of our own, which do not count.
     """
     mounts = await _mounts(host)
     places = {file_id, *await _layers(host, path, mounts)}
@@ -70,7 +70,10 @@ async def _mounts(host: Host) -> list[tuple[str, Mount]]:
 
 
 async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) -> tuple[str, ...]:
-    """Return the IDs of the files in an overlay's layers with the data of the file at `path`, which has another ID."""
+    """Return the IDs of the files in the layers of an overlay that hold the data of the file at `path`.
+
+    The ID of each of these files differs from that of the file at `path`.
+    """
     mount = file_mount(path, [mount for root, mount in mounts if not root])
     if mount is None or not mount.layers:
         return ()
@@ -82,7 +85,7 @@ async def _layers(host: Host, path: str, mounts: Collection[tuple[str, Mount]]) 
 async def _loops(
     host: Host, path: str, places: Collection[str], mounts: Collection[tuple[str, Mount]]
 ) -> list[FileUser]:
-    """Return loop devices on the file, found by the kernel's numbers and by path."""
+    """Return the loop devices whose data is in the file. They are found by the file IDs `places` and by path."""
     listed = await host.list(f"/sys/block/loop*{_BACKING}")
     texts = await host.read_many([*listed, *(f"{name.removesuffix(_BACKING)}/dev" for name in listed)])
     nodes = [

@@ -1,4 +1,4 @@
-"""Layers that a device was built on when the guard checked it, and changes of them during a run."""
+"""Layers that a device was built on when the write guard checked it, and changes of these layers during a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[
 
 
 def table_text(segments: Collection[Segment]) -> str:
-    """Return the part of a device-mapper table that determines where data is stored: kinds, lengths and ranges.
+    """Return the part of a device-mapper table that determines where data is stored: target types, lengths and ranges.
 
     The rest changes on its own (the active path group, a cache policy) or is secret (a key).
     """
@@ -56,11 +56,14 @@ def table_text(segments: Collection[Segment]) -> str:
 
 
 _PLACING = {"flakey": "linear"}
-"""Targets that place data like another target: dm-flakey differs from dm-linear only by its errors (dm-flakey.c)."""
+"""Replacement of targets that place data like another target. dm-flakey differs from dm-linear only by its errors.
+
+Source: dm-flakey.c.
+"""
 
 
 async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
-    """Return the part of a footing that any user can read from sysfs without starting a program."""
+    """Return the part of the footing of these layers that any user can read from sysfs without starting a program."""
     facts: dict[str, str] = {}
     backings = await host.read_many([f"/sys/block/{layer}/loop/backing_file" for layer in layers])
     for layer in layers:
@@ -73,7 +76,10 @@ async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
 
 
 def holder_signs(footing: Footing) -> Iterator[str]:
-    """Yield every device that is built on a layer, with the name of the layer."""
+    """Yield one text for each device that is built on a layer.
+
+    The text has the layer's key in the footing, then the device's kernel name.
+    """
     for key, text in footing.items():
         if key.endswith(f" {HOLDERS}"):
             yield from (f"{key} {holder}" for holder in text.split())
@@ -86,7 +92,7 @@ def _names(paths: Collection[str]) -> str:
 def changes(before: Footing, now: Footing) -> tuple[str, ...]:
     """Return the changes below the device since it was checked, one clause per layer.
 
-    An array that lost a member counts as unchanged. Keys that only one footing has are not compared.
+    An array that lost a member counts as unchanged. Facts that only one of the two footings contains are not compared.
     """
     clauses: dict[str, str] = {}
     for key, old in before.items():

@@ -1,7 +1,7 @@
 """Leftovers of filesystems on a device that blkid and wipefs report as blank. No I/O, except in `Reader`.
 
-They are copies of a superblock, and superblocks at the usual starts of partitions whose table was erased. If the
-beginning of a disk was erased by mistake, they allow recovering the data until they are overwritten.
+They are copies of a superblock, and superblocks at the usual starts of partitions after the partition table was erased.
+If the beginning of a disk was erased by mistake, the data can be recovered with them until they are overwritten.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REACH = 72 * 1024
 """Number of bytes that are read where a partition may begin. They include btrfs' superblock, which is farthest away."""
 
 _STARTS = (34 * 512, 40 * 512, 63 * 512, _MIB, 4 * _MIB)
-"""Usual starts of the first partition: GPT without alignment, GPT for 4 KiB sectors, DOS, current tools, memory cards.
+"""Usual start of the first partition in bytes: GPT unaligned, GPT for 4 KiB sectors, DOS, current tools, memory cards.
 """
 
 _MAGICS = (
@@ -57,22 +57,22 @@ _EARLY = (
     ("f2fs", 4096 + 1024, b"\x10\x20\xf5\xf2"),
     ("jfs", 61440, b"JFS1"),
 )
-"""Copies of boot sectors and superblocks near the beginning of a filesystem on the whole device."""
+"""Type, offset and magic bytes of copies near the beginning of a filesystem that fills the whole device."""
 
 _LATE = (
     ("ntfs", -512 + 3, b"NTFS    "),
     ("ReFS", -512 + 3, b"ReFS\0\0\0\0"),
     ("hfsplus", -1024, b"H+\0\x04"),
 )
-"""Copies at negative offsets from the end of the device."""
+"""Type, offset and magic bytes of copies at the end of the device. The offset counts from the end and is negative."""
 
 _EXT_GROUPS = tuple((8192 * size * size // 1024 + (1024 if size == 1024 else 0), size) for size in (1024, 2048, 4096))
-"""Start of the second block group, which has a copy of ext's superblock, for each block size.
+"""Pairs of start and block size for ext2 to ext4. At this start the second block group has a copy of the superblock.
 
 A group has eight times as many blocks as a block has bytes. With blocks of 1 KiB, the first block belongs to no group.
 """
 _BTRFS_COPIES = (64 * _MIB, 256 << 30)
-"""Superblock copies: BTRFS_SUPER_MIRROR (fs/btrfs/disk-io.h)."""
+"""Offsets of the copies of btrfs' superblock: BTRFS_SUPER_MIRROR (fs/btrfs/disk-io.h)."""
 _XFS_GROUPS = (2, 4, 8, 16, 32)
 """Numbers of allocation groups that mkfs.xfs creates (calc_default_ag_geometry). Each begins with a superblock."""
 _XFS_BLOCK = 4096
@@ -90,7 +90,10 @@ def places(size: int) -> tuple[Place, ...]:
 
 
 def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
-    """Return the leftovers on a device of `size` bytes. `pieces`: data by first byte. `part`: partition name."""
+    """Return the leftovers on a device of `size` bytes.
+
+    `pieces`: the data that was read, by its first byte on the device. `part`: partition name, or None for a disk.
+    """
     kinds = [*_copies(pieces, size), *_former_partitions(pieces)]
     return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(kinds))
 
@@ -120,7 +123,9 @@ def _copies(pieces: Mapping[int, bytes], size: int) -> Iterator[str]:
 
 
 def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
-    """Return the type of an ext superblock; "" for other data, and for a copy in another block group.
+    """Return the type of an ext superblock (`ext4`); "" for other data.
+
+    A superblock of another block group than `group`, or with another block size than `block`, counts as other data.
 
     Its magic has only two bytes, so other fields are checked as well (struct ext4_super_block in fs/ext4/ext4.h).
     """
@@ -139,12 +144,14 @@ def _ext(superblock: bytes, *, group: int, block: int | None = None) -> str:
 
 
 def _is_btrfs(piece: bytes, at: int) -> bool:
-    """Return whether the data is a btrfs superblock that records this offset."""
+    """Return whether the data is a btrfs superblock that records the offset `at` as its own position."""
     return piece[64:72] == b"_BHRfS_M" and int.from_bytes(piece[48:56], "little") == at
 
 
 def _is_xfs(piece: bytes, at: int) -> bool:
-    """Return whether the data is the superblock of the allocation group at this offset."""
+    """Return whether the data is an XFS superblock at the start of an allocation group. `at`: its offset on the
+    device.
+    """
     if piece[:4] != b"XFSB" or len(piece) < 88:
         return False
     return int.from_bytes(piece[4:8], "big") * int.from_bytes(piece[84:88], "big") == at

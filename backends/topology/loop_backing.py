@@ -1,4 +1,4 @@
-"""Backing files and devices of loop and zram devices: those that the kernel has open, not those now at the path."""
+"""Backing files and devices of loop and zram devices: what the kernel has open, not what is now at the path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
-"""Arguments of losetup. It gets the numbers from the kernel (LOOP_GET_STATUS64), which read them from the open file."""
+"""Arguments of losetup that list the backing files.
+
+The kernel takes their numbers from the open file (LOOP_GET_STATUS64).
+"""
 
 DIRECT = frozenset(
     (
@@ -21,7 +24,10 @@ DIRECT = frozenset(
         *("iso9660", "squashfs", "erofs"),
     )
 )
-"""Filesystems with one inode per file. On others (overlay, FUSE, 9p, network) two files may have the same data."""
+"""Filesystems on which files with different inodes have different data.
+
+On others (overlay, FUSE, 9p, network), two inodes may have the same data.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,17 +37,20 @@ class Backing:
     path: str
     """Path of the file or block device."""
     devno: str | None = None
-    """MAJ:MIN of a block device."""
+    """MAJ:MIN of the backing block device; None for a file."""
     place: str | None = None
-    """Device and inode number of a file."""
+    """Device and inode number of the backing file; None for a block device."""
     claims: bool = False
-    """Whether the kernel has claimed it exclusively, as zram does (drivers/block/zram: backing_dev_store)."""
+    """Whether the kernel has opened it exclusively, as for zram (drivers/block/zram: backing_dev_store)."""
     doubt: str = ""
-    """Why the file or device is not identified, a clause that follows its path; "" if it is identified."""
+    """Reason why the file or device is not identified, as a clause that follows its path; "" if it is identified."""
 
 
 async def read_backings(host: Host, tree: Tree, mounts: Sequence[Mount], *, sure: bool) -> dict[str, Backing]:
-    """Return the backing of every loop and zram device by kernel name. `sure`: query the kernel, which needs root."""
+    """Return the backing of every loop and zram device by kernel name.
+
+    `sure`: also query the kernel with losetup, which needs root.
+    """
     paths = {node.name: path for node in tree.nodes.values() if (path := _path(node))}
     loops = {name for name in paths if name.startswith("loop")} if sure else set()
     done = await run_tool(host, ("losetup", *LOSETUP), seconds=20) if loops else None
@@ -64,14 +73,17 @@ def _path(node: Node) -> str | None:
 
 
 def _read_at_path(path: str, stat: FileStat | None) -> Backing:
-    """Return the backing that is now at the path."""
+    """Return the backing to which the path currently leads. `stat`: state of that file; None if there is none."""
     if stat is None or not (stat.devno or stat.place):
         return Backing(path=path, doubt="cannot be read")
     return Backing(path=path, devno=stat.devno if stat.kind == "block" else None, place=stat.place)
 
 
 def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
-    """Return the backing, corrected by the ID from the kernel. The ID is that of a file or of a device node."""
+    """Return `backing`, corrected if the file that the kernel has open is another one.
+
+    `kernel_id`: its ID as reported by losetup, or None.
+    """
     if kernel_id is None:
         return replace(backing, doubt=backing.doubt or "may be a different file now: losetup does not report it")
     if stat is not None and kernel_id in (stat.place, stat.node):
@@ -82,7 +94,7 @@ def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str
 
 
 async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -> str:
-    """Return why another file may have the same data, as a clause; "" if the file is unique."""
+    """Return the reason why another file may have the same data as this file, as a clause; "" if none can."""
     kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
@@ -99,7 +111,10 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
 
 
 def parse_losetup(text: str) -> Mapping[str, str]:
-    """Return `/dev/loop0 254:0 1234` lines as {`loop0`: `254:0:1234`}; other lines are ignored."""
+    """Return the file ID by loop device: a line `/dev/loop0 254:0 1234` gives {`loop0`: `254:0:1234`}.
+
+    Other lines are ignored.
+    """
     kernel_ids: dict[str, str] = {}
     for line in text.split("\n"):
         tokens = line.split()

@@ -26,13 +26,15 @@ class Mount:
     source: str
     """Source of the mount: `/dev/sda1`, a pool, `overlay`."""
     read_only: bool = False
-    """Whether it is mounted read-only."""
+    """Whether the filesystem is mounted read-only."""
     layers: tuple[str, ...] = ()
-    """Folders whose files an overlay shows as its own; the paths are those at mount time."""
+    """Folders whose files an overlay filesystem shows as its own, with their paths at mount time. Empty for others."""
     options: tuple[str, ...] = ()
     """Options of the mount and its filesystem, as the kernel reports them: `noatime`, `sunit=128`."""
     seen_in: str = ""
-    """Text for a mount namespace that is not our own: `outside this container`; "" for our own."""
+    """Text that names the mount namespace with this mount, such as `outside this container`; "" for our own namespace.
+
+    """
 
     def where(self) -> str:
         """Return the mount point as text for display."""
@@ -113,7 +115,10 @@ SHARED = frozenset(
 
 
 def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """Return the mount of a path: the mount with the longest mount point above it. Of equal ones, the last counts."""
+    """Return the mount that contains the path: the one with the longest mount point.
+
+    Of several with the same mount point, the last one counts.
+    """
     best: Mount | None = None
     for mount in mounts:
         prefix = mount.point.rstrip("/") + "/"

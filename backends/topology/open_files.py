@@ -17,16 +17,19 @@ from backends.topology.tree import number
 from backends.values import dataclass
 
 _THREADS = "/proc/[0-9]*/task/*"
-"""All threads, because a thread may have its own table of open files, and that of an ended first thread is empty."""
+"""Pattern of all threads.
+
+Each is read, because a thread may have its own table of open files, and an ended main thread has none.
+"""
 
 _CHAR = "char "
-"""Prefix of the number of a character device."""
+"""Prefix of the number of a character device among the keys of `openers`."""
 
 PROBERS = frozenset(("lsblk", "blkid", "wipefs", "partprobe", "systemd-udevd", "udevd", "(udev-worker)"))
 """Programs that open any disk for a moment to read its content. The names are those in the kernel."""
 
 _WAITS = (0.05, 0.15, 0.3, 0.5, 1.0, 1.0)
-"""Seconds between the checks whether such a program still has the device open."""
+"""Seconds between the checks whether one of the `PROBERS` still has the device open."""
 
 _EXITING = 0x4
 """PF_EXITING in the ninth field of /proc/PID/task/TID/stat (linux/sched.h)."""
@@ -44,14 +47,18 @@ class OpenFileHolder:
     """Process ID."""
 
     def use(self, part: str | None = None) -> Use:
-        """Return the use of a device or partition."""
+        """Return a `Use` that says that this program has the device open.
+
+        `part`: name of the partition, or None for a disk.
+        """
         return Use(kind="open", detail=f"{self.name} (process {self.pid}) has it open", part=part)
 
 
 async def openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Return the programs that have the wanted files open by any path, and a use for programs that cannot be checked.
+    """Return the programs that have the wanted files open, by key of `wanted`, and a use if some programs cannot be
+    checked.
 
     `wanted`: numbers of block devices, numbers of character devices after `char `, and file IDs. `ignore`: process IDs
     of our own, which do not count. Without root, the open files of other users' programs cannot be read; the use then
@@ -101,7 +108,8 @@ async def openers(
 async def lasting_openers(
     host: Host, wanted: Collection[str], *, ignore: Collection[int] = ()
 ) -> tuple[Mapping[str, tuple[OpenFileHolder, ...]], Use | None]:
-    """Return the result of `openers`, after waiting up to three seconds until programs that only probe have ended.
+    """Return the result of `openers`, after waiting up to three seconds for the end of programs that only probe a
+    device.
 
     For example, another raidbench starts lsblk, or udev starts blkid, which opens disks for a moment. A program that
     still has the device open after that time counts.
@@ -154,7 +162,7 @@ _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
 """Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
-"""Bits of CAP_SYS_PTRACE, and of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, one of which is enough.
+"""Bit number of CAP_SYS_PTRACE, and those of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH. One of the last two is enough.
 Source: linux/capability.h.
 """
 
@@ -166,7 +174,7 @@ _MOST = 3
 
 
 async def open_files_hidden_reason(host: Host) -> str:
-    """Return why open files of other programs cannot be read, a clause; "" if nothing prevents it."""
+    """Return the reason why open files of other programs cannot be read, as a clause; "" if they can be read."""
     spaces = {kind: await host.link(f"/proc/self/ns/{kind}") for kind in _INITIAL}
     namespaces = {kind: link.rsplit("/", 1)[-1] for kind, link in spaces.items() if link is not None}
     if namespaces.get("pid") != _INITIAL["pid"]:
@@ -191,7 +199,7 @@ def _rights(status: str) -> int:
 
 
 async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty: Sequence[str]) -> str:
-    """Return which programs hide their open files, a clause; "" if none does.
+    """Return which programs do not show their open files, as a clause; "" if all do.
 
     `descriptors`: paths below /proc/PID that could not be read; `empty`: folders of descriptors that seem to be empty.
     Files that were closed meanwhile and programs that have ended do not count.

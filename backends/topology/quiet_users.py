@@ -29,7 +29,7 @@ _FILE = ", file: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuietUsers:
-    """Devices and files in use, with texts that complete "X is ..."."""
+    """Devices and files that the kernel uses, with texts that complete "X is ..."."""
 
     devices: dict[str, str] = field(default_factory=dict)
     """Role of a device in a mounted filesystem, by MAJ:MIN."""
@@ -57,7 +57,7 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
 
 
 async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str, str]:
-    """Return the devices with the journal of a filesystem that is on another device."""
+    """Return, by MAJ:MIN, the devices with the journal of a filesystem on another device, each with a text."""
     names = [path.rpartition("/")[2] for path in await host.list(_JOURNALS)]
     nodes = [tree.nodes[name] for name in names if name in tree.nodes]
     owners = await _owners(host) if nodes else {}
@@ -65,7 +65,7 @@ async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str
 
 
 async def _owners(host: Host) -> dict[str, str]:
-    """Return the kernel names of the ext4 devices, by the name of their journal."""
+    """Return the kernel name of each mounted ext4 device, by the name of its journal in /proc/fs/jbd2."""
     owners: dict[str, str] = {}
     for path, task in (await host.read_many(await host.list(_TASKS))).items():
         thread = await host.read(f"/proc/{task.strip()}/comm") or ""
@@ -82,7 +82,7 @@ def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
 
 
 async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
-    """Return log and realtime devices of mounted XFS filesystems."""
+    """Return, by MAJ:MIN, the log and realtime devices of mounted XFS filesystems, each with a text."""
     texts: dict[str, str] = {}
     for mount in mounts:
         for option in mount.options if mount.fstype == "xfs" else ():
@@ -94,7 +94,7 @@ async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
 
 
 async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
-    """Return files in which arrays keep their write-intent bitmaps."""
+    """Return the path and the use of each file in which an array keeps its write-intent bitmap."""
     locations = await host.read_many(await host.list(_LOCATIONS))
     if not any(text.strip() == "file" for text in locations.values()):
         return []
@@ -111,7 +111,9 @@ async def _bitmaps(host: Host) -> list[tuple[str, Use]]:
 
 
 def _images(mounts: Iterable[Mount]) -> list[tuple[str, Use]]:
-    """Return files that are mounted without a loop device (EROFS, since Linux 6.12)."""
+    """Return the path and the use of each image file that is mounted without a loop device (EROFS, since Linux
+    6.12).
+    """
     return [
         (mount.source, Use(kind="mount", detail=f"mounted on {mount.where()}", elsewhere=True))
         for mount in mounts

@@ -30,7 +30,10 @@ class Extent:
     end: int | None = None
     """First sector after the range; None for the end of the device."""
     slot: str | None = None
-    """ID of the user of an allocator's blocks (thin pool, ZFS pool, bcache set); None without an allocator."""
+    """ID of the user to which an allocator (thin pool, ZFS pool, bcache set) gives its blocks.
+
+    None without an allocator.
+    """
     only_read: bool = False
     """Whether the upper device only reads this range."""
 
@@ -68,7 +71,9 @@ class RangeMap:
         return self._meeting((Extent(on=name),), (Extent(on=other),))
 
     def _meeting(self, first: Sequence[Extent], second: Sequence[Extent]) -> str | None:
-        """Return the device on which ranges of one device overlap ranges of another, or None."""
+        """Return the device on which the ranges `first` of one device overlap the ranges `second` of another,
+        or None.
+        """
         mine, other = first[0].on, second[0].on
         if mine == other:
             return mine if any_overlap(first, second) else None
@@ -96,7 +101,7 @@ class RangeMap:
         return self._below[name]
 
     def _expand_all(self, extents: Sequence[Extent]) -> dict[str, list[Extent]]:
-        """Return the ranges one layer below these ranges, by kernel name of the lower device."""
+        """Return the ranges one layer below `extents`, by kernel name of the lower device."""
         ranges: dict[str, list[Extent]] = {}
         for extent in extents:
             for lower in self._expand(extent):
@@ -104,7 +109,7 @@ class RangeMap:
         return ranges
 
     def _expand(self, extent: Extent) -> Iterator[Extent]:
-        """Yield the ranges one layer below a range."""
+        """Yield the ranges on lower devices that one range occupies, one layer below it."""
         node = self._tree.nodes.get(extent.on)
         if node is None:
             return
@@ -137,7 +142,10 @@ class RangeMap:
 
 
 def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
-    """Return whether a range written through the first shares a sector with the second; all are on one device."""
+    """Return whether a range of `first` that is written shares a sector with a range of `second`.
+
+    All are on one device.
+    """
     written = [extent for extent in first if not extent.only_read]
     slots = {extent.slot for extent in written}, {extent.slot for extent in second}
     if None not in slots[0] | slots[1]:
@@ -152,7 +160,10 @@ def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
 
 
 def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
-    """Return the range of a partition or loop device on the lower device. `start`: its first sector there, or None."""
+    """Return the range on the lower device that corresponds to `extent` of a partition or loop device.
+
+    `start`: first sector of `node` there; None if unknown.
+    """
     if start is None or node.size_bytes is None:
         return Extent(on=lower, only_read=extent.only_read)
     end = -(-node.size_bytes // SECTOR) if extent.end is None else extent.end
@@ -160,7 +171,7 @@ def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> 
 
 
 def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
-    """Return the range of a device on a lower device from sysfs, for devices without a device-mapper table.
+    """Return the range of `slave` that `node` uses, from sysfs. Used for devices without a device-mapper table.
 
     A volume of external metadata (IMSM, DDF) uses a part of each disk: md/dev-NAME/offset is in sectors, size in KiB
     (Documentation/admin-guide/md.rst). The allocator of a ZFS pool or bcache set gives

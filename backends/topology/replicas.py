@@ -1,4 +1,4 @@
-"""Lower disks of DRBD devices, from sysfs since DRBD 9 and Linux 3.11, or else from `drbdsetup show`.
+"""Disks below DRBD devices: from sysfs since DRBD 9 and Linux 3.11, or else from `drbdsetup show`.
 
 The syntax is that of `show` in drbdsetup(8) of DRBD 8.4 and 9: a resource has volumes. A volume has the number of its
 device and the disks of its data and metadata.
@@ -38,9 +38,9 @@ class Replica:
     minor: int
     """Minor number of the device: 0 is /dev/drbd0."""
     disk: str | None = None
-    """Lower disk of the data; None if it is diskless and only the peers have the data."""
+    """Disk with the data; None if the volume is diskless and only its peers have the data."""
     meta: str | None = None
-    """Disk of the metadata, if it is a different one."""
+    """Disk with the metadata, if it is not the disk with the data; otherwise None."""
 
 
 def is_replica(node: Node) -> bool:
@@ -49,7 +49,7 @@ def is_replica(node: Node) -> bool:
 
 
 def parse_show(text: str) -> tuple[Replica, ...]:
-    """Return all volumes in `drbdsetup show`; peers have no device and are left out."""
+    """Return all volumes of this host in the output of `drbdsetup show`. Peers have no device and are left out."""
     replicas: list[Replica] = []
     resource, volume = "", 0
     for line in map(str.strip, text.split("\n")):

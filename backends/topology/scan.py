@@ -67,7 +67,7 @@ async def probe_path(
 
 
 async def _with_group(host: Host, node: Node, signature: Signature) -> Signature:
-    """Return the signature. Add the volume group to that of a physical volume: only LVM's metadata contains it.
+    """Return the signature, with the volume group added for a physical volume: only LVM's metadata contains its name.
 
     `--readonly` takes no lock, writes nothing and activates nothing (lvm(8)).
     """
@@ -81,13 +81,13 @@ async def _with_group(host: Host, node: Node, signature: Signature) -> Signature
 # -- scan of all block devices ----------------------------------------------------------------------------------------
 
 READ_LIMIT = 1024 * 1024 - 1
-"""Length from which a text counts as truncated: a host's `read` returns at most 1 MiB."""
+"""Number of characters from which a text counts as truncated, because a host's `read` returns at most 1 MiB."""
 
 
 async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
     """Return the current topology. `everywhere`: read the mount namespaces of all processes, which the guard needs.
 
-    Otherwise only our own mount namespace and that of process 1 are read, which is cheap.
+    If it is False, only our own mount namespace and that of process 1 are read, which is cheap.
     """
     bare, own_mounts, swaps, btrfs, bcache = await asyncio.gather(
         read_tree(host, guarded=everywhere),
@@ -144,10 +144,10 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
 
 
 async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[Mount], list[str]]:
-    """Return mounts of all other mount namespaces, or only of the processes `only`, and a text if some are hidden.
+    """Return the mounts of other mount namespaces, and a text if some are hidden. `only`: read only these processes.
 
     If the links in /proc/PID/ns are readable, one process per namespace is read. Otherwise all processes are read, and
-    equal texts count once.
+    equal lists of mounts count once.
     """
     processes = only or [path.rsplit("/", 1)[0] for path in await host.list("/proc/[0-9]*/mountinfo")]
     links = await asyncio.gather(*(host.link(f"{path}/ns/mnt") for path in ("/proc/self", *processes)))
@@ -178,14 +178,16 @@ def _namespace(link: str | None) -> str:
 
 
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the device numbers of swap devices and the IDs of swap files, or the path of one that cannot be read."""
+    """Return one text per swap area: the number of a device, the ID of a file, or the path if neither can be read."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
     identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
     return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
 def _loop_texts(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
-    """Return, by kernel name of a device, loop and zram devices with data on it or in its files, with texts."""
+    """Return, by kernel name of a device, the loop and zram devices that store data on it or in its files, each with a
+    text.
+    """
     texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():
         device = tree.nodes[name].device
@@ -208,7 +210,9 @@ async def _tables(host: Host, tree: Tree, *, everywhere: bool) -> str:
 
 
 async def _signatures(host: Host, tree: Tree) -> dict[str, tuple[Signature, ...]] | RaidbenchError:
-    """Return the content by kernel name, from udev's database or else lsblk; the error if lsblk fails."""
+    """Return the content of all devices by kernel name, from udev's database or else from lsblk; an error if lsblk
+    fails.
+    """
     rows: Mapping[str, Mapping[str, str]] = {}
     if not any(node.udev for node in tree.nodes.values()):
         tool = host.which(("lsblk",))

@@ -19,7 +19,7 @@ LENGTH = 128 * 1024
 """Bytes at the beginning of a disk that contain all UUIDs."""
 
 Marks = Callable[[str, str], frozenset[str] | None]
-"""Function that reads the UUIDs of a device (path, MAJ:MIN) past all caches. It returns None if it cannot read them."""
+"""Function that reads the UUIDs of a device (path, MAJ:MIN) without using a cache. It returns None on failure."""
 
 _PLAIN = (
     ("ext", 1080, b"\x53\xef", 1128, 16),
@@ -35,7 +35,7 @@ _PLAIN = (
     *(("lvm", at, b"LABELONE", at + 32, 32) for at in (0, 512, 1024, 1536)),
     ("mbr", 510, b"\x55\xaa", 440, 4),
 )
-"""Type, offset of its magic, the magic, offset of its UUID, and length of the UUID.
+"""For each type of content: its name, offset of the magic bytes, the magic bytes, offset and length of the UUID.
 
 Members of an array or filesystem have their own UUID in addition to the common one. For md and LVM, only the UUID of
 the member is in this table.
@@ -52,7 +52,7 @@ def uuids_in(head: bytes) -> frozenset[str]:
 
 
 def are_two(marks: Marks, pair: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether two nodes (path, MAJ:MIN) are proven different disks: both have UUIDs, and the UUIDs differ.
+    """Return whether two nodes (path, MAJ:MIN) are proven different disks: both contain UUIDs, and these differ.
 
     Both are read twice, alternately, because UUIDs that are written meanwhile prove nothing.
     """
@@ -74,7 +74,7 @@ def parse_udev(text: str) -> Mapping[str, str]:
 
 
 def udev_signatures(properties: Mapping[str, str], part: str | None, size: int | None) -> tuple[Signature, ...]:
-    """Return the content that udev's blkid detected when the device appeared."""
+    """Return the content that blkid, run by udev, detected when the device appeared."""
     label = _udev_decode(properties.get("ID_FS_LABEL_ENC", properties.get("ID_FS_LABEL", "")))
     content = (properties.get("ID_FS_TYPE", ""), label, properties.get("ID_FS_UUID", ""))
     table = (properties.get("ID_PART_TABLE_TYPE", ""), "", properties.get("ID_PART_TABLE_UUID", ""))
@@ -82,7 +82,7 @@ def udev_signatures(properties: Mapping[str, str], part: str | None, size: int |
 
 
 def _signatures(rows: Iterable[tuple[str, str, str]], part: str | None, size: int | None) -> tuple[Signature, ...]:
-    """Return a signature for each row of kind, label and UUID that has a kind."""
+    """Return a signature for each row (kind, label, UUID) whose kind is not empty."""
     cleaned = [[clean(text) for text in row] for row in rows]
     return tuple(
         Signature(kind=kind, label=label or None, uuid=uuid or None, part=part, size_bytes=size)
@@ -158,14 +158,16 @@ def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Si
 
 
 def group_in(text: str) -> str | None:
-    """Return the volume group in `pvs --reportformat json -o vg_name` of one device, or None."""
+    """Return the volume group in the output of `pvs --reportformat json -o vg_name` about one device, or None."""
     reports = _rows(document(text), "report")
     names = [row["vg_name"] for report in reports for row in _rows(report, "pv") if isinstance(row.get("vg_name"), str)]
     return clean(names[0]) or None if len(names) == 1 else None
 
 
 def _rows(answer: Any, key: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects under `key` and, without recursion, their `children`."""
+    """Yield the objects in the list `key` of a JSON document, and the objects in their lists `children`, at all
+    depths.
+    """
     waiting = [answer.get(key)] if isinstance(answer, dict) else []
     while waiting:
         rows = waiting.pop()

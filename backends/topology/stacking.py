@@ -65,12 +65,14 @@ class LvmName:
 
     @property
     def role(self) -> str:
-        """Return `cache`, `cache metadata`, `origin`, `metadata`, `data`, ...; "" for a visible volume."""
+        """Return the role of the part in its volume: `cache`, `cache metadata`, `origin`, `metadata`, `data`, ...; ""
+        for a visible volume.
+        """
         return next((word for endings, word in _ROLES if self.endings.intersection(endings)), "")
 
 
 def lvm_name(node: Node) -> LvmName | None:
-    """Return LVM's name of a device; None for a device that is not LVM's."""
+    """Return the LVM name of a device; None if the device does not belong to LVM."""
     parts = _NAME.fullmatch(node.attributes.get("dm/name", ""))
     if parts is None or not node.attributes.get("dm/uuid", "").startswith(MARK):
         return None
@@ -88,9 +90,10 @@ def lvm_names_below(tree: Tree, node: Node) -> list[LvmName]:
 
 
 def lvm_texts(tree: Tree, node: Node) -> dict[str, str]:
-    """Return texts that complete "X is ..." for LVM's use of a device, by the first holder of each volume group.
+    """Return, for each volume group that uses a device, a text that completes "X is ...".
 
-    Examples: `a physical volume of vg0 (cache of vg0/mail)`, `the origin of vg0/mail`.
+    The key is the first holder of that group. Examples: `a physical volume of vg0 (cache of vg0/mail)`, `the origin of
+    vg0/mail`.
     """
     node_name = lvm_name(node)
     groups: dict[str, dict[str, list[str]]] = {}
@@ -109,15 +112,15 @@ def lvm_texts(tree: Tree, node: Node) -> dict[str, str]:
 
 
 def lvm_holders(tree: Tree, node: Node) -> frozenset[str]:
-    """Return the holders of a device that belong to LVM, which `lvm_texts` covers."""
+    """Return the kernel names of those holders of a device that belong to LVM. Their uses are in `lvm_texts`."""
     named = ((holder, tree.nodes.get(holder)) for holder in node.holders)
     return frozenset(holder for holder, above in named if above is not None and lvm_name(above) is not None)
 
 
 def _visible_volumes(tree: Tree, node: Node) -> list[str]:
-    """Return the visible volumes: the device itself, or those above it.
+    """Return the names of the visible volumes among the device `node` and the devices above it.
 
-    If there is none, return the name of the device.
+    If there is none, return the name of `node` only.
     """
     nodes = (node, *tree.above(node.name))
     names = [name for node in nodes if (name := lvm_name(node)) is not None]
@@ -148,10 +151,10 @@ Source: stratisd, src/engine/strat_engine/names.rs.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StratisName:
-    """Name of a Stratis filesystem or a part of a pool."""
+    """Parsed device-mapper name of a Stratis filesystem or of a part of a Stratis pool."""
 
     uuid: str
-    """UUID of the pool, or of the disk if it is an encrypted disk."""
+    """UUID of the pool; for an encrypted disk, UUID of that disk."""
     role: str
     """`thin-fs-UUID`, `thinpool-pool`, `physical-originsub`, `crypt`, ..."""
     private: bool
@@ -164,7 +167,7 @@ class StratisName:
 
 
 def stratis_name(node: Node) -> StratisName | None:
-    """Return Stratis' name of a device; None for other devices."""
+    """Return the Stratis name of a device; None if the device does not belong to Stratis."""
     parts = _STRATIS.fullmatch(node.attributes.get("dm/name", ""))
     return None if parts is None else StratisName(uuid=parts[2], role=parts[3], private=parts[1] is not None)
 
@@ -182,7 +185,7 @@ def stratis_pool(tree: Tree, node: Node) -> str:
 
 
 def _stratis_text(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
-    """Return the text that completes "X is ..." for a part of a pool; None for other devices."""
+    """Return the text that completes "X is ..." for a device that belongs to a Stratis pool; None for other devices."""
     stratis = stratis_name(node)
     above = (tree.nodes[holder] for holder in holders if holder in tree.nodes)
     parts = [node for node in above if (name := stratis_name(node)) is not None and name.private]
@@ -194,7 +197,7 @@ def _stratis_text(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
 # -- imported ZFS pools and their devices, which `zpool status` reports and sysfs does not ----------------------------
 
 STATUS = ("zpool", "status", "-LP")
-"""Command that lists devices by path, with links resolved (zpool-status(8)). It does not need root."""
+"""Command that lists the devices of all pools by path, with links resolved (zpool-status(8)). It does not need root."""
 
 IMPORTED = "/proc/spl/kstat/zfs/*/state"
 """One file per imported pool (OpenZFS 0.8 and later; module/zfs/spa_stats.c)."""
@@ -206,10 +209,12 @@ _CLASSES = {
     "special": "special",
     "dedup": "dedup",
 }
-"""Headings of vdevs that are not normal data vdevs (cmd/zpool/zpool_main.c: print_logs and others)."""
+"""Role of the vdevs below each heading of `zpool status`, for vdevs without normal data (cmd/zpool/zpool_main.c:
+print_logs and others).
+"""
 
 _ZVOLS = ("/dev/zvol/*/*", "/dev/zvol/*/*/*", "/dev/zvol/*/*/*/*", "/dev/zvol/*/*/*/*/*")
-"""Links to volumes by pool and name (udev/rules.d/60-zvol.rules)."""
+"""Patterns of the links to ZFS volumes, by pool and name (udev/rules.d/60-zvol.rules)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +224,7 @@ class Vdev:
     pool: str
     """Name of the pool."""
     path: str
-    """Device node, or a file."""
+    """Path of the device node or file."""
     role: str = ""
     """`log`, `cache`, `spare`, `special`, `dedup`; "" for data."""
 
@@ -236,9 +241,9 @@ class Pools:
     names: tuple[str, ...] = ()
     """Names of the pools."""
     known: bool = True
-    """Whether their devices are known."""
+    """Whether the devices of the pools are known."""
     vdevs: Mapping[str, tuple[Vdev, ...]] = field(default_factory=dict)
-    """Vdevs by kernel name of the device. A device has several if pools share it as a spare."""
+    """Vdevs by kernel name of their device. A device has several vdevs if several pools share it as a spare."""
     volumes: Mapping[str, str] = field(default_factory=dict)
     """ZFS name of each volume (`tank/vm`), by kernel name (`zd0`)."""
 
@@ -248,11 +253,11 @@ class Pools:
         return tuple(name for name, uses in self.vdevs.items() if any(use.pool in wanted for use in uses))
 
     def of_volume(self, name: str) -> tuple[str, ...]:
-        """Return the pool of a volume; all pools if it is not known."""
+        """Return the pool of the volume with this kernel name; all pools if its pool is not known."""
         return (self.volumes[name].split("/")[0],) if name in self.volumes else self.names
 
     def under(self, tree: Tree) -> Tree:
-        """Return the tree in which the devices of a pool are below its volumes; sysfs does not show this."""
+        """Return `tree` with the devices of each pool placed below the pool's volumes, which sysfs does not show."""
         if not self.vdevs:
             return tree
         return tree_of(
@@ -262,7 +267,7 @@ class Pools:
 
 
 def pool_of(mount: Mount) -> str | None:
-    """Return the pool of a mounted dataset from the mount's source; None for other filesystems."""
+    """Return the name of the ZFS pool of a mounted dataset; None for a mount of another filesystem."""
     return mount.source.split("/")[0] if mount.fstype == "zfs" else None
 
 
@@ -272,7 +277,7 @@ def is_volume(node: Node) -> bool:
 
 
 def parse_status(text: str) -> tuple[Vdev, ...]:
-    """Return every device of every pool in `zpool status -LP`, by the order of the lines."""
+    """Return the devices of all pools in the output of `zpool status -LP`, in the printed order."""
     vdevs: list[Vdev] = []
     pool, role, inside = "", "", False
     for line in text.split("\n"):
@@ -345,14 +350,16 @@ class MemberSignature:
     verb: str = "holds"
     """Verb of the sentence that `phrase` completes."""
     labelled_phrase: str = ""
-    """The same text with a place for the label of the signature; "" if the label names nothing."""
+    """The same text with a placeholder for the label of the signature; "" if the label has no meaning."""
     remove: str
     """Programs that remove the signature."""
     layer: str = ""
-    """Kind of the use that shows this membership while the layer is active."""
+    """Value of `Use.kind` that shows this membership while the array, pool or group is active."""
 
     def text(self, label: str | None) -> str:
-        """Return the text that completes the sentence, with the label if there is one."""
+        """Return the text that completes the sentence "X holds ..." or "X is ...", with the signature's label if there
+        is one.
+        """
         return self.labelled_phrase.format(label) if label and self.labelled_phrase else self.phrase
 
 
@@ -360,7 +367,7 @@ HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
 """Kinds of use that name the devices built on a device."""
 
 SET = MemberSignature(verb="is", phrase="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
-"""Signature of a member of an array or container, or of a multipath path."""
+"""Meaning of the signature of a member of an array or container, or of a path of a multipath device."""
 
 _PV = MemberSignature(
     layer="lvm", phrase="a physical volume", labelled_phrase="a physical volume of {}", remove="pvremove"
@@ -384,18 +391,24 @@ MARKS = {
     "stratis": MemberSignature(layer="stratis", phrase="a part of a Stratis pool", remove="wipefs"),
     "VMFS_volume_member": MemberSignature(phrase="a part of a VMFS volume", remove="wipefs"),
 }
-"""Signatures of devices that are part of an array, pool or group, by libblkid's TYPE."""
+"""Meaning of the signatures of devices that are part of an array, pool or group, by libblkid's TYPE."""
 
 
 def mark_of(kind: str) -> MemberSignature | None:
-    """Return the meaning of a signature that a layer may activate at any time; None for others, like a filesystem."""
+    """Return the meaning of a signature that makes a device part of an array, pool or group.
+
+    None for others, such as a filesystem.
+    """
     return MARKS.get(kind) or (SET if kind.endswith("_raid_member") else None)
 
 
 def layer_uses(
     tree: Tree, bcache: Mapping[str, str], pools: Pools, node: Node, part: str | None, ours: Collection[str]
 ) -> Iterator[Use]:
-    """Yield the uses of a device by each layer, except uses by the holders in `ours`."""
+    """Yield the uses of `node` by LVM, Stratis, md, bcache, ZFS and other holders.
+
+    Holders in `ours` (kernel names) do not count.
+    """
     built = replace(node, holders=tuple(holder for holder in node.holders if holder not in ours))
     for text in lvm_texts(tree, built).values():
         yield Use(kind="lvm", detail=text, part=part)
@@ -428,18 +441,20 @@ def _holder_use(tree: Tree, in_bcache: str | None, holder: str, part: str | None
 
 
 def container_kind(node: Node) -> str | None:
-    """Return `imsm`, `ddf`, ... for an md container; None for other devices.
+    """Return the kind of metadata of an md container (`imsm`, `ddf`, ...); None for other devices.
 
-    A container has `external:imsm`, a volume in it `external:/md127/0` (drivers/md/md.c: metadata_show).
+    The metadata version of a container is `external:imsm`, that of a volume in it `external:/md127/0` (drivers/md/md.c:
+    metadata_show).
     """
     front, colon, kind = node.attributes.get("md/metadata_version", "").partition(":")
     return clean(kind, 16) if front == "external" and colon and kind[:1] not in ("/", "-") else None
 
 
 async def read_bcache(host: Host) -> dict[str, str]:
-    """Return bcache's devices by kernel name: `cache` or `backing`, attached or not, running or not.
+    """Return the role of each bcache disk, `cache` or `backing`, by kernel name.
 
-    A cache device has a link to its set, a backing device a file `running` (drivers/md/bcache: super.c, sysfs.c).
+    Detached and stopped disks are included. A cache device has a link to its set, a backing device a file `running`
+    (drivers/md/bcache: super.c, sysfs.c).
     """
     if not await host.list("/sys/fs/bcache/register"):
         return {}
@@ -472,7 +487,7 @@ DM_CACHE, WRITECACHE, BCACHE = "dm-cache", "writecache", "bcache"
 """Kinds of caches."""
 
 _CACHE_KINDS = {CACHE_ORIGIN: DM_CACHE, WRITECACHE_ORIGIN: WRITECACHE}
-"""Kind of cache, by the ending that LVM gives to the slow part (lvmcache(7))."""
+"""Kind of cache, by the ending that LVM gives to the name of the slow volume behind the cache (lvmcache(7))."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -486,13 +501,16 @@ class Cache:
 
     @property
     def size_bytes(self) -> int | None:
-        """Return its capacity in bytes; None if the size of a part is unknown."""
+        """Return the total capacity of the cache in bytes; None if the size of a part is unknown."""
         sizes = [part.size_bytes for part in self.parts]
         return sum(filter(None, sizes)) if sizes and None not in sizes else None
 
 
 def cache_of(name: str, under: Iterable[Node], bcache: Mapping[str, str]) -> Cache | None:
-    """Return the cache of a device, or None. `bcache`: the result of `read_bcache`. No I/O."""
+    """Return the cache of the device `name`, or None. `under`: all devices below it.
+
+    `bcache`: the result of `read_bcache`. No I/O.
+    """
     parts = tuple(under)
     if name.startswith("bcache"):
         caches = tuple(part for part in parts if bcache.get(part.name) == "cache")
@@ -509,7 +527,7 @@ def cache_of(name: str, under: Iterable[Node], bcache: Mapping[str, str]) -> Cac
 
 
 async def read_cache(host: Host, disk: str) -> Cache | None:
-    """Read the devices below a disk, and return its cache, or None. `disk`: kernel name."""
+    """Read the devices below the disk with this kernel name, and return the cache of the disk, or None."""
     if not disk.startswith(("dm-", "bcache")):
         return None
     names = sorted(path.rpartition("/")[2] for path in await host.list(f"/sys/block/{disk}/slaves/*"))
@@ -519,7 +537,7 @@ async def read_cache(host: Host, disk: str) -> Cache | None:
 
 
 async def _read_part(host: Host, name: str) -> Node:
-    """Return a disk or a partition, whose sysfs folder is below its disk's."""
+    """Return the disk or partition with this kernel name. The sysfs folder of a partition is below that of its disk."""
     if (node := await read_node(host, name)) is not None:
         return node
     texts = await host.read_many(await host.list(f"/sys/block/*/{name}/size"))

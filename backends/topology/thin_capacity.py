@@ -9,7 +9,9 @@ from backends.sizes import size_words
 from backends.values import dataclass
 
 MARGIN = 0.1
-"""Share of a pool, store or filesystem that must stay free: if it fills up, writes of all its users fail."""
+"""Fraction of a pool, snapshot store or filesystem that must stay free. If it fills up, writes of all its users fail.
+
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +25,12 @@ class AllocatedRange:
     part: str
     """`metadata` of a thin pool; "" for data."""
     within: int
-    """Length of the area that the run wrote to, from the start of the device."""
+    """Length in bytes of the area that the run wrote to, from the start of the device."""
     written: int
-    """Bytes of that area that are allocated after the run."""
+    """Bytes of the area `within` that were allocated after the run."""
     held: int
-    """All bytes that the layer had allocated after the run.
-    If it has fewer later, some were freed, or are shared with a snapshot.
+    """All bytes that were allocated for the layer after the run.
+    If fewer are allocated later, some were freed, or are shared with a snapshot.
     """
 
 
@@ -39,11 +41,11 @@ class WriteRange:
     size: int | None = None
     """Length in bytes, from the start of the device; None for the whole device."""
     allocated: tuple[AllocatedRange, ...] = ()
-    """Space that earlier runs allocated there."""
+    """Space that earlier runs allocated in this part."""
 
 
 WHOLE = WriteRange()
-"""The whole device, without earlier runs."""
+"""The write range for a whole device on which no earlier run allocated space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,20 +71,22 @@ class ThinCapacity:
     unit: int = 1
     """Bytes of one allocation unit."""
     takes: int = 1
-    """Bytes of the storage that one allocation unit takes, including its metadata."""
+    """Bytes that one allocation unit occupies in the storage, including its metadata."""
     capacity: int = 0
-    """Bytes of the device that is written."""
+    """Size in bytes of the device that is written."""
     held: int = 0
     """Bytes of the device that are already allocated; writing them again needs no more space."""
     beside: tuple[str, ...] = ()
-    """Other users of the storage, whose writes fail as well if it is full."""
+    """Other users of the storage, as texts. Their writes fail as well if the storage is full."""
 
     def need(self, area: WriteRange) -> int:
-        """Return the maximum number of bytes that writes to the area allocate."""
+        """Return the maximum number of bytes that writes to the area can allocate."""
         return -(-self._unallocated(area) // self.unit) * self.takes
 
     def limited_to(self, area: WriteRange) -> ThinCapacity:
-        """Return the storage with the unallocated bytes of the area as its capacity. Used to add up several writes."""
+        """Return the storage with the unallocated bytes of the area as `capacity`, so that several writes can be added
+        up.
+        """
         return replace(self, capacity=self._unallocated(area), held=0)
 
     def allocated_since(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
@@ -95,12 +99,12 @@ class ThinCapacity:
         )
 
     def _unallocated(self, area: WriteRange) -> int:
-        """Return the bytes that are not allocated yet."""
+        """Return how many bytes of the area are not allocated yet."""
         wanted = self.capacity if area.size is None else area.size - self._allocated_before(area)
         return max(0, min(wanted, self.capacity - self.held))
 
     def _allocated_before(self, area: WriteRange) -> int:
-        """Return the bytes of the area that an earlier run has allocated."""
+        """Return how many bytes of the area an earlier run has allocated."""
         key = (self.layer, self.place, self.part)
         earlier = (entry for entry in area.allocated if (entry.layer, entry.place, entry.part) == key)
         size = self.capacity if area.size is None else area.size
@@ -115,7 +119,10 @@ class ThinCapacity:
 
 
 def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
-    """Return the reasons why writing to the area would leave less than a tenth free, each a sentence. No I/O."""
+    """Return a sentence for each storage of which writing to the area would leave less than a tenth free.
+
+    `shown`: the device as text. No I/O.
+    """
     shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:
         shared.setdefault((room.kind, room.key, room.part), []).append(room)
@@ -137,7 +144,7 @@ def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tup
 
 
 def low_capacity_reasons(rooms: Iterable[ThinCapacity]) -> tuple[str, ...]:
-    """Return clauses about storage whose free space has reached the reserve or is unknown. No I/O."""
+    """Return a clause for each storage whose free space has fallen to the reserve or is unknown. No I/O."""
     clauses = []
     for room in rooms:
         if room.unknown:

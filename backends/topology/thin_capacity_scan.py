@@ -39,20 +39,22 @@ from backends.topology.tree import Node, number, run_tool
 from backends.topology.usage import Topology
 
 THIN_COUNT = ("--nolocking", "--reportformat", "json", "-a", "-o", "vg_name,lv_name,thin_count")
-"""Arguments of lvs for the number of volumes in each thin pool, active or not."""
+"""Arguments of lvs that query the number of volumes in each thin pool, both active and inactive."""
 
 _MAPPING = 64
-"""Maximum number of metadata bytes that a block of a thin volume needs (thin_metadata_size(8))."""
+"""Maximum number of metadata bytes per block of a thin volume (thin_metadata_size(8))."""
 
 _EXCEPTION = 16
-"""Bytes of a snapshot's store that a chunk needs in addition to its data (drivers/md/dm-snap-persistent.c)."""
+"""Bytes in a snapshot's store for each chunk, in addition to the data of the chunk (drivers/md/dm-snap-persistent.c).
+
+"""
 
 _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "exfat"})
 """Filesystems that overwrite data in place. Other filesystems allocate new space first."""
 
 
 async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) -> tuple[ThinCapacity, ...]:
-    """Return the storage from which writes to these devices allocate space, at all lower layers."""
+    """Return every storage from which writes to the devices `start` allocate space, at all layers below them."""
     tree = picture.tree
     tables = picture.tables or segments_by_kernel_name(await query_dmsetup(host, tree, TABLE), tree)
     layers = tuple(thin_below(picture, tables, start))
@@ -64,7 +66,10 @@ async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) 
 
 
 async def capacities_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-    """Return the storage from which a device allocates. For a file at `path`, `devno` is that of its filesystem."""
+    """Return every storage from which writes to a device allocate space.
+
+    For a file at `path`, `devno` is the number of its filesystem.
+    """
     picture = await scan_topology(host)
     return await capacities_of(host, picture, nodes_on(picture, devno, path))
 
@@ -91,7 +96,7 @@ async def refresh_capacities(host: Host, rooms: Sequence[ThinCapacity]) -> tuple
 
 
 class _Reader:
-    """Reads the free space of each layer."""
+    """Reader of the free space of each thin-provisioned layer."""
 
     def __init__(
         self, host: Host, picture: Topology, tables: Segments, status: Segments, start: Collection[str]
@@ -104,7 +109,7 @@ class _Reader:
         self._status = status
 
     async def of(self, kind: ThinKind, node: Node) -> tuple[ThinCapacity, ...]:
-        """Return the storage of a layer of this kind."""
+        """Return the storage from which the layer `node` of this kind allocates space."""
         match kind:
             case ThinKind.THIN:
                 return await self._thin(node)
@@ -161,7 +166,7 @@ class _Reader:
         return segment is not None and segment.args[:1] == (pool.devno,)
 
     async def _exclusive_bytes(self, node: Node, pool: Node, volumes: Sequence[Node], block: int) -> int:
-        """Return the bytes of a volume that are allocated and belong to it alone.
+        """Return how many bytes are allocated to the thin volume `node` and not shared with another volume.
 
         Snapshots share blocks, which are copied when one of them is written. No block is shared if all volumes of the
         pool together have as many blocks as the pool has allocated. If some may be shared, 0 is returned.
@@ -197,7 +202,9 @@ class _Reader:
         return with_usage(room, segments) if chunk else replace(room, unknown=NOT_REPORTED)
 
     def _stored_bytes(self, snapshot: Node) -> int:
-        """Return the bytes in the store: those that were overwritten in the origin or in the snapshot."""
+        """Return the bytes in the store of a snapshot: blocks that were overwritten in the origin or in the
+        snapshot.
+        """
         segment = self._first_segment(self._status, snapshot, ThinKind.SNAPSHOT)
         used = parse_usage(segment.args[0])[0] if segment is not None and segment.args else None
         extra = number(segment.args[1]) if segment is not None and len(segment.args) > 1 else None
@@ -264,13 +271,15 @@ class _Reader:
 
 
 def _display_name(node: Node) -> str:
-    """Return `vg0/pool`, also for a part of a volume."""
+    """Return the name for display, such as `vg0/pool`. A part of a volume has the name of the volume."""
     name = lvm_name(node)
     return name.shown if name is not None else volume_shown(node) or clean(node.name)
 
 
 async def _thin_count(host: Host, pool: Node) -> int | None:
-    """Return the number of volumes in an LVM thin pool, including inactive ones; None if lvs does not report it."""
+    """Return the number of volumes in a thin pool of LVM, including inactive volumes; None if lvs does not
+    report it.
+    """
     done = await run_tool(host, ("lvs", *THIN_COUNT), stall=None)
     for report in rows(table(document(done.stdout)).get("report")) if done is not None else ():
         for row in rows(report.get("lv")):
@@ -280,7 +289,7 @@ async def _thin_count(host: Host, pool: Node) -> int | None:
 
 
 async def _zfs(host: Host, name: str) -> Mapping[str, Mapping[str, int]]:
-    """Return properties of a volume and its pool in bytes, by name and property; empty if zfs fails."""
+    """Return the sizes of a ZFS volume and its pool in bytes, by dataset name and property; empty if zfs fails."""
     keys = "available,used,refreservation,volsize,written"
     argv = ("zfs", "get", "-Hp", "-o", "name,property,value", keys, *dict.fromkeys((name.split("/")[0], name)))
     done = await run_tool(host, argv, stall=None)
@@ -296,7 +305,10 @@ async def _zfs(host: Host, name: str) -> Mapping[str, Mapping[str, int]]:
 async def _zfs_space(
     host: Host, name: str, fields: Mapping[str, Mapping[str, int]] | None = None
 ) -> tuple[int, int] | None:
-    """Return the size of a ZFS pool and the space available to a volume, in bytes; None if zfs does not report them."""
+    """Return the size of a volume's ZFS pool and the space available to the volume, in bytes.
+
+    None if zfs does not report them.
+    """
     properties = await _zfs(host, name) if fields is None else fields
     pool, volume = properties.get(name.split("/")[0], {}), properties.get(name, {})
     if "available" not in volume or "available" not in pool or "used" not in pool:

@@ -16,12 +16,12 @@ from backends.topology.usage import Topology
 
 
 class ThinKind(StrEnum):
-    """Kind of a layer that allocates space elsewhere when it is written."""
+    """Kind of a device that allocates space in other storage when it is written."""
 
     THIN = "thin"
     """A volume of a thin pool (dm-thin)."""
     SNAPSHOT = SNAPSHOT
-    """A classic snapshot (dm-snapshot): writes to it go to its COW store."""
+    """A classic snapshot (dm-snapshot): writes to it go to its own copy-on-write store."""
     ORIGIN = ORIGIN
     """The origin of classic snapshots: before data is overwritten, it is copied to the store of each snapshot."""
     VDO = "vdo"
@@ -29,7 +29,7 @@ class ThinKind(StrEnum):
     ZVOL = "zvol"
     """A ZFS volume."""
     FILE = "file"
-    """A loop device on a file."""
+    """A loop device whose data is in a file."""
     UNKNOWN = "unknown"
     """A layer whose kind cannot be read."""
 
@@ -37,16 +37,20 @@ class ThinKind(StrEnum):
 _MAPPED = {kind.value: kind for kind in (ThinKind.THIN, ThinKind.SNAPSHOT, ThinKind.ORIGIN, ThinKind.VDO)} | {
     "snapshot-merge": ThinKind.UNKNOWN
 }
-"""Device-mapper targets that allocate elsewhere. While a snapshot is merged, both it and its origin change."""
+"""Kind of the layer by type of device-mapper target, for targets that allocate elsewhere.
+
+A snapshot that is being merged is unknown: both it and its origin change.
+"""
 
 _SOLID = ("CRYPT-", "mpath-", "part", "DMRAID-")
 """UUID prefixes of fully allocated device-mapper devices: LUKS, multipath, partitions, BIOS RAID (dmraid)."""
 
 
 def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
-    """Return the mount of a file by its device number (`st_dev`); None if it is not known.
+    """Return the mount that contains a file. `devno`: device number of the file (`st_dev`).
 
-    Files of btrfs have the device number of their subvolume, which no mount has; their mount is found by the path.
+    None if the mount is unknown. Files of btrfs have the device number of their subvolume, which no mount has; their
+    mount is found by the path.
     """
     same = [mount for mount in picture.mounts if mount.devno == devno]
     if same:
@@ -56,7 +60,10 @@ def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
 
 
 def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
-    """Return the devices of the filesystem with the device number of the file at `path`; empty if unknown."""
+    """Return the block devices of the filesystem that contains the file at `path`; empty if unknown.
+
+    `devno`: its `st_dev`.
+    """
     node = picture.tree.by_devno(devno)
     if node is not None:
         return (node,)
@@ -70,7 +77,7 @@ def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
 
 
 def thin_below(picture: Topology, tables: Segments, start: Iterable[Node]) -> Iterator[tuple[ThinKind, Node]]:
-    """Yield all thin-provisioned layers among these devices and all lower ones."""
+    """Yield kind and device of all thin-provisioned layers among the devices `start` and all devices below them."""
     waiting = list(start)
     visited: set[str] = set()
     while waiting:
@@ -103,7 +110,7 @@ def _kinds(picture: Topology, tables: Segments, node: Node) -> Collection[ThinKi
 
 
 def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
-    """Return the kinds from LVM's names and UUIDs, for a device whose table cannot be read."""
+    """Return the kinds of layer that LVM's name and UUID of a device show. Used if its table cannot be read."""
     uuid = node.attributes.get("dm/uuid", "")
     if not uuid.startswith(MARK):
         return () if uuid.startswith(_SOLID) else (ThinKind.UNKNOWN,)
@@ -119,23 +126,25 @@ def _by_mark(tree: Tree, node: Node) -> Collection[ThinKind]:
 # -- usage of thin pools, snapshot stores and VDO volumes from `dmsetup status` ---------------------------------------
 
 POOL = "thin-pool"
-"""Target of a thin pool."""
+"""Type of the device-mapper target of a thin pool."""
 
 BLOCK = 4096
-"""Bytes of a block of dm-thin's metadata, and of VDO."""
+"""Size in bytes of a metadata block of dm-thin, and of a block of VDO."""
 
 NOT_REPORTED = "no source reports it"
 """Reason for unknown usage."""
 
 
 def parse_usage(text: str) -> tuple[int | None, int | None]:
-    """Return the two numbers of `12/256`."""
+    """Return the used and the total number of a text such as `12/256`; None for each that is missing."""
     used, _, total = text.partition("/")
     return number(used), number(total)
 
 
 Gauge = tuple[int | None, int | None, int, str]
-"""Used units, total units, bytes of a unit, and the fault as text."""
+"""Usage of a storage: number of used units, total number of units, bytes per unit, and a fault as text ("" for none).
+
+"""
 
 
 def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:
@@ -169,7 +178,7 @@ GAUGES = {
 
 
 def with_usage(room: ThinCapacity, segments: Sequence[Segment]) -> ThinCapacity:
-    """Return the storage with the usage from the status of its device-mapper device."""
+    """Return the storage with the free space from `segments`, the status of its device-mapper device."""
     kinds, gauge = GAUGES[room.kind]
     args = next((part.args for part in segments if part.kind == kinds), None)
     used, total, block, trouble = gauge(room, args or ())

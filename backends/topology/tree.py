@@ -77,7 +77,7 @@ class Node:
     udev: Mapping[str, str] = field(default_factory=dict)
     """Properties in udev's database."""
     characters: tuple[str, ...] = ()
-    """MAJ:MIN of the character devices that lead to the same disk."""
+    """MAJ:MIN of the character devices by which programs can also access the disk."""
 
     @property
     def device(self) -> str:
@@ -91,7 +91,7 @@ class Node:
 
     @property
     def openings(self) -> tuple[str, ...]:
-        """Return the keys for `openers`: its number, and those of the character devices of the same disk."""
+        """Return the keys by which `openers` finds the device: its number, and the numbers of its character devices."""
         return (*((self.devno,) if self.devno else ()), *(f"char {number}" for number in self.characters))
 
     @property
@@ -120,7 +120,7 @@ class Tree:
         return node.parent if node is not None and node.parent is not None else name
 
     def routes(self, name: str) -> tuple[Node, ...]:
-        """Return the disk of `name` and its hidden paths, if it is an NVMe namespace with multipath.
+        """Return the disk of `name`. For an NVMe namespace with multipath, return its hidden paths as well.
 
         `nvme4n1` has the paths `nvme4c4n1`, `nvme4c5n1`, ... (nvme_mpath_set_disk_name, drivers/nvme/host/multipath.c).
         """
@@ -186,13 +186,13 @@ async def page_bytes(host: Host) -> int:
 
 
 def bytes_of(sectors: str | None) -> int | None:
-    """Return the bytes of a size in sysfs, which counts sectors of 512 bytes for every device."""
+    """Return a size from sysfs in bytes. sysfs counts sectors of 512 bytes for every device."""
     count = number(sectors)
     return None if count is None else count * 512
 
 
 async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
-    """Return all block devices, in three rounds: the list, their sysfs and udev attributes, their sysfs folders.
+    """Return all block devices. They are read in three rounds: the list, sysfs and udev attributes, and sysfs folders.
 
     `guarded`: also read the character devices of disks and the ranges of md members, for the write guard.
     """
@@ -234,7 +234,7 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
 
 
 async def _characters(host: Host) -> dict[str, tuple[str, ...]]:
-    """Return, by kernel name of a disk, the numbers of the character devices that lead to it."""
+    """Return the numbers of the character devices that lead to each disk, by kernel name of the disk."""
     listed = await asyncio.gather(*map(host.list, _CHARACTERS))
     numbers = await host.read_many([path for paths in listed for path in paths])
     by_disk: dict[str, tuple[str, ...]] = {}
@@ -254,7 +254,7 @@ async def _raw_devices(host: Host) -> tuple[str, ...]:
 
 
 async def read_node(host: Host, name: str) -> Node | None:
-    """Return a disk without its relations, to check whether it is still the same disk; None if it is gone."""
+    """Return a disk without its holders and slaves, to check whether it is still the same disk; None if it is gone."""
     path = f"/sys/block/{name}"
     texts, link = await asyncio.gather(
         host.read_many([f"{path}/{attribute}" for attribute in DISK_ATTRIBUTES]), host.link(path)
@@ -266,7 +266,7 @@ async def read_node(host: Host, name: str) -> Node | None:
 
 
 def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, shares: Iterable[str] = ()) -> Node:
-    """Return a device from its sysfs texts and udev record. `shares`: files with the ranges of md members."""
+    """Return a device from its sysfs `texts` and udev `record`. `shares`: files with the ranges that md members use."""
     names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
     attributes = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
     attributes |= {
@@ -293,7 +293,9 @@ def grouped(pairs: Iterable[tuple[str, T]]) -> dict[str, tuple[T, ...]]:
 
 
 def names_by_folder(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return `.../sda1/holders/dm-0` paths as {`sda1`: (`dm-0`,)}."""
+    """Return the last parts of paths by the folder two levels above: `.../sda1/holders/dm-0` gives {`sda1`:
+    (`dm-0`,)}.
+    """
     return grouped((tokens[-3], tokens[-1]) for tokens in (path.split("/") for path in paths))
 
 

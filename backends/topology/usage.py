@@ -32,9 +32,9 @@ class Topology:
     mounts: tuple[Mount, ...] = ()
     """All visible mounts."""
     mounted: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
-    """Mounts by the kernel name of their device, of every mount namespace that was read."""
+    """Mounts of all mount namespaces that were read, by kernel name of the mounted device."""
     system: frozenset[str] = frozenset()
-    """Kernel names of the disks with the running system: /, /boot, /usr and the EFI partition."""
+    """Kernel names of the disks that contain the running system: /, /boot, /usr and the EFI partition."""
     swaps: tuple[str, ...] = ()
     """Device numbers of swap devices, and IDs of swap files."""
     btrfs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -42,30 +42,43 @@ class Topology:
     pools: Pools = field(default_factory=Pools)
     """Imported ZFS pools and their devices."""
     datasets: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
-    """Mounted datasets by pool."""
+    """Mounted ZFS datasets, by name of their pool."""
     bcache: Mapping[str, str] = field(default_factory=dict)
-    """Role in bcache by kernel name: `cache` or `backing`."""
+    """Role of each bcache disk, `cache` or `backing`, by kernel name."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Loop and zram devices on each device, by its kernel name. They are given by name, each with a sentence."""
+    """Loop and zram devices that store data on a device, each with a sentence about it.
+
+    The keys are the kernel name of the device, then that of the loop or zram device.
+    """
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Other paths to each disk, by its kernel name."""
+    """Kernel names of the other paths to each disk, by kernel name of the disk."""
     likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Other disks that may be the same disk, each with a text, by kernel name of the disk."""
+    """For each disk (kernel name), the other disks that may be the same disk: a text by kernel name of the other disk.
+
+    """
     backings: Mapping[str, Backing] = field(default_factory=dict)
-    """Backing of loop and zram devices, and of disks that this machine serves to itself."""
+    """Backing file or device of loop and zram devices, and of disks that this machine serves to itself, by kernel name.
+
+    """
     mapped: Mapping[str, tuple[DeviceRange, ...]] | None = None
-    """Ranges that each device-mapper device uses, by its kernel name; None if the tables were not read."""
+    """Ranges of lower devices that each device-mapper device uses, by its kernel name.
+
+    None if the tables were not read.
+    """
     exported: Mapping[str, str] = field(default_factory=dict)
-    """Text that names the kernel targets that export a device or file, by device number or file ID."""
+    """Names of the kernel targets that export a device or file, as one text, by device number or file ID."""
     quiet: QuietUsers = field(default_factory=QuietUsers)
-    """Other uses by the kernel, if they were read."""
+    """Uses by the kernel that mounts, holders and open files do not show, such as journals.
+
+    Empty if they were not read.
+    """
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
     """Content of each device as reported by udev or lsblk."""
     blind: tuple[str, ...] = ()
     """Checks that could not be made, each a sentence. If it is not empty, some uses may be missing."""
 
     def uses(self, name: str) -> tuple[Use, ...]:
-        """Return all uses of the disk `name`, or the disk of partition `name`, and of its partitions.
+        """Return all uses of a disk and of its partitions. `name`: kernel name of the disk or of one of its partitions.
 
         Uses of other paths to the same disk and of lower devices count as well. Devices built on several paths are
         listed once.
@@ -75,11 +88,15 @@ class Topology:
         return tuple(dict.fromkeys((*direct, *related, *self._uses_of_files(name))))
 
     def uses_of_node(self, node: Node) -> tuple[Use, ...]:
-        """Return the uses of a disk or partition itself, without those of other paths or partitions."""
+        """Return the uses of the disk or partition `node` only, without uses of its partitions or of other
+        paths to it.
+        """
         return tuple(self._direct(node, node.part))
 
     def _uses_of_related(self, name: str, lines: Collection[str]) -> Iterator[Use]:
-        """Yield uses of other paths and lower devices, except those with a detail in `lines`."""
+        """Yield uses of other paths to the disk of `name` and of lower devices. `lines`: details of uses to
+        leave out.
+        """
         above = set(lines)
         related = self.related(name)
         within = [relation for relation in related if not relation.neighbour]
@@ -107,9 +124,9 @@ class Topology:
                 yield replace(use, detail=f"{relation.text}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
-        """Return the names of all dependents of the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mounts.
+        """Return the names of everything above the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mount points.
 
-        Devices on another path to the same disk are included; parts of a volume are not.
+        Devices above another path to the same disk are included; internal parts of a volume are not.
         """
         family = [node for path in self.paths(name) for node in self.tree.family(path)]
         nodes, pools = self._with_dependents(family)
@@ -123,7 +140,9 @@ class Topology:
         return tuple(dict.fromkeys(filter(None, parts)))
 
     def _with_dependents(self, nodes: Iterable[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
-        """Return these nodes and all devices built on them, nearest first, and the ZFS pools among these."""
+        """Return `nodes` with all devices above them, nearest first, and the names of the ZFS pools that use any of
+        these.
+        """
         waiting = list(nodes)
         visited: dict[str, Node] = {}
         pools: dict[str, None] = {}
@@ -139,7 +158,10 @@ class Topology:
         return tuple(visited.values()), tuple(pools)
 
     def doubtful_pairs(self) -> list[tuple[str, str]]:
-        """Return pairs of disks that may be the same disk, by a serial number only or by a WWN that is contradicted."""
+        """Return pairs of disks that may be the same disk.
+
+        Either only the serial number says so, or a WWN does and another fact contradicts it.
+        """
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
         identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
         return [
@@ -151,18 +173,23 @@ class Topology:
         ]
 
     def _are_paths(self, first: str, second: str) -> bool:
-        """Return whether a multipath device is built on both disks."""
+        """Return whether both disks (kernel names) are paths of one multipath device."""
         shared = set(self.tree.nodes[first].holders) & set(self.tree.nodes[second].holders)
         return any(is_multipath(self.tree.nodes[name]) for name in shared if name in self.tree.nodes)
 
     def stable_name(self, name: str) -> str | None:
-        """Return the name that administrators use, if the kernel name can change: `vg0/db`, `crypt1`, `tank/vm`."""
+        """Return the name that administrators use (`vg0/db`, `crypt1`), if the kernel name can change.
+        Otherwise, return None.
+        """
         node = self.tree.nodes[name]
         dm_name = clean(node.attributes.get("dm/name", ""))
         return self.pools.volumes.get(name) or ((volume_shown(node) or dm_name) if dm_name else None)
 
     def link(self, name: str) -> str | None:
-        """Return the path of that name: `/dev/vg0/db`, `/dev/mapper/crypt1`, `/dev/zvol/tank/vm`."""
+        """Return the path with the name from `stable_name`, such as `/dev/vg0/db` or `/dev/zvol/tank/vm`.
+
+        None if there is none.
+        """
         if (volume := self.pools.volumes.get(name)) is not None:
             return f"/dev/zvol/{volume}"
         node, lvm = self.tree.nodes[name], lvm_name(self.tree.nodes[name])
@@ -170,7 +197,7 @@ class Topology:
         return f"/dev/{self.stable_name(name)}" if is_visible else node.shown if node.shown != node.device else None
 
     def with_separate(self, pairs: Collection[tuple[str, str]]) -> Topology:
-        """Return the topology in which these pairs are proven different disks."""
+        """Return a copy of this topology in which the two disks of each pair count as different disks."""
         two = {*pairs, *((other, name) for name, other in pairs)}
         twins = {
             name: tuple(other for other in others if (name, other) not in two) for name, others in self.twins.items()
@@ -186,11 +213,11 @@ class Topology:
         return paths_of(self.twins, self.tree.disk_of(name))
 
     def related(self, name: str) -> tuple[SameDataDevice, ...]:
-        """Return every device that is the same disk as that of `name`, or a layer below it."""
+        """Return every other device that is the same disk as the disk of `name`, or a layer below it."""
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def unreported_reasons(self, name: str) -> list[str]:
-        """Return the unknown facts about a device, each a sentence without its full stop.
+        """Return what is unknown about the layers of a device, each as a sentence without its full stop.
 
         These are the ranges that device-mapper does not report, and the disks that DRBD does not report. If the data is
         in a file, files that cannot be identified are included.
@@ -207,14 +234,14 @@ class Topology:
         return files_of(self._disks_of(name), self.backings)
 
     def _disks_of(self, name: str) -> set[str]:
-        """Return the kernel names of all disks with data of `name`."""
+        """Return the kernel names of all disks that hold data of the device `name`."""
         related = {self.tree.disk_of(node.name) for relation in self.related(name) for node in relation.nodes}
         return {self.tree.disk_of(name), *related}
 
     def backing_disks_and_files(self, name: str) -> frozenset[str]:
-        """Return the nodes of all disks, and the files, with data of `name`.
+        """Return the nodes of all disks and the IDs of all files that hold data of the device `name`.
 
-        Devices that share one of them are not independent.
+        Two devices that have one of them in common are not independent of each other.
         """
         names = self._disks_of(name)
         files = {self.backings[disk].path for disk in names if disk in self.backings}
@@ -226,7 +253,10 @@ class Topology:
         return tuple(signature for node in family for signature in self.signatures.get(node.name, ()))
 
     def _direct(self, node: Node, part: str | None, ours: Collection[str] = ()) -> list[Use]:
-        """Return the uses of one node, without those by devices in `ours`."""
+        """Return the uses of one node, except uses by devices whose kernel names are in `ours`.
+
+        `part`: name of the partition for `Use.part`.
+        """
         uses: list[Use] = []
         if node.name in self.system:
             uses.append(Use(kind="root", detail="the running system is on it"))
@@ -258,7 +288,7 @@ class Topology:
 
 
 def mount_nodes(tree: Tree, mount: Mount) -> tuple[Node, ...]:
-    """Return the block devices of a mount; empty for pools, network and memory filesystems.
+    """Return the block devices of the mounted filesystem; empty for ZFS, network and memory filesystems.
 
     btrfs and other multi-device filesystems have an anonymous device number; their source names a device.
     """
@@ -272,7 +302,7 @@ def mount_nodes(tree: Tree, mount: Mount) -> tuple[Node, ...]:
 
 
 def _names(node: Node) -> tuple[str, ...]:
-    """Return paths that a mount's source may have for a device."""
+    """Return the paths by which the source of a mount may name this device."""
     dm_name = node.attributes.get("dm/name")
     return (node.device, f"/dev/mapper/{dm_name}") if dm_name else (node.device,)
 
@@ -280,7 +310,7 @@ def _names(node: Node) -> tuple[str, ...]:
 def mounted_by_node(
     tree: Tree, mounts: Iterable[Mount], btrfs: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[Mount, ...]]:
-    """Return every mount by the names of all its devices, including all devices of a btrfs."""
+    """Return the mounts by kernel name of each of their devices. A btrfs is listed under all of its devices."""
     by_name: dict[str, tuple[Mount, ...]] = {}
     for mount in mounts:
         names = {node.name for node in mount_nodes(tree, mount)}
@@ -297,7 +327,10 @@ def mounted_by_node(
 def system_disks(
     tree: Tree, mounted: Mapping[str, tuple[Mount, ...]], mounts: Iterable[Mount] = (), pools: Pools | None = None
 ) -> frozenset[str]:
-    """Return the disks below /, /boot, /usr and the EFI partition, at all layers. `mounts`: to include ZFS pools."""
+    """Return the kernel names of all disks below /, /boot, /usr and the EFI partition, at all layers.
+
+    `mounts` and `pools`: needed to find a system on ZFS.
+    """
     names = [
         name for name, device_mounts in mounted.items() if any(mount.point in SYSTEM_POINTS for mount in device_mounts)
     ]

@@ -66,9 +66,9 @@ class HttpsEndpoint:
     """URL, user and expected certificate of an HTTPS endpoint. The password is read when it is needed."""
 
     kind: str
-    """Product behind the endpoint: `santricity`."""
+    """Product that provides the endpoint: `santricity`."""
     name: str
-    """Name in the configuration; its addresses begin with it."""
+    """Name in the configuration. Addresses of targets at this endpoint begin with it."""
     url: str
     """`https://HOST[:PORT]`; `http` only for this machine itself."""
     user: str
@@ -111,7 +111,10 @@ def url_of(text: str) -> str:
 
 
 def fingerprint_of(text: str) -> str:
-    """Return a SHA-256 without colons and in lower case. Raises ValueError if the text is not a SHA-256."""
+    """Return the fingerprint, a SHA-256, in lower case and without colons.
+
+    Raises ValueError if the text is not a SHA-256.
+    """
     value = text.replace(":", "").replace(" ", "").lower()
     if _FINGERPRINT.fullmatch(value) is None:
         raise ValueError("must be the SHA-256 of a certificate (64 hexadecimal digits)")

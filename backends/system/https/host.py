@@ -16,10 +16,10 @@ _PATH = re.compile(r"/[!-~]{0,2000}", re.ASCII)
 
 
 class WebHost(HostWrapper):
-    """The wrapped host, plus one pseudo-program `/KIND:/NAME` for each endpoint: running it sends a request.
+    """The wrapped host, plus one pseudo-program `/KIND:/NAME` for each HTTPS endpoint. Running it sends a request.
 
-    The arguments are the endpoint, a method, a path, and the body if there is one. A GET only reads; any other
-    method counts as a change. A command whose `mutates` says the opposite is refused, so that an outer wrapper can rely
+    A command has the pseudo-program, an HTTP method, a path, and the body if there is one. A GET only reads; any other
+    method counts as a change. A command whose `mutates` contradicts this is refused, so that an outer wrapper can rely
     on `Command.mutates`.
     """
 

@@ -22,19 +22,20 @@ MOST = 16 << 20
 """Maximum size of a reply in bytes. A longer reply is refused, because a truncated document is useless."""
 
 REFUSED = 22
-"""Exit status for any HTTP status other than 2xx, equal to that of curl."""
+"""Exit status for any HTTP status other than 2xx. It is the one that curl uses."""
 
 CONNECT_SECONDS = 10.0
-"""Timeout in seconds for a connection, so that a request to a host that is switched off fails early."""
+"""Timeout in seconds for connecting. It is short, so that a request to a host that is switched off fails early."""
 
 LOOK_SECONDS = 10.0
 """Timeout in seconds for fetching a certificate that is only displayed."""
 
 
 async def exchange(endpoint: HttpsEndpoint, method: str, path: str, body: str | None, seconds: float) -> Completed:
-    """Return the reply body as standard output and `HTTP 422 Unprocessable Entity` as standard error.
+    """Send one request.
 
-    Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
+    Return the body of the reply as standard output, and a status such as `HTTP 422 Unprocessable Entity` as standard
+    error. Raises RefusedError (password file, certificate), ToolFailedError, ToolTimeoutError.
     """
     call = _Call(endpoint, method, path, body, seconds)
     try:
@@ -100,7 +101,9 @@ class _Call:
         )
 
     def _connect(self) -> http.client.HTTPConnection:
-        """Return a connection to the verified server; nothing has been sent on it."""
+        """Connect to the server, verify it, and return the connection. No part of the request has been sent on
+        it yet.
+        """
         shown, parts = _endpoint_text(self._endpoint), urlsplit(self._endpoint.url)
         host = parts.hostname or ""
         if parts.scheme == "http":
@@ -150,7 +153,7 @@ class _Call:
         }
 
     def hang_up(self) -> None:
-        """Close the connection, even while the thread is waiting for it. Nothing more is sent."""
+        """Close the connection, even while the thread waits for the reply. Nothing more is sent."""
         self._given_up = True
         connection = self._connection
         sock = connection.sock if connection is not None else None
@@ -181,7 +184,10 @@ def _fingerprint(sock: object) -> str:
 
 
 def _certificate_hint(host: str, port: int) -> str:
-    """Return the hint for an untrusted certificate. Only a TLS handshake is made to obtain its SHA-256."""
+    """Return the hint for an untrusted certificate, with the certificate's SHA-256.
+
+    Only a TLS handshake is made to obtain it.
+    """
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

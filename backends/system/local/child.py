@@ -1,4 +1,6 @@
-"""Start of a child process, its pipes and exit, and a gate at which it waits until its process ID is recorded."""
+"""Start of a child process, its pipes and exit, and a gate at which the child waits until its process ID is
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,10 @@ _NOT_RUN = 127
 
 
 class StartGate:
-    """Context for the start of one program; `in_child` runs between fork and exec.
+    """Context that starts one program after its process ID was reported.
 
-    If this process dies before the process ID is reported, the child dies too. Every running program has therefore been
-    reported.
+    The child runs `in_child` between fork and exec. If this process dies before the process ID is reported, the child
+    dies too. Every running program has therefore been reported.
     """
 
     def __init__(self, report: Callable[[int], None]) -> None:
@@ -54,7 +56,10 @@ class StartGate:
         os.close(self._go_reader)
 
     def in_child(self) -> None:
-        """Write the process ID and wait; end the process if the parent is gone."""
+        """In the child: write the process ID to the parent and wait for its answer.
+
+        End the process if the parent is gone.
+        """
         LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != self._starter:  # the parent died before prctl
             os._exit(_NOT_RUN)
@@ -79,13 +84,15 @@ class StartGate:
 # -- a running child: start, environment, exit ------------------------------------------------------------------------
 
 OUTPUT_LIMIT = 16 * 1024 * 1024
-"""Maximum bytes of output that are kept of one command. The JSON of one controller may have several MiB."""
+"""Maximum number of bytes that are kept of each output of a command. The JSON of one controller may have
+several MiB.
+"""
 
 START = 30.0
 """Timeout for starting a program, in seconds. Starting several at once takes time on a busy machine."""
 
 PIPE_BYTES = 1024 * 1024
-"""Size of the output pipe, so that the program does not block while this process is busy."""
+"""Size of the output pipe in bytes. It is large, so that the program does not block while this process is busy."""
 
 _ENDING_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end a program; they are reset to their default action for every child."""

@@ -28,7 +28,7 @@ REAP = 0.5
 def run_change(command: Command, nice: int | None, custody: ProcessTracking | None = None) -> Completed:
     """Run a changing command to its end and return the result.
 
-    If `custody.begins` raises an error, the command is not run.
+    `custody`: records the process ID before the command runs. If `custody.begins` raises an error, it is not run.
     """
     folder = private_folder()
     started = time.monotonic()
@@ -50,7 +50,7 @@ def run_change(command: Command, nice: int | None, custody: ProcessTracking | No
 
 
 def _result_of(returncode: int, outputs: tuple[bytes, bytes, bool], started: float) -> Completed:
-    """Return the result. `outputs`: both outputs, and whether they were truncated.
+    """Return the result of a command. `outputs`: standard output, standard error, and whether they were truncated.
 
     `started`: time.monotonic() at start.
     """
@@ -117,7 +117,7 @@ async def run_read(command: Command, nice: int | None) -> Completed:
 
 
 async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
-    """Return both outputs and whether they were truncated.
+    """Return standard output, standard error, and whether they were truncated.
 
     Raises ToolTimeoutError, with the disk the program waits for.
     """
@@ -145,7 +145,10 @@ async def _in_time(child: Child, command: Command) -> tuple[bytes, bytes, bool]:
 
 
 async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
-    """Return both outputs, each up to the limit; a program that exceeds the limit is killed."""
+    """Return both outputs, each up to `OUTPUT_LIMIT`, and whether they were truncated.
+
+    A program that exceeds the limit is killed.
+    """
     outputs = (bytearray(), bytearray())
     truncated = False
 
@@ -170,7 +173,9 @@ async def _collect(child: Child) -> tuple[bytes, bytes, bool]:
 
 
 def _listen(process: subprocess.Popen[bytes], terminal: Terminal | None) -> tuple[bytes, bytes, bool]:
-    """Return both outputs of a program that must run to its end, each up to the limit; the rest is dropped."""
+    """Return both outputs of a program that must run to its end, each up to `OUTPUT_LIMIT`, and whether a rest was
+    dropped.
+    """
     assert process.stderr is not None
     if terminal is None:
         assert process.stdout is not None

@@ -16,7 +16,7 @@ from backends.system.local.child import clean_environment
 from backends.system.local.programs import find_program
 
 STAY = "--stay"
-"""Argument that prevents a module from forking, because systemd ends a unit when its first process ends."""
+"""Argument with which a module does not fork, because systemd ends a unit when the unit's first process ends."""
 
 BOOTED = "/run/systemd/system"
 """Folder that exists only if systemd is the init (sd_booted(3))."""
@@ -27,14 +27,14 @@ _PROPERTIES = ("CollectMode=inactive-or-failed", "UMask=0077", "TimeoutStopSec=2
 async def start_detached(
     module: str, order: str, seconds: float, keep: Sequence[int] = (), *, unit: str = "", errors: bool = False
 ) -> str:
-    """Start a module that outlives this program and its terminal; send it `order` and return its first line.
+    """Start a Python module that outlives this program and its terminal.
 
-    If it prints nothing within `seconds`, it is killed and "" is returned. Except with `STAY`, the module must fork and
-    let its parent exit after that line, so that this process has no child to wait for. `keep`: descriptors that it
-    inherits.
+    Send it `order`, and return the first line that it prints. If it prints nothing within `seconds`, it is killed and
+    "" is returned. Except with `STAY`, the module must fork and let its parent exit after that line, so that this
+    process has no child to wait for. `keep`: descriptors that it inherits.
 
-    `unit`: name of the systemd unit in which it runs, if this process is root and systemd is running. A logout may end
-    all processes that are not in a unit (KillUserProcesses in logind.conf(5)).
+    `unit`: name of the systemd unit in which the module runs, if this process is root and systemd is running. A logout
+    may end all processes that are not in a unit (KillUserProcesses in logind.conf(5)).
 
     `errors`: if it ends without a line of output, return the last line of its standard error. The module must then call
     `stop_talking` after it has printed its line. Raises OSError.
@@ -52,7 +52,9 @@ async def start_detached(
 
 
 def _in_a_unit(unit: str) -> tuple[str, ...]:
-    """Return the systemd-run prefix for a command; () if systemd is not running or sees different files."""
+    """Return the arguments of systemd-run that go before a command; () if systemd is not running or sees different
+    files.
+    """
     program = find_program(("systemd-run",))
     if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():
         return ()
@@ -76,11 +78,11 @@ def _sees_what_init_sees() -> bool:
 
 
 def _start_unit(before: Sequence[str], argv: Sequence[str], order: str, seconds: float) -> str | None:
-    """Start a command in a unit and return its first line; None if systemd does not start it or it prints no line.
+    """Start a command in a systemd unit, and return the first line that it prints.
 
-    Input and output go through files: `systemd-run --pipe` needs a message bus and runs until the unit ends. The
-    service type `exec` reports whether the program and its files could be opened; systemd before 240 refuses it. Raises
-    OSError, TimeoutExpired.
+    Return None if systemd does not start it or it prints no line. Input and output go through files: `systemd-run
+    --pipe` needs a message bus and runs until the unit ends. The service type `exec` reports whether the program and
+    its files could be opened; systemd before 240 refuses it. Raises OSError, TimeoutExpired.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-", dir="/run") as folder:
         order_path, answer_path = os.path.join(folder, "order"), os.path.join(folder, "answer")
@@ -138,7 +140,7 @@ def _start_detached(argv: Sequence[str], order: str, seconds: float, keep: Seque
 
 
 def stop_talking() -> None:
-    """Redirect the outputs to /dev/null. Under systemd, standard error is not redirected. Raises OSError."""
+    """Redirect standard output and error of this process to /dev/null; under systemd, only output. Raises OSError."""
     nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     for descriptor in (1,) if STAY in sys.argv else (1, 2):
         os.dup2(nothing, descriptor)

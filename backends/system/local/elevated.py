@@ -23,15 +23,15 @@ class PrivilegeTool:
     name: str
     """Name of the tool: `sudo` or `pkexec`."""
     argv: tuple[str, ...]
-    """Its command line, up to the program that it starts."""
+    """Arguments of the tool, in front of the program that it starts."""
     asks: bool
     """Whether it may ask for a password."""
 
 
 def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
-    """Return the tools in the order to try them: sudo without a prompt, then sudo with one; without sudo, pkexec.
+    """Return the tools in the order in which to try them: sudo without a prompt, then sudo with one.
 
-    `ask`: whether a user can answer a prompt.
+    If there is no sudo, pkexec. `ask`: whether a user can answer a prompt.
     """
     sudo = find_program(("sudo",))
     if sudo is not None:
@@ -42,7 +42,10 @@ def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
 
 
 def start(tool: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a program as root; return our end of its connection and the process. Raises RefusedError."""
+    """Start a program as root. Return our end of the socket that is its standard input, and the process.
+
+    Raises RefusedError.
+    """
     return _start((*tool.argv, *args), quiet=not tool.asks)
 
 
@@ -51,7 +54,7 @@ COMPANION = "--companion"
 
 
 def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
-    """Start a program as root from a process that is root; return our end of its connection.
+    """Start a program as root from a process that is root. Return our end of the socket that is its standard input.
 
     `user`: uid and gid of the user on whose behalf it works; None for the caller. Raises RefusedError.
     """
@@ -85,8 +88,8 @@ def _start(
 def invoker() -> tuple[int, int] | None:
     """Return uid and gid of the user who called sudo for this command; None if there was no such user.
 
-    In a shell that sudo started (`sudo -i`, `sudo su`) the user counts as root, because the folder and home are those
-    of root.
+    In a shell that sudo started (`sudo -i`, `sudo su`) the user counts as root, because the working folder and home
+    are those of root.
     """
     uid, gid = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if os.geteuid() != 0 or not uid.isdigit() or not gid.isdigit() or int(uid) == 0:
@@ -127,7 +130,7 @@ def become_user(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
 
 
 CONNECTED = "RAIDBENCH_ROOT_SIDE"
-"""Environment variable with the number of the descriptor that leads to a running helper."""
+"""Environment variable with the number of a descriptor, which is a connection to a running root helper."""
 
 
 def inherited_socket() -> socket.socket | None:
@@ -143,7 +146,10 @@ def inherited_socket() -> socket.socket | None:
 
 
 def _drop(uid: int, gid: int, name: str) -> None:
-    """Drop all root privileges and take the groups of the user. Raises OSError."""
+    """Drop all root privileges: take the user ID `uid`, the group ID `gid` and the groups of the user `name`.
+
+    Raises OSError.
+    """
     os.setgroups(os.getgrouplist(name, gid) if not name.isdigit() else [gid])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)

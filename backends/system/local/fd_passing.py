@@ -1,4 +1,4 @@
-"""Opening of devices in a child process, and descriptors for programs whose user may not open the device."""
+"""Opening of devices in a child process, and descriptors for programs whose user is not allowed to open the device."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ except OSError as error:
     said = f"{error.errno} 0"
 socket.send_fds(socket.socket(fileno=0), [said.encode()], descriptors if give else [])
 """
-"""Code of the child. It exits after sending its reply, so it does not keep the device open."""
+"""Code of the child process that opens a device. It exits after sending its reply, so it does not keep the
+device open.
+"""
 
 
 def open_device(path: str, flags: int) -> int:
@@ -90,7 +92,9 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
 
 
 _FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
-"""System call numbers, the same on every machine (Linux >= 5.2, include/uapi/asm-generic/unistd.h)."""
+"""Numbers of the system calls fsopen, fsconfig and fsmount, the same on every machine (Linux >= 5.2,
+include/uapi/asm-generic/unistd.h).
+"""
 _CLOEXEC, _CREATE = 1, 6
 
 

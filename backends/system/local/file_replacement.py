@@ -18,7 +18,7 @@ LARGEST = 16 << 20
 
 _OPENING = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # opening a FIFO would block
 _KERNELS_OWN = ("security.ima", "security.evm")
-"""Attributes that the kernel computes from the content."""
+"""Extended attributes that the kernel computes from the content of a file, so they are not copied."""
 
 
 def read_whole(path: str) -> bytes | None:
@@ -60,13 +60,16 @@ class _OpenedFile:
 
     @property
     def state(self) -> tuple[int, ...]:
-        """Return values that change with every write to the file, and differ between files."""
+        """Return numbers that change with every write to the file and differ between files, to detect a replacement."""
         info = self.info
         return info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
 
 
 def _open(path: str) -> _OpenedFile | None:
-    """Return the opened file; None if there is none. Raises RefusedError."""
+    """Open the file and return it with its state and content; None if there is no file.
+
+    Raises RefusedError if it must not be replaced.
+    """
     try:
         descriptor = os.open(path, _OPENING)
     except FileNotFoundError:
@@ -91,7 +94,7 @@ def _unfit_error(path: str, why: str) -> RefusedError:
 
 
 def replace_whole(path: str, content: bytes, before: bytes | None, *, mode: int = 0o644) -> None:
-    """Replace a file atomically if its content is `before`. `content`: the new content; b"" removes the file.
+    """Replace a file atomically if its current content is `before`. `content`: the new content; b"" removes the file.
 
     `before`: None if the file must not exist. `mode`: mode of a new file. Owner, mode, ACL and extended attributes
     of an existing file are kept. Raises RefusedError if the file has changed, ToolFailedError if it cannot be written.

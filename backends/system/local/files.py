@@ -22,7 +22,10 @@ _tidied = False
 
 
 def private_folder() -> str:
-    """Return a new empty working folder, because some tools create log files there. Raises ToolFailedError."""
+    """Create an empty working folder for a program, and return its path: some tools create log files in it.
+
+    Raises ToolFailedError.
+    """
     global _tidied
     if not _tidied:
         _tidied = True
@@ -39,7 +42,7 @@ def private_folder() -> str:
 
 
 def left_folders() -> tuple[str, ...]:
-    """Return empty working folders of this user whose process has ended and that no program uses. Never raises.
+    """Return the empty working folders of this user whose process has ended and that no program uses. Never raises.
 
     Only folders made in this PID namespace are returned, because processes of others cannot be checked.
     """

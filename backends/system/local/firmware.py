@@ -21,10 +21,10 @@ from backends.firmware_queries import FirmwareQuery
 from backends.system.local.uninterruptible import run_in_thread
 
 NODE = "/dev/megaraid_sas_ioctl_node"
-"""Device node created by the vendor's tools, not by the kernel."""
+"""Device node of the driver. The vendor's tools create it, not the kernel."""
 
 DRIVER = "megaraid_sas_ioctl"
-"""The driver's name in /proc/devices, next to its major number."""
+"""Name of the driver in /proc/devices, where its major number is listed."""
 
 SECONDS = 20.0
 """Timeout in seconds for one reply. The driver itself waits three minutes for a controller that does not respond."""
@@ -45,7 +45,7 @@ _GENERIC_IOCTL = ("x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7l",
 def packet(
     host_number: int, question: FirmwareQuery, subject: int, size: int, address: int, pointer: str = "P"
 ) -> bytes:
-    """Return the packet for the driver. The reply, of `size` bytes, is written to memory at `address`. No I/O.
+    """Return the packet for the driver. The reply of `size` bytes will be written to memory at `address`. No I/O.
 
     `pointer`: struct code of a pointer; `I` for 32 bits, `Q` for 64 bits, or `P` for native.
     """

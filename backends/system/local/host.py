@@ -36,7 +36,7 @@ _FILE_KINDS = {
     stat.S_IFBLK: "block",
     stat.S_IFCHR: "char",
 }
-"""Kind of a file by the format bits of its mode; all others are `other`."""
+"""Kind of a file (`FileStat.kind`) by the format bits of its mode. All other kinds are `other`."""
 
 
 class LocalHost:
@@ -50,7 +50,10 @@ class LocalHost:
     """Always None: this process performs privileged operations itself, if it is root."""
 
     def __init__(self, *, child_nice: int | None = None, firmware_queries: bool = False) -> None:
-        """`child_nice`: nice value of programs (root only). `firmware_queries`: whether controllers may be queried."""
+        """`child_nice`: nice value of the programs that are started (root only).
+
+        `firmware_queries`: whether controllers may be queried.
+        """
         self._child_nice = child_nice
         self.firmware_queries = firmware_queries
         """Whether controllers may be queried through their driver."""
@@ -72,7 +75,7 @@ class LocalHost:
         return find_program(names)
 
     def stream(self, command: Command) -> contextlib.AbstractAsyncContextManager[LocalProcess]:
-        """Start a program on entry; its output can be read while it runs."""
+        """Return a context that starts a program on entry. Its output can be read while it runs."""
         return Stream(command, self._child_nice)
 
     async def run(self, command: Command) -> Completed:
@@ -94,7 +97,7 @@ class LocalHost:
     async def write(self, path: str, text: str) -> None:
         """Write to an existing file with one call.
 
-        This is done in a thread, because changing the scheduler may take long.
+        The call is made in a thread, because it may take long, for example for a change of the scheduler.
         """
         await shield_to_completion(asyncio.get_running_loop().run_in_executor(None, write_once, path, text))
 
@@ -113,7 +116,10 @@ class LocalHost:
         return tuple(sorted(glob.glob(pattern)))
 
     async def link(self, path: str) -> str | None:
-        """Return the real path, or None. For a magic link such as /proc/PID/ns/mnt, return its text."""
+        """Return the path with all links resolved, or None.
+
+        For a magic link such as /proc/PID/ns/mnt, return the link's text.
+        """
         try:
             return os.path.realpath(path, strict=True)
         except OSError:

@@ -87,7 +87,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         return self._require_started().returncode
 
     async def read(self) -> bytes:
-        """Return the next output; b"" at the end."""
+        """Return the next bytes of standard output; b"" at the end."""
         stdout = self._require_started().stdout
         assert stdout is not None
         return await stdout.read(65536)
@@ -121,7 +121,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     async def status(self) -> int | None:
         """Return the exit status; None if the program does not end within a second.
 
-        Called after the end of its output.
+        To be called after the end of the program's output.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):

@@ -22,7 +22,8 @@ _FILES = 2
 
 
 def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:
-    """Return one thread (/proc/PID/task/TID) per table of open files, or all threads if kcmp(2) is not available.
+    """Return one thread (/proc/PID/task/TID) for each distinct table of open files; all threads if kcmp(2) is not
+    available.
 
     Threads share a table unless clone(2) or unshare(2) separated it. After the main thread has ended, its table is
     empty.
@@ -43,7 +44,10 @@ def _same(name: str, other: str) -> bool:
 
 @functools.cache
 def _syscall() -> Callable[..., int]:
-    """Return syscall(2): -1 for any error, a positive number for two different tables."""
+    """Return a function that makes the system call.
+
+    The function returns -1 for any error, a positive number for two different tables.
+    """
     call = ctypes.CDLL(None, use_errno=True).syscall
     call.restype, call.argtypes = ctypes.c_long, [ctypes.c_long] * 6
     return call

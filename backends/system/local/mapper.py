@@ -22,7 +22,10 @@ _SIZES = (16 << 10, 256 << 10, 4 << 20)
 
 
 def read_tables(numbers: Sequence[str]) -> str:
-    """Return the lines of `dmsetup table` by MAJ:MIN, without devices that do not exist. Raises OSError."""
+    """Return the tables of the devices `numbers` (MAJ:MIN) as lines of `dmsetup table`, with MAJ:MIN as the name.
+
+    Devices that do not exist are left out. Raises OSError.
+    """
     control = os.open(_CONTROL, os.O_RDWR | os.O_CLOEXEC)
     try:
         return "".join(f"{number}: {line}\n" for number in numbers for line in _lines(control, number))
@@ -43,7 +46,9 @@ def _lines(control: int, number: str) -> Iterator[str]:
 
 
 def _ask(control: int, device: int) -> tuple[bytearray, int, int]:
-    """Return the kernel's reply, the offset of its targets, and their number, which is 0 for an unknown device."""
+    """Return the kernel's reply, the offset of the targets in it, and the number of targets (0 for an unknown
+    device).
+    """
     for size in _SIZES:
         head = _HEAD.pack(*_VERSION, size, _HEAD.size, 0, 0, _TABLE | _NO_FLUSH, 0, 0, device, b"", b"")
         data = bytearray(head + bytes(size - len(head)))

@@ -14,7 +14,7 @@ from backends.system.local.child import start
 from backends.system.local.files import private_folder
 
 _LAST_WORDS = 0.5
-"""Seconds to wait for remaining output after a program has exited."""
+"""Seconds to wait for output that is still in the pipe after a program has exited."""
 
 
 class StartedProgram(Protocol):
@@ -161,7 +161,7 @@ async def _discard(stream: asyncio.StreamReader) -> None:
 
 
 class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
-    """Context that starts the program on entry and ends it on exit."""
+    """Context that starts a program whose output can be read while it runs, and ends the program on exit."""
 
     def __init__(self, command: Command, nice: int | None) -> None:
         self._nice = nice
@@ -191,7 +191,10 @@ class Stream(contextlib.AbstractAsyncContextManager[LocalProcess]):
 
 
 async def _in_time(read: asyncio.Task[bytes], exited: asyncio.Task[int]) -> bool:
-    """Return whether there was output. After the exit, wait half a second for output that is left in the pipe."""
+    """Wait for output or the program's exit, and return whether there was output.
+
+    After the exit, wait half a second for output that is left in the pipe.
+    """
     if not exited.done():
         await asyncio.wait({read, exited}, return_when=asyncio.FIRST_COMPLETED)
     if not read.done():

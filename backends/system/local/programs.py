@@ -60,7 +60,7 @@ def is_owned_by_root(path: str) -> bool:
 def resolve_root_owned(path: str) -> str | None:
     """Return the absolute path without links; None if any user but root could redirect it.
 
-    Folders and links in the path must belong to root, under the rules of `is_owned_by_root`. The final file may have
+    The rules of `is_owned_by_root` apply to the folders and links in the path. The final file may have
     any owner, except in a world-writable folder, where its owner could replace it. Nothing is opened.
     """
     left = [part for part in reversed(path.split("/")) if part]

@@ -12,13 +12,13 @@ from types import TracebackType
 from backends.host import PromptReply
 
 PROMPT_LIMIT = 65536
-"""Number of bytes of output within which the prompt must appear."""
+"""Number of bytes of output within which the known prompt must appear."""
 
 PATIENCE = 10.0
 """Seconds without output after which earlier output counts as an unknown prompt, which gets no answer."""
 
 SILENCE = 60.0
-"""Maximum seconds without any output: a program may work for some time before it asks."""
+"""Maximum seconds without any output. The time is long, because a program may work for a while before it asks."""
 
 _END = b"\x04"
 """Character that ends the input at a terminal (VEOF)."""
@@ -32,7 +32,7 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
         self._answered = False
         self._since = time.monotonic()
         self.ours, self.programs = os.openpty()
-        """Descriptors of our end and of the end that the program gets."""
+        """File descriptors of our end, and of the end that the program gets."""
         modes = termios.tcgetattr(self.programs)
         modes[1] &= ~termios.OPOST
         modes[3] &= ~termios.ECHO
@@ -45,13 +45,13 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
         os.close(self.ours)
 
     def close_program_side(self) -> None:
-        """Close our copy of the program's end, without which its output would never reach end of file."""
+        """Close our copy of the program's end. While it is open, the program's output never reaches end of file."""
         if self.programs >= 0:
             os.close(self.programs)
             self.programs = -1
 
     def read(self) -> bytes:
-        """Return the next output of the program; b"" at the end, which Linux reports as EIO for a terminal."""
+        """Return the next bytes of output; b"" at the end, which Linux reports as EIO for a terminal."""
         try:
             return os.read(self.ours, 65536)
         except OSError as error:
@@ -60,7 +60,7 @@ class Terminal(contextlib.AbstractContextManager["Terminal"]):
             raise
 
     def answer(self, printed: bytes, *, more: bool) -> None:
-        """Answer the known prompt. If the program waits for anything else, before or after it, end the input.
+        """Answer the known prompt. If the program waits for other input, before or after the prompt, end its input.
 
         `printed`: all output so far. `more`: whether new output has just arrived.
         """

@@ -1,11 +1,12 @@
 """Detection of programs that make no progress, and of the block device they wait for.
 
 A program that waits for a disk sleeps in the kernel, where often not even SIGKILL ends it. A slow program uses the
-processor or wakes up from time to time. The thread states in /proc show the difference, so a busy machine causes no
-false timeout.
+processor or wakes up from time to time. The thread states in /proc show which is the case, so a busy machine causes
+no false timeout.
 
 Disks that do not respond are found by reading from them, because the counts in /sys/block/*/stat do not show all of
-them: a suspended device-mapper device, or a multipath device that queues requests without a path, has none in flight.
+them. A suspended device-mapper device, or a multipath device that has no path and queues requests, has no request in
+flight.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ for node in sys.argv[1:]:
     threading.Thread(target=ask, args=(node,)).start()
 """
 """Program that reads from disks. It is a separate process, because a process that waits for a disk cannot be killed.
-A read error counts as a response.
+A read error counts as a response of the disk.
 """
 
 
 async def find_unanswered(nodes: Iterable[str], seconds: float) -> tuple[str, ...]:
-    """Return the nodes whose first bytes could not be read within `seconds`. The call always takes that long."""
+    """Return those nodes whose first bytes could not be read within `seconds`. The call always takes this time."""
     probed = tuple(nodes)[:MOST]
     if not probed:
         await asyncio.sleep(seconds)
@@ -87,7 +88,7 @@ SYS = "/sys"
 """Mount point of sysfs."""
 
 _IN_FLIGHT, _COMPLETED = 8, (0, 4, 11, 15)
-"""Positions in /sys/block/*/stat of the requests in flight, and of completed reads, writes, discards and flushes
+"""Positions of numbers in /sys/block/*/stat: requests in flight; completed reads, writes, discards and flushes
 (Documentation/block/stat.rst).
 """
 
@@ -119,8 +120,8 @@ async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
 
 
 async def _stillness(pid: int, seconds: float) -> tuple[object, Counts]:
-    """Wait until a program has made no progress for `seconds`; return its state, and the disk counts at the start of
-    that time.
+    """Wait until a program has made no progress for `seconds`. Return its progress (see `_progress`), and the request
+    counts of the disks at the start of this standstill.
     """
     before: Counts = {}
     last: object = None
@@ -162,7 +163,9 @@ def _tasks(pid: int) -> tuple[str, ...]:
 
 
 def disks_of(pid: int, argv: Sequence[str]) -> Mapping[str, bool]:
-    """Return the disks of a program by kernel name: True if a disk is in its arguments, False if it is only open."""
+    """Return the disks that a program uses, by kernel name: True if the disk is named in its arguments, False if it is
+    only open.
+    """
     disks: dict[str, bool] = {}
     for task in _tasks(pid):
         for name in _names(f"{task}/fd"):
@@ -196,10 +199,11 @@ def counts() -> Counts:
 
 
 def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent: Iterable[str] = ()) -> Stall:
-    """Return the disk that a program waits for, from its open files, its arguments and the completed requests.
+    """Return which disk a program waits for, judging by its open files, its arguments and the requests that completed.
 
-    A disk is stuck if it has requests in flight and none of them completes. A suspended device-mapper device completes
-    no request. `touched`: disks that the program uses; disks below these are included. `silent`: disks that did not
+    `before`, `now`: request counts at the start and the end of the standstill. A disk is stuck if it has requests in
+    flight and none of them completes. A suspended device-mapper device completes no request. `touched`: disks that the
+    program uses; disks below these are included. `silent`: disks that did not
     respond to a read.
     """
     wanted = _with_lower(touched)
@@ -236,7 +240,7 @@ def _with_lower(names: Iterable[str]) -> set[str]:
 
 
 def _lowest(names: set[str]) -> tuple[str, ...]:
-    """Return the devices that are not built on another device in `names`."""
+    """Return those of the devices `names` that are not built on another device in `names`."""
     return tuple(sorted(name for name in names if not (_with_lower(_slaves(name)) & names)))
 
 

@@ -13,7 +13,7 @@ T = TypeVar("T")
 async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     """Return the result of `work`, or raise its exception. If the caller is cancelled, the thread continues.
 
-    The thread is a daemon, so it does not keep the program from ending. A thread of the event loop's executor would.
+    The thread is a daemon, so it does not keep raidbench from ending, as a thread of the event loop's executor would.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[T] = loop.create_future()

@@ -25,7 +25,7 @@ See https://systemd.io/UIDS-GIDS.
 """
 
 _SUBORDINATE = ("/etc/subuid", "/etc/subgid")
-"""ID ranges that users may use for their containers: NAME:FIRST:COUNT (subuid(5))."""
+"""Files with the ID ranges that users may use for their containers, as lines NAME:FIRST:COUNT (subuid(5))."""
 
 _PR_SET_NO_NEW_PRIVS = 38
 _SECONDS = 5.0
@@ -156,7 +156,10 @@ async def start_unprivileged(
 
 
 def _pipe(ends: list[int]) -> tuple[int, int]:
-    """Return both ends of a pipe that is enlarged so that the program does not wait for its reader."""
+    """Return both ends of a new pipe, and append them to `ends`.
+
+    The pipe is enlarged, so that the program does not wait for its reader.
+    """
     pair = os.pipe()
     ends += pair
     with contextlib.suppress(OSError):

@@ -22,14 +22,14 @@ REQUEST_LIMIT = 1024 * 1024
 """Maximum size of a request in bytes."""
 
 REPLY_LIMIT = 80 * 1024 * 1024
-"""Maximum size of a reply in bytes: large enough for both outputs of a program, 16 MiB each, as escaped JSON."""
+"""Maximum size of a reply in bytes. It is enough for both outputs of a program, 16 MiB each, as escaped JSON."""
 
 MOST_DESCRIPTORS = 4
-"""Maximum number of descriptors in one reply."""
+"""Maximum number of file descriptors that one reply may pass."""
 
 _LENGTH = struct.Struct("!I")
 HEAD = _LENGTH.size
-"""Bytes of the length field."""
+"""Size in bytes of the length field in front of a message."""
 
 
 class MalformedError(ValueError):
@@ -37,13 +37,16 @@ class MalformedError(ValueError):
 
 
 def pack(message: Mapping[str, Any]) -> bytes:
-    """Return a message with its length in front."""
+    """Return the message as bytes: the length field, then the JSON."""
     body = json.dumps(message, separators=(",", ":")).encode()
     return _LENGTH.pack(len(body)) + body
 
 
 def length_of(head: bytes, limit: int) -> int:
-    """Return the number of bytes that follow. Raises MalformedError if it is 0 or above `limit`."""
+    """Return the number of bytes that follow the length field `head`.
+
+    Raises MalformedError if it is 0 or above `limit`.
+    """
     (length,) = _LENGTH.unpack(head)
     if not 0 < length <= limit:
         raise MalformedError(f"a message of {length} bytes")
@@ -51,7 +54,10 @@ def length_of(head: bytes, limit: int) -> int:
 
 
 def unpack(body: bytes) -> dict[str, Any]:
-    """Return the object in a message. Raises MalformedError for other JSON, duplicate names, NaN and infinity."""
+    """Return the JSON object in the body of a message.
+
+    Raises MalformedError for other JSON, duplicate names, NaN and infinity.
+    """
     try:
         data = json.loads(body.decode("utf-8"), object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant)
     except (ValueError, RecursionError) as error:
@@ -95,19 +101,25 @@ class Connection:
         threading.Thread(target=self._listen, name="root helper", daemon=True).start()
 
     def greeting(self, seconds: float | None) -> Mapping[str, Any]:
-        """Return the helper's greeting. Raises RefusedError if it refused or ended, TimeoutError after `seconds`."""
+        """Return the helper's greeting.
+
+        Raises RefusedError if the helper refused or ended, TimeoutError after `seconds`.
+        """
         return self._greeting.result(seconds)[0]
 
     async def ask(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """Send a request and return the reply. Errors: see `HelperClient.ask`."""
+        """Send the request `verb` with these arguments, and return the reply. Errors: see `HelperClient.ask`."""
         return (await self.fetch(verb, **args))[0]
 
     async def fetch(self, verb: str, **args: object) -> Answer:
-        """Send a request; return the reply and its descriptors. Errors: see `HelperClient.fetch`."""
+        """Send the request `verb`, and return the reply with the file descriptors that it passes.
+
+        Errors: see `HelperClient.fetch`.
+        """
         return await asyncio.wrap_future(self._put(verb, args))
 
     def ask_now(self, verb: str, **args: object) -> Mapping[str, Any]:
-        """Send a request, block until the reply arrives, and return it. Errors: see `HelperClient.ask_now`."""
+        """Send the request `verb`, block until the reply arrives, and return it. Errors: see `HelperClient.ask_now`."""
         try:
             return self._put(verb, args).result(PATIENCE)[0]
         except TimeoutError:
@@ -167,7 +179,7 @@ class Connection:
                 os.close(descriptor)
 
     def _exactly(self, count: int) -> bytes:
-        """Return exactly `count` bytes; keep descriptors that arrive with them.
+        """Receive exactly `count` bytes and return them. File descriptors that arrive with them are kept for the reply.
 
         Raises EOFError at the end of data, OSError.
         """
@@ -185,7 +197,7 @@ class Connection:
 
 
 def _resolve(answer: Future[Answer], outcome: Answer | Exception) -> bool:
-    """Set a reply or an error; return False if the caller has stopped waiting."""
+    """Give the caller of a request its reply or error. Return False if the caller has stopped waiting."""
     try:
         if isinstance(outcome, Exception):
             answer.set_exception(outcome)

@@ -28,7 +28,7 @@ class SplitHost(HostWrapper):
     ) -> None:
         """`runs`, `reads`: whether the helper allows a command or a file.
 
-        Requests that it would refuse are not sent.
+        Requests that the helper would refuse are not sent.
         """
         super().__init__(inner)
         self._side = side
@@ -54,7 +54,7 @@ class SplitHost(HostWrapper):
     async def run(self, command: Command) -> Completed:
         """Run a read-only command.
 
-        Raises RefusedError for a mutating one, because the helper makes only complete changes.
+        Raises RefusedError for a mutating command, because the helper makes only complete changes.
         """
         if command.mutates:
             raise _single_step_error(command.shown())
@@ -77,7 +77,7 @@ class SplitHost(HostWrapper):
         return texts
 
     async def link(self, path: str) -> str | None:
-        """Return the target of a link, or None."""
+        """Return the target of a link; None if it cannot be read."""
         target = await self._inner.link(path)
         if target is not None or not path.startswith("/proc/1/"):
             return target

@@ -1,4 +1,7 @@
-"""Client side of a program that the helper started. Its outputs are pipes; all other operations are requests."""
+"""Client side of a program that the root helper started.
+
+Its outputs are pipes; all other operations are requests to the helper.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from backends.system.local.process import LocalProcess
 _WORDS = {signal.SIGINT: "interrupt", signal.SIGTERM: "terminate", signal.SIGKILL: "kill"}
 
 _GONE = -int(signal.SIGKILL)
-"""Exit status of a program whose helper has ended, because the program dies with the helper."""
+"""Exit status reported for a program whose helper has ended, because the program is killed with the helper."""
 
 
 class HelperChild:
-    """Program started by the helper, with the interface that `LocalProcess` requires."""
+    """Program started by the root helper, with the interface that `LocalProcess` requires (`StartedProgram`)."""
 
     def __init__(self, side: HelperClient, run: int, pid: int) -> None:
         self._side = side
@@ -36,7 +39,7 @@ class HelperChild:
         self._asked: set[asyncio.Task[None]] = set()
 
     async def read_from(self, out: int, err: int) -> None:
-        """Read the outputs from these descriptors, the reading ends of the output pipes."""
+        """Start reading the outputs. `out`, `err`: descriptors of the reading ends of the two output pipes."""
         loop = asyncio.get_running_loop()
         for stream, descriptor in ((self.stdout, out), (self.stderr, err)):
             reader = asyncio.StreamReaderProtocol(stream)
@@ -82,7 +85,7 @@ class HelperProcess(AbstractAsyncContextManager[LocalProcess]):
     """Context that asks the helper to start a program on entry and ends it on exit."""
 
     def __init__(self, side: HelperClient, asked: Mapping[str, object]) -> None:
-        """`asked`: arguments of the request `measure`, which is sent on entry."""
+        """`asked`: arguments of the request `measure`, which is sent to the helper on entry."""
         self._side = side
         self._asked = asked
         self._process: LocalProcess | None = None

@@ -45,7 +45,7 @@ class BcacheSnapshot:
     """State of a bcache device at one moment."""
 
     facts: BcacheFacts
-    """Its sysfs values and its cache set."""
+    """Values of the device from sysfs, including its cache set."""
     node: Node
     """The kernel's disk."""
 
@@ -77,7 +77,7 @@ class Bcache(Settable[BcacheSnapshot]):
         return await super().plan_together(target, values)
 
     async def read_state(self, target: Target, *, back: bool = False) -> BcacheSnapshot:
-        """Return the state of a device: its current cache set and its disk."""
+        """Return the current state of a bcache device, including its cache set."""
         facts = await self._device(target)
         return BcacheSnapshot(facts=facts, node=await self._node(target))
 
@@ -99,7 +99,7 @@ class Bcache(Settable[BcacheSnapshot]):
     async def lock_for(self, snapshot: BcacheSnapshot, key: str) -> str:
         """Return the lock of the disk.
 
-        For settings of the cache set, which several devices share, the set's lock precedes it.
+        For settings of the cache set, which several devices share, the lock of the set is put before it.
         """
         lock = await lock_of(self._host, snapshot.facts.name)
         return f"bcache-{snapshot.facts.set_uuid}\n{lock}" if key in OF_SET else lock
@@ -107,7 +107,9 @@ class Bcache(Settable[BcacheSnapshot]):
     def steps(
         self, snapshot: BcacheSnapshot, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the step that writes the file of the device or of its current cache set."""
+        """Return the step that writes `value` to the file of the setting, which belongs to the device or its current
+        cache set.
+        """
         return (ChangeStep(path=snapshot.facts.path(key), text=kernel_word(key, value)),)
 
     def check(self, setting: Setting, now: Reading, value: str) -> str:
@@ -121,7 +123,7 @@ class Bcache(Settable[BcacheSnapshot]):
     def finished(
         self, snapshot: BcacheSnapshot, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the value that the kernel will report for the requested one."""
+        """Return the change with the value that the kernel will report after the requested value was written."""
         after = value_afterwards(request.setting.key, request.value)
         return replace(change, after=after, asked=request.value if after != request.value else "")
 
@@ -141,7 +143,7 @@ class Bcache(Settable[BcacheSnapshot]):
         self.require_steps(present, change)
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the udev rules file with this device's line replaced and all other lines kept."""
+        """Return the udev rules file with the rule for this device replaced and all other lines kept."""
         device, node = await self._device(target), await self._node(target)
         now = await self._readings(device) if values else {}
         legal: dict[str, str] = {}

@@ -118,13 +118,19 @@ async def _links(host: Host, paths: Sequence[str]) -> list[str | None]:
 
 
 async def _caches(host: Host, set_uuid: str) -> tuple[str, ...]:
-    """Return the devices of a cache set, whose entries link to their `bcache` folder (drivers/md/bcache/super.c)."""
+    """Return the kernel names of the cache devices of a set.
+
+    The entries of the set link to the devices' `bcache` folders (drivers/md/bcache/super.c).
+    """
     folders = await _links(host, await host.list(f"/sys/fs/bcache/{set_uuid}/cache[0-9]*"))
     return tuple(name for link in folders if (name := _disk_of(link)) is not None)
 
 
 def _disk_of(folder: str | None) -> str | None:
-    """Return `sdb1` of `/sys/devices/.../block/sdb/sdb1/bcache`; None for other paths."""
+    """Return the kernel name in the path of a `bcache` folder: `sdb1` in `/sys/devices/.../block/sdb/sdb1/bcache`.
+
+    None for others.
+    """
     tokens = (folder or "").split("/")
     return clean(tokens[-2], 64) if len(tokens) > 3 and tokens[-1] == "bcache" and tokens[-2] else None
 
@@ -144,7 +150,7 @@ def parse_size(text: str | None) -> int | None:
 
 
 def displayed_size(count: int) -> int:
-    """Return the number of bytes that `parse_size` gets from the kernel's text for this number of bytes."""
+    """Return the size in bytes that `parse_size` would return for the kernel's text about a size of `count` bytes."""
     power = 1
     while count >> 10 * power >= 1000:
         power += 1
@@ -152,7 +158,7 @@ def displayed_size(count: int) -> int:
 
 
 def _least(integer: int, tenth: int, power: int) -> int:
-    """Return the smallest number of bytes that is printed with these digits.
+    """Return the smallest number of bytes that the kernel prints as `integer`.`tenth` in the unit 1024^`power`.
 
     A size below 1000 of the next smaller unit would be printed in that unit.
     """
@@ -170,7 +176,9 @@ _STATES = {
     "dirty": (State.OPTIMAL, ""),
     "inconsistent": (State.FAILED, "it was started without its cache, which had unwritten data"),
 }
-"""State and reason, by the state of a backing device that the kernel reports (drivers/md/bcache/sysfs.c)."""
+"""The model's state and its reason, by the state of the backing device that the kernel reports
+(drivers/md/bcache/sysfs.c).
+"""
 
 
 def array_of(device: BcacheFacts, picture: Topology) -> Array:

@@ -99,9 +99,9 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return an old value in canonical form. Raises InvalidValueError.
+    """Validate `value` as an old value to restore, and return it in canonical form. Raises InvalidValueError.
 
-    It may exceed 40 %, because another kernel may have another limit.
+    A writeback percentage may exceed 40 %, because another kernel may have another limit.
     """
     check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else is_restorable_value
     return check(setting, now, value)

@@ -114,7 +114,10 @@ SPANS = {
     CONGESTED_READ.key: Span(minimum=0, maximum=10_000_000, unit="us"),
     CONGESTED_WRITE.key: Span(minimum=0, maximum=10_000_000, unit="us"),
 }
-"""Offered ranges by key, extended to the current value. The kernel limits 40 % (bch_cutoff_writeback) and 60 s."""
+"""Offered ranges by key of the setting. They are extended to the current value.
+
+The limits of 40 % (bch_cutoff_writeback) and 60 s are the kernel's.
+"""
 
 CUTOFFS = tuple(1 << power for power in (16, 18, 20, 22, 24, 26, 30))
 """Offered sequential cutoffs in bytes, in addition to 0; any other number is accepted too."""
@@ -145,4 +148,4 @@ CHOICES = {
         "random": offer("random", "Evicts random data."),
     },
 }
-"""Choices by key; their values are the kernel's words."""
+"""Choices of each setting, by key of the setting and word of the kernel."""

@@ -74,7 +74,7 @@ class BlockBackend:
         return settings_of(target.address) if target.backend == NAME else ()
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Return the present values of all settings."""
+        """Return the current readings of all settings."""
         name = await self._name(target)
         return await self._readings(name, await self._attributes(name))
 
@@ -154,12 +154,12 @@ class BlockBackend:
         )
 
     async def apply(self, change: Change) -> None:
-        """Write the values after checking that this is still the planned device."""
+        """Write the values of the change, after checking that the target is still the planned device."""
         _require_own_writes(change)
         await run_steps(change, self._write_step, same=lambda: self._require_same(change))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the udev rules file with this disk's lines replaced and all other lines kept."""
+        """Return the udev rules file with the lines for this disk replaced and all other lines kept."""
         node = await self._node(target)
         declared = {key: setting_of(self.settings(target), target, key) for key in values}
         attributes = await self._attributes(node.name) if values else {}
@@ -203,7 +203,9 @@ class BlockBackend:
         require_same_device(change, identity(await self._node(change.target)))
 
     async def _companions(self, name: str, key: str, attributes: Mapping[str, str]) -> dict[str, str]:
-        """Return the values to restore after the old value: those that the kernel resets and a scheduler's tunables."""
+        """Return the values to restore after the old value of `key`: settings that the kernel resets, and tunables of
+        the scheduler.
+        """
         folder = _queue(name)
         companions = {other: attributes[other] for other in SIDE_EFFECTS.get(key, ()) if other in attributes}
         if key != "scheduler":
@@ -236,12 +238,15 @@ class BlockBackend:
 
 
 def _with_attribute(attributes: Mapping[str, str], key: str, text: str, now: Reading) -> Mapping[str, str]:
-    """Return the attributes as they are after `text` was written to the file of a setting with the reading `now`."""
+    """Return the attributes as they will be after `text` was written to the file of the setting `key`.
+
+    `now`: its current reading.
+    """
     return {**attributes, key: scheduler_file(now, text) if key == "scheduler" else text}
 
 
 def _require_own_writes(change: Change) -> None:
-    """Raise RefusedError unless each step writes a file of this setting of this disk."""
+    """Raise RefusedError unless each step of the change writes a file that belongs to the change's setting and disk."""
     front = f"{_queue(change.target.address)}/"
     for step in change.writes:
         attribute = (step.path or "").removeprefix(front)
@@ -262,12 +267,15 @@ def _queue(name: str) -> str:
 
 
 def _useless_reason(name: str, key: str) -> str | None:
-    """Return why a setting has no effect although the kernel offers it; None if it has. zram ignores write-back."""
+    """Return the reason why a setting has no effect although the kernel offers it; None if it has one.
+
+    For example, zram ignores write-back.
+    """
     return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
 def _revert_writes(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that write the setting and then its companions.
+    """Return the steps that write the setting `key` and then its companions.
 
     The order matters: writing the setting resets the companions, and tunables only exist with their scheduler.
     """

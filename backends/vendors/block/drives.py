@@ -11,14 +11,16 @@ from backends.topology.device_identity import identity, interface, medium, model
 from backends.topology.tree import number
 
 NO_DRIVES = ("dm-", "sr", "fd", "ram", "mtdblock")
-"""Prefixes of devices that are not listed. md arrays, bcache, DRBD and ZFS volumes are: they have queue settings."""
+"""Prefixes of devices that are not listed. md arrays, bcache, DRBD and ZFS volumes are listed: they have queue
+settings.
+"""
 
 _STATES = {
     **dict.fromkeys(("running", "live"), State.ONLINE),
     **dict.fromkeys(("offline", "transport-offline", "blocked", "dead", "connecting"), State.OFFLINE),
     **dict.fromkeys(("deleted", "cancel", "deleting", "deleting (no IO)"), State.MISSING),
 }
-"""SCSI and NVMe device states (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
+"""The model's state for each SCSI and NVMe device state (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
 
 
 def is_drive(node: Node) -> bool:

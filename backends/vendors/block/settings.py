@@ -15,7 +15,7 @@ from backends.topology.tree import number
 from backends.udev import attribute_assignment, queue_rules
 
 _LIMITS = ("read_ahead_kb",)
-"""Settings that `queue_limits_commit_update` raises to their default (Linux 6.9 and later)."""
+"""Settings that the kernel's `queue_limits_commit_update` raises to their default (Linux 6.9 and later)."""
 
 SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
     "scheduler": ("nr_requests", "wbt_lat_usec"),
@@ -227,6 +227,9 @@ RULES = queue_rules("queue", "disk")
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the assignments of a disk's rule in the order in which udev must write them. Raises BlockedError."""
+    """Return the assignments of the udev rule that sets these values, in the order in which udev must write them.
+
+    Raises BlockedError.
+    """
     declared = [key for key in BY_KEY if key in values]
     return tuple(attribute_assignment(f"queue/{key}", values[key]) for key in in_order(declared))

@@ -158,13 +158,16 @@ def fitting_companions(
 
 
 def kernel_text(key: str, value: str) -> str:
-    """Return the text to write for a value of the common vocabulary."""
+    """Return the text to write to the kernel's file for a value of the common vocabulary."""
     kernel_words = {common: kernel for kernel, common in _CACHE_WORDS.items()}
     return kernel_words.get(value, value) if key == "write_cache" else value
 
 
 def value_afterwards(key: str, value: str, attributes: Mapping[str, str]) -> str:
-    """Return the value that the kernel reports after writing. -1 as latency target selects the medium's default."""
+    """Return the value that the kernel reports after `value` was written.
+
+    A latency target of -1 selects the medium's default.
+    """
     if key == "wbt_lat_usec" and value == "-1":
         return "75000" if attributes.get("rotational") == "1" else "2000"
     return value

@@ -23,7 +23,9 @@ _KINDS = (("mpath-", "multipath"), ("CRYPT-", "crypt"))
 """UUID prefixes that multipathd and cryptsetup set, each with the type of target that it means."""
 
 _INNER = (MARK, "stratis-1-private", "stratis-1-")
-"""UUID prefixes of devices not listed here: another layer uses them internally, or another module lists them."""
+"""UUID prefixes of devices that this backend does not list: they are internal to another layer, or listed by another
+module.
+"""
 
 _PARTITION = re.compile(r"part\d+-", re.ASCII)
 """UUID prefix of a partition that kpartx created on another device. lsblk shows it as a partition too."""
@@ -41,7 +43,9 @@ _WITH_STATUS = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "
 """Types of targets that report their state in `dmsetup status` (Documentation/admin-guide/device-mapper)."""
 
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
-"""A path in the status of a multipath target: active or failed (drivers/md/dm-mpath.c: multipath_status)."""
+"""Pattern of a path in the status of a multipath target: active (A) or failed (F) (drivers/md/dm-mpath.c:
+multipath_status).
+"""
 
 
 class Dm(ListingBackend):
@@ -107,7 +111,7 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
 
 
 def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> tuple[State, str]:
-    """Return the state of a device and the reason if it is not optimal."""
+    """Return the state of a device, and the reason for a state that is not optimal, or ""."""
     if kind == "multipath" and states and not paths:
         return State.FAILED, "no path is left"
     if why := next(filter(None, map(_failure, states)), ""):
@@ -122,7 +126,7 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 
 def _failure(part: Segment) -> str:
-    """Return why a target has failed according to its status; "" if it works or reports no state."""
+    """Return the reason why a target has failed, according to its status; "" if it works or reports no state."""
     status = part.args
     if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
@@ -194,7 +198,10 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
 
 
 def _selector(args: tuple[str, ...]) -> str:
-    """Return the path selector, such as `service-time`. It follows the features, the handler and the group numbers."""
+    """Return the path selector, such as `service-time`, from the arguments of a multipath target.
+
+    The selector follows the features, the handler and the group numbers.
+    """
     try:
         at = 1 + int(args[0])
         at += 1 + int(args[at])

@@ -5,11 +5,13 @@ from backends.protocol import Vendor, lazy_backend
 from backends.topology.stacking import MARK
 
 BACKUPS = "/etc/lvm/backup/*"
-"""Metadata backups of every group that this machine has changed, even without volumes (lvm.conf, backup_dir)."""
+"""Pattern of LVM's metadata backups: one file per group that this machine has changed, even without volumes (lvm.conf,
+backup_dir).
+"""
 
 
 async def has_group(host: Host) -> bool:
-    """Return whether a volume is active, or a group exists or existed. Only a few files are read."""
+    """Return whether a logical volume is active, or a volume group exists or existed. Only a few files are read."""
     texts = await host.read_many(await host.list("/sys/block/dm-*/dm/uuid"))
     if any(text.startswith(MARK) for text in texts.values()):
         return True

@@ -73,7 +73,7 @@ class Lvm:
         self._page: int | None = None
 
     async def inventory(self) -> Inventory:
-        """Return all user-created volumes; if lvs fails, the volumes that device-mapper lists by name."""
+        """Return all volumes that users created. If lvs fails, return those that device-mapper lists by name."""
         # In parallel, because both may wait for the same disk.
         picture, lvs_answer = await asyncio.gather(scan_topology(self._host), result_or_error(ask_lvs(self._host)))
         if isinstance(lvs_answer, RaidbenchError):
@@ -105,7 +105,7 @@ class Lvm:
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """Return the changes of several settings.
 
-        Both watermarks, and both rates, are in an order in which each step is valid.
+        The two watermarks, and the two rates, are in an order in which the lower never exceeds the higher.
         """
         view = await self._view(target)
         changes = []
@@ -127,7 +127,7 @@ class Lvm:
         )
 
     async def apply(self, change: Change) -> None:
-        """Run the commands, unless the value is already set and effective: LVM prints `changed` in that case too."""
+        """Run the commands, unless the value is already set and effective. LVM would print `changed` even then."""
         view = await self._view(change.target)
         require_same_device(change, _identity(view))
         require_own_step(change, view)
@@ -141,7 +141,10 @@ class Lvm:
         await run_steps(change, self._take)
 
     async def tasks(self, target: Target) -> tuple[Task, ...]:
-        """Return the tasks: cache flush, resync, check, reshape ... Raises NotFoundError, DeviceGoneError."""
+        """Return the background tasks of a volume: cache flush, resync, check, reshape, ...
+
+        Raises NotFoundError, DeviceGoneError.
+        """
         view = await self._view(target)
         return tasks_of(view.volume, view.group)
 
@@ -184,7 +187,10 @@ class Lvm:
         return tuple(problems)
 
     async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
-        """Return the kernel's tables, and why they are incomplete or "". No tables if dmsetup is missing or fails."""
+        """Return the kernel's tables by device-mapper name, and the reason why they are incomplete or "".
+
+        Without dmsetup there are none.
+        """
         tool = self._host.which(("dmsetup",))
         if tool is None:
             return {}, ""
@@ -247,7 +253,7 @@ class Lvm:
 
 
 def _timeout_problem(error: ToolTimeoutError, unknown: tuple[Array, ...]) -> Problem:
-    """Return the problem for a device that blocked LVM, with the volumes that LVM therefore did not report."""
+    """Return the problem about a device that blocked lvs. `unknown`: the volumes that lvs therefore did not report."""
     names = [array.name or "" for array in unknown]
     addition = f" Only names and sizes of {', '.join(names[:12])}{(', ...' if len(names) > 12 else '')} are known."
     return Problem(where=NAME, message=error.message + (addition if names else ""), hint=error.hint)
@@ -259,14 +265,19 @@ def _plan_change(view: LvView, request: RequestedValue) -> Change:
 
 
 def _identity(view: LvView) -> Identity:
-    """Return the identity from LVM's UUIDs, because the kernel name and device number may change at the next boot."""
+    """Return the identity of a volume.
+
+    It consists of LVM's UUIDs, because kernel name and device number may change at the next boot.
+    """
     volume = view.volume
     name = f"{MARK}{volume.group_uuid}{volume.uuid}".replace("-", "").replace("LVM", MARK, 1)
     return Identity(name=volume.address, wwn=f"dm.{name}")
 
 
 def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
-    """Return whether a cache survives the loss of a drive: data and metadata are RAID, or on hidden RAID volumes."""
+    """Return whether a cache survives the loss of a drive: its data and its metadata are RAID, or on hidden RAID
+    volumes.
+    """
     parts = [group.get(cache.columns.get(literal, "").strip("[]")) for literal in ("data_lv", "metadata_lv")]
     volumes = [part for part in parts if part is not None] or [cache]
     lower = ([group[hidden_name] for hidden_name in part.places if hidden_name in group] for part in volumes)
@@ -277,7 +288,7 @@ def _is_raid(cache: LvFacts, group: Mapping[str, LvFacts]) -> bool:
 
 
 def _order_keys(view: LvView, values: Mapping[str, str]) -> list[str]:
-    """Return the keys, with watermarks and rates in an order in which each step is valid."""
+    """Return the keys of `values`, with watermarks and rates in an order in which each step is valid."""
     volume = view.volume
     now = {
         "low_watermark": volume.settings.get("low_watermark", str(LOW_WATERMARK)),
@@ -287,7 +298,7 @@ def _order_keys(view: LvView, values: Mapping[str, str]) -> list[str]:
 
 
 def _with_value(view: LvView, key: str, value: str) -> LvView:
-    """Return the view after a change of a cache tunable or a rate."""
+    """Return the view as it will be after the cache tunable or rate `key` was set to `value`."""
     volume = view.volume
     if key in RATES:
         fields = {RATES[key]: value if value.isdigit() else "0"}

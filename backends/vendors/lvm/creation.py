@@ -51,7 +51,7 @@ STRIP = 64 << 10
 """Default stripe size in bytes (lvmraid(7), --stripesize)."""
 
 _CREATE_SECONDS = 1.5
-"""Duration of lvcreate in seconds for a few images, including zeroing their metadata."""
+"""Expected duration of lvcreate in seconds. It includes zeroing the metadata of a few images."""
 
 TYPES = {
     Level.RAID0: "striped",
@@ -63,10 +63,13 @@ TYPES = {
 """lvcreate's names for the levels that it can create (lvmraid(7))."""
 
 _LEAST = {Level.RAID0: 2, Level.RAID6: 5}
-"""Minimum number of physical volumes. With one, lvcreate creates a linear volume. RAID 6 needs three data stripes."""
+"""Minimum number of physical volumes by level. RAID 0 on one would be linear, and RAID 6 needs three data stripes."""
 
 AT_ONCE = ("--config", "global/wait_for_locks=0")
-"""Options to fail instead of waiting for the group's lock, which a flush may hold for hours (lvm.conf)."""
+"""Options with which a command fails instead of waiting for the group's lock.
+
+A flush may hold the lock for hours (lvm.conf).
+"""
 
 _SURE = ("--wipesignatures", "y", "--zero", "y")
 
@@ -101,13 +104,13 @@ class GroupRoom:
     before: tuple[str, ...]
     """UUIDs of the volumes that exist before the creation."""
     one_disk: tuple[str, ...] = ()
-    """Physical volumes that share a disk with another physical volume of the selection."""
+    """Nodes of selected physical volumes that are on the same disk as another selected one."""
 
 
 def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume_clean: bool) -> ArrayPlan:
     """Return the plan for a volume with as many stripes or images as there are physical volumes.
 
-    Raises InvalidValueError, and RefusedError if its name is taken.
+    Raises InvalidValueError, and RefusedError if the name of the volume is taken.
     """
     warnings = require_alike(request.drives)
     data, strip = _shape(request), _strip(request, room)
@@ -159,7 +162,7 @@ def plan_volume(request: ArrayRequest, room: GroupRoom, *, lvcreate: str, assume
 
 
 def lock_of(group_uuid: str) -> str:
-    """Return the name of the lock for a group."""
+    """Return the name of raidbench's lock for a volume group."""
     return f"lvm-{group_uuid}"
 
 
@@ -185,7 +188,7 @@ def require_steps(steps: Sequence[ChangeStep], group: str, tools: Collection[str
 
 
 def _shape(request: ArrayRequest) -> int:
-    """Return the number of data-bearing physical volumes. Raises InvalidValueError."""
+    """Return the number of physical volumes for data, without those for parity and copies. Raises InvalidValueError."""
     count = len(request.drives)
     if request.level not in TYPES:
         raise InvalidValueError(
@@ -216,7 +219,9 @@ def _strip(request: ArrayRequest, room: GroupRoom) -> int | None:
 
 
 def _extents(request: ArrayRequest, room: GroupRoom, data: int) -> int:
-    """Return the data extents per physical volume. Raises InvalidValueError if not enough are free."""
+    """Return the number of data extents to use on each physical volume. Raises InvalidValueError if too few are
+    free.
+    """
     extra = 0 if request.level is Level.RAID0 else 1  # each image of a RAID also has an extent of metadata
     least = min(request.drives, key=lambda drive: drive.free_extents or 0)
     most = (least.free_extents or 0) - extra
@@ -258,13 +263,18 @@ def _initialising(level: Level, size: int, *, assume_clean: bool) -> str:
 
 
 _PLAIN = ("-", "r", "R")
-"""First letters of lv_attr of volumes that are no origin, snapshot, cache, pool or image (lvs(8)). `R`: not synced."""
+"""First letter of lv_attr for volumes that are no origin, snapshot, cache, pool or image (lvs(8)).
+
+`R`: RAID that is not synced.
+"""
 
 
 def find_volume(
     array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvFacts], picture: Topology, lvremove: str
 ) -> ArrayMatch:
-    """Return the state of a created volume (`ArrayCreator.find_made`), from the complete output of LVM."""
+    """Return what currently exists of a created volume (`ArrayCreator.find_made`), from the complete output of lvs and
+    pvs.
+    """
     try:
         lv_facts = _volume(array, volumes, disks)
         if lv_facts is None:
@@ -341,7 +351,9 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
 def _require_as_made(
     array: CreatedArray, lv_facts: LvFacts, group: Mapping[str, LvFacts], nodes: Mapping[str, str]
 ) -> None:
-    """Raise ForeignArrayError if the volume differs from the created one, has dependents, or is part of another."""
+    """Raise ForeignArrayError if the volume differs from the created one, has dependents, or is part of another
+    volume.
+    """
     where = lv_facts.address
     if TYPES.get(array.level) not in (lv_facts.kind, lv_facts.level):
         raise ForeignArrayError(f"{where} is now {clean(lv_facts.kind, 40)}, not {array.level.name} as created.")
@@ -425,7 +437,7 @@ async def plan_in_group(host: Host, request: ArrayRequest, group: Target | None,
 
 
 async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
-    """Return the match for a created volume. Raises ToolFailedError, BlockedError."""
+    """Query LVM, and return what currently exists of a created volume. Raises ToolFailedError, BlockedError."""
     lvremove = host.which((TOOLS[1],))
     if lvremove is None:
         raise BlockedError("lvremove is not installed.", hint="Install lvm2.")

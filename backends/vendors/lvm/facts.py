@@ -28,10 +28,10 @@ PVS = ("--nolocking", "--reportformat", "json", "--units", "b", "--nosuffix", "-
 
 CACHE, WRITECACHE, THIN_POOL = "cache", "writecache", "thin-pool"
 VDO, VDO_POOL = "vdo", "vdo-pool"
-"""Kinds of volumes, with LVM's names (segtype)."""
+"""Kinds of VDO volumes: LVM's names of their segment types."""
 
 POOLS = (THIN_POOL, VDO_POOL)
-"""Kinds of volumes whose space other volumes use.
+"""Kinds of pools, whose space other volumes use.
 LVM reports them as active only if they also have their own device.
 """
 
@@ -98,7 +98,9 @@ class LvFacts:
 
     @property
     def pool(self) -> str | None:
-        """Return the hidden volume that caches it, or the pool that provides its space."""
+        """Return the name of the hidden volume that caches this volume, or of the pool that provides its space; None
+        without one.
+        """
         return self.columns.get("pool_lv", "").strip("[]") or None
 
     @property
@@ -110,7 +112,7 @@ class LvFacts:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """Return the cache tunables that were set."""
+        """Return the cache tunables that were set, by name."""
         return pairs(self.columns.get("cache_settings"))
 
     @property
@@ -140,7 +142,7 @@ class LvFacts:
 
 
 def pairs(text: str | None) -> dict[str, str]:
-    """Return the values in `high_watermark=60,low_watermark=40` by name."""
+    """Return the values in a list such as `high_watermark=60,low_watermark=40` by name."""
     tuples = (part.partition("=") for part in (text or "").split(","))
     return {key: value for key, equals, value in tuples if equals and re.fullmatch(r"[a-z_]{1,40}", key)}
 
@@ -232,7 +234,7 @@ class LoadedTable:
 def parse_tables(text: str) -> Mapping[str, LoadedTable]:
     """Return the kernel's tables by the names below /dev/mapper.
 
-    Of a volume with several segments, return the first.
+    A volume with several segments is represented by its first one.
     """
     return {
         name: LoadedTable(kind=segments[0].kind, words=segments[0].args)
@@ -255,7 +257,10 @@ def lower_volumes(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> Iterable[L
 
 
 def is_in_use(volume: LvFacts, volumes: Mapping[str, LvFacts]) -> bool:
-    """Return whether a volume is active, or one that uses its space. `volumes`: all volumes of its group by name."""
+    """Return whether a volume, or another volume that uses its space, is active.
+
+    `volumes`: all volumes of its group by name.
+    """
     if volume.is_active or volume.kind not in POOLS:
         return volume.is_active
     return any(lv_facts.is_active for lv_facts in volumes.values() if lv_facts.pool == volume.name)

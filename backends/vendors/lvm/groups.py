@@ -30,7 +30,7 @@ class PvFacts:
     """One physical volume of a group."""
 
     name: str
-    """Its node; `[unknown]` if it is missing."""
+    """Node of the physical volume; `[unknown]` if it is missing."""
     uuid: str
     """LVM's UUID of the physical volume."""
     group: str
@@ -42,7 +42,7 @@ class PvFacts:
 
     @property
     def free_extents(self) -> int:
-        """Return the number of free extents; 0 if it is not reported."""
+        """Return the number of free extents of the physical volume; 0 if it is not reported."""
         count, taken = (
             whole_number(self.columns.get("pv_pe_count")),
             whole_number(self.columns.get("pv_pe_alloc_count")),
@@ -84,7 +84,9 @@ def parse_pvs(text: str) -> tuple[tuple[PvFacts, ...], int]:
 
 
 def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
-    """Return the reasons why no volume can be created in the group of a physical volume, as clauses."""
+    """Return the reasons why no volume can be created in the volume group of `pv`, as clauses; empty if there
+    are none.
+    """
     fields, reasons = pv.columns, list[str]()
     missing = whole_number(fields.get("vg_missing_pv_count")) or 0
     if missing or fields.get("vg_partial"):
@@ -102,7 +104,9 @@ def no_volume_reason(pv: PvFacts) -> tuple[str, ...]:
 
 
 def candidates_in(volumes: Iterable[PvFacts], picture: Topology) -> tuple[Candidate, ...]:
-    """Return all physical volumes with their free extents, and the reasons why they cannot be used."""
+    """Return all physical volumes as candidates for a new volume, with their free extents and the reasons against using
+    them.
+    """
     return tuple(_candidate(pv, picture) for pv in volumes)
 
 
@@ -138,7 +142,7 @@ def _candidate(pv: PvFacts, picture: Topology) -> Candidate:
 
 
 def nodes_sharing_disk(places: Sequence[str], picture: Topology) -> tuple[str, ...]:
-    """Return the nodes of physical volumes that share a disk with an earlier physical volume."""
+    """Return those of the nodes in `places` that are on the same disk as an earlier node in `places`."""
     first_places: dict[str, str] = {}
     twice = []
     for node_name in places:

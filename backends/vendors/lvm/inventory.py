@@ -37,10 +37,10 @@ _KINDS = {"thin": Level.THIN, THIN_POOL: Level.THIN_POOL}
 """Level by kind of volume, for a volume whose data is not on a RAID."""
 
 _DEDUPLICATED = {VDO: Level.VDO, VDO_POOL: Level.VDO_POOL}
-"""Level by kind of volume, for any data below: VDO determines the speed of a volume and how it can fail."""
+"""Level by kind of volume, whatever the data is on: VDO determines the speed of the volume and how it can fail."""
 
 _LAYERS = (CACHE, WRITECACHE, "thin", VDO, *POOLS)
-"""Kinds that store their data in another volume."""
+"""Kinds of volumes that store their data in another volume."""
 
 _UNDER = {"thin": "Thin pool", VDO: "VDO pool"}
 """Label of the hidden volume `LvFacts.pool`, by kind of volume. For other kinds it is the cache."""
@@ -49,14 +49,14 @@ _TASKS = {"recover": "rebuild", "check": "consistency-check"}
 """The model's names for sync actions of dm-raid, if they differ."""
 
 _HEALTH_LETTERS = {"F": "failed", "D": "out of data space", "M": "metadata read-only", "E": "error"}
-"""Ninth letter of `lv_attr` for a fault of a volume, its cache or its pool (lvs(8))."""
+"""Text by ninth letter of `lv_attr`, for faults of a volume, its cache or its pool (lvs(8))."""
 
 REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
 """Levels that survive the loss of a drive."""
 
 
 def target_of(address: str) -> Target:
-    """Return the target of a volume such as `vg0/mail`."""
+    """Return the `Target` of the volume with this address, such as `vg0/mail`."""
     return Target(backend=NAME, address=address, scope=Scope.ARRAY)
 
 
@@ -99,7 +99,9 @@ def array_of(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -
 
 
 def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
-    """Return the volume that stores the data: for a cache the slow volume, for thin and VDO that of the pool."""
+    """Return the volume that stores the data: the slow volume of a cached one, or the data volume of a thin or VDO
+    pool.
+    """
     if volume.kind not in _LAYERS:
         return volume
     lower = [lv_facts for lv_facts in lower_volumes(volume, group) if lv_facts.kind not in _LAYERS]
@@ -107,7 +109,10 @@ def origin_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvFacts:
 
 
 def _level(volume: LvFacts, slow: LvFacts) -> Level:
-    """Return the level. A cache on an array has the level of the array, which decides how many drives may fail."""
+    """Return the RAID level of a volume.
+
+    A cached volume has the level of its slow volume `slow`, which decides how many drives may fail.
+    """
     level = _own_level(slow)
     if volume.kind in _DEDUPLICATED:
         return _DEDUPLICATED[volume.kind]
@@ -124,7 +129,7 @@ def _own_level(volume: LvFacts) -> Level:
 
 
 def nodes_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[str, ...]:
-    """Return the nodes of its physical volumes, including those of its cache."""
+    """Return the nodes of the physical volumes that hold the volume and its cache."""
     parts = [*lower_volumes(volume, group)]
     if (cache := group.get(volume.pool or "")) is not None and volume.kind in (CACHE, WRITECACHE):
         parts += lower_volumes(cache, group)
@@ -155,7 +160,7 @@ def _disks(volume: LvFacts, group: Mapping[str, LvFacts], picture: Topology) -> 
 
 
 def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
-    """Return the state, and the reason why the volume is not healthy or ""."""
+    """Return the state of a volume, and the reason why it is not healthy, or ""."""
     if (away := _unusable_state(volume, group)) is not None:
         return away
     fields, word = volume.columns, _health_word(volume)
@@ -189,7 +194,9 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
 
 
 def _health_word(volume: LvFacts) -> str:
-    """Return LVM's name of the fault, or "". Older versions report it only as a letter of lv_attr."""
+    """Return LVM's name of the volume's fault; "" if it has none. Older versions report it only as a letter of
+    lv_attr.
+    """
     letters = volume.columns.get("lv_attr", "")
     letter = letters[8] if len(letters) > 8 else ""
     return volume.columns.get("lv_health_status") or _HEALTH_LETTERS.get(letter, "")
@@ -336,7 +343,7 @@ def _blocks(volume: LvFacts) -> str | None:
 
 
 def _hits(volume: LvFacts) -> str | None:
-    """Return the hit rates since activation, as counted by the kernel."""
+    """Return a text with the cache's hit rates since activation, as counted by the kernel; None without counts."""
     parts = []
     for way in ("read", "write"):
         hits, misses = volume.number(f"cache_{way}_hits"), volume.number(f"cache_{way}_misses")

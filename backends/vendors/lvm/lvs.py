@@ -23,13 +23,13 @@ SECONDS = 60.0
 """Timeout in seconds of a command that only reads. Changes have no timeout."""
 
 SOON = 2.0
-"""Seconds within which lvs must make progress when it skips the unresponsive disks."""
+"""Seconds within which lvs must make progress when it is run again without the unresponsive disks."""
 
 FILTER = "devices/filter"
 """LVM's setting for the devices to scan. `global_filter` still applies in addition."""
 
 WITHOUT = (*map(re.escape, LVS), "--config", rf'{FILTER}=\[("[ar][^"\\]{{2,600}}",){{0,63}}"[ar][^"\\]{{2,600}}"\]')
-"""Arguments of lvs if it skips disks, as patterns."""
+"""Patterns of the arguments of lvs when it skips unresponsive disks."""
 
 WHOLE = CompletenessCheck(
     tool="lvs",
@@ -53,7 +53,7 @@ class LvsAnswer:
     """Output of lvs."""
 
     volumes: tuple[LvFacts, ...]
-    """Volumes of completely visible groups."""
+    """Volumes of all groups except those with a disk that was left out of the query."""
     strange: int = 0
     """Number of unparsable rows."""
     silent: ToolTimeoutError | None = None
@@ -123,7 +123,8 @@ async def _ask_without_silent_disks(host: Host, tool: str, error: ToolTimeoutErr
 
 
 def rejection_patterns(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
-    """Return filter patterns for these disks, their partitions, and the devices built on them, by all their names.
+    """Return patterns for LVM's filter that reject these disks, their partitions and the devices built on them, by all
+    their names.
 
     Special characters in a name become wildcards, because it is safer to skip too many devices than too few.
     """
@@ -141,7 +142,7 @@ def rejection_patterns(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
 def error_sentence(done: Completed, tool: str) -> str:
     """Return the tool's error output as a sentence.
 
-    `changed` is left out, because it is printed even before a failure.
+    Lines with `changed` are left out, because LVM prints them even before a failure.
     """
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
     relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]

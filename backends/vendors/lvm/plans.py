@@ -23,7 +23,9 @@ _VALUES = re.compile(
     r"|writebehind \d{1,5}|(?:min|max)recoveryrate \d{1,10}|stripesize \d{1,7}k)",
     re.ASCII,
 )
-"""Options that a step may have. lvchange also accepts options that do not fit the kind, with other effects."""
+"""Pattern of the options that a step may have. lvchange also accepts options that do not fit the kind of volume, with
+other effects.
+"""
 
 
 _TUNABLES = "--cachesettings"
@@ -39,9 +41,9 @@ def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: s
 
 
 def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
-    """Return the commands that set a value, in order. `before`: the current value.
+    """Return the steps that set `key` to `value`, in order. `before`: the current value.
 
-    An automatic read-ahead can only raise the value of the queue, so a larger value is first reset to none (tested). A
+    An automatic read-ahead can only raise the queue's current value, so a larger one is first reset to none (tested). A
     writecache tunable gets its default only if all tunables are cleared (lvmcache(7)); the others are then set again.
     `--yes` confirms three prompts: clearing the tunables, write-back with a cache volume that cannot be repaired, and a
     reshape.
@@ -61,7 +63,7 @@ def steps(view: LvView, key: str, value: str | None, before: str | None) -> tupl
 
 
 def _option_for(key: str, value: str) -> tuple[str, str]:
-    """Return the option and its argument for a value."""
+    """Return the option of lvchange or lvconvert that sets `key`, and its argument for `value`."""
     if key == "stripe_size":
         return OPTIONS[key], f"{int(value) // 1024}k"
     if (option := OPTIONS.get(key.partition(".")[0])) is not None:
@@ -74,7 +76,7 @@ def _lvchange(view: LvView, *options: str) -> ChangeStep:
 
 
 def _word(key: str, value: str) -> str:
-    """Return LVM's word for a value of raidbench."""
+    """Return LVM's word for raidbench's value of a setting."""
     if key == "cache_mode":
         return next((word for word, common in MODES.items() if common == value), value)
     if key == "lv_read_ahead" and value.isdigit():
@@ -98,14 +100,14 @@ def require_own_step(change: Change, view: LvView) -> None:
 
 
 def _risk(request: RequestedValue) -> Risk:
-    """Return the risk of the value. Every number has the highest risk of the offered numbers."""
+    """Return the risk of the requested value. A number has the highest risk of all offered numbers."""
     if request.value.isdigit():
         return worst(choice.risk for choice in request.now.choices if choice.value.isdigit())
     return request.risk
 
 
 def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
-    """Return the text about the possible consequences for this volume."""
+    """Return the text about the possible consequences of the requested value for this volume."""
     if request.setting.key != "cache_mode":
         return request.setting.risk_text if risk is not Risk.NONE else ""
     if request.value == "write-back":

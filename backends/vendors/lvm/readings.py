@@ -54,7 +54,10 @@ _RISKS = {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE
 _SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _AHEAD_MOST = 1 << 20
 _BEHIND_MOST = 32_766
-"""Maximum number of writes. Half of the number must not exceed COUNTER_MAX of md-bitmap.h (drivers/md/dm-raid.c)."""
+"""Maximum number of write-behind requests.
+
+Half of it must not exceed COUNTER_MAX of md-bitmap.h (drivers/md/dm-raid.c).
+"""
 
 
 def numbers(key: str, view: LvView) -> Numbers | None:
@@ -98,7 +101,10 @@ def wanted_value(view: LvView, setting: Setting, now: Reading, value: str) -> st
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value. Any number is legal, and so are `mq` and `cleaner`. Raises InvalidValueError."""
+    """Validate `value` as an old value to restore, and return it. Any number, `mq` and `cleaner` are legal.
+
+    Raises InvalidValueError.
+    """
     numeric = any(number(choice.value) is not None for choice in now.choices)
     was_settable = _BEFORE.fullmatch(value) if numeric else value in _POLICIES and setting.key == CACHE_POLICY.key
     return value if was_settable else check_value(setting, now, value)
@@ -111,7 +117,7 @@ ALIASES = {"mq": "smq"}
 """Policies that the kernel reports by a different name (dm-cache-policy-smq.c registers both)."""
 
 RELOAD = "Run `lvchange --refresh {address}` to load it"
-"""Fix if the kernel uses a different value than LVM has stored."""
+"""Hint for the case that the kernel uses a different value from the one that LVM has stored."""
 
 _AHEAD_KIB = (128, 256, 512, 1024, 2048, 4096, 8192)
 """Values of the read-ahead that are offered, in KiB. Other values are valid too."""
@@ -131,7 +137,9 @@ def readings(view: LvView) -> dict[str, Reading]:
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
-    """Return a reading for an undo. Restoring a cache policy is possible even if no other policy is offered."""
+    """Return the reading of a setting for an undo. A cache policy can be restored even if no other policy is
+    offered.
+    """
     reading = readings(view)[key]
     if key != "cache_policy":
         return reading
@@ -194,7 +202,9 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
 
 
 def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, str | None]:
-    """Return the kernel's number if it differs from LVM's, and the reason; (None, None) otherwise."""
+    """Return the number that the kernel uses and the reason, if it differs from `present`, LVM's number; otherwise
+    (None, None).
+    """
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":
         tokens = volume.columns.get("kernel_cache_settings", "").split(",")

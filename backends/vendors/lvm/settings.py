@@ -14,7 +14,7 @@ _kept = partial(Setting, persistence=Persistence.STORED)
 """Constructor of a setting that LVM stores in the metadata of the group."""
 
 DEFAULT = "default"
-"""Value of a number that is not set, so that the default of LVM or the kernel applies."""
+"""Value of a numeric setting that is not set, so that the default of LVM or the kernel applies."""
 
 CACHE_MODE = _kept(
     key="cache_mode",
@@ -180,7 +180,7 @@ class LvTraits:
     level: str
     """RAID level or kind of the volume: `cache`, `linear`, `raid1`, ..."""
     members: tuple[str, ...] = ()
-    """Nodes of the physical volumes of a RAID 1's images, in order."""
+    """Nodes of the physical volumes that hold the images of a RAID 1, in order; empty for other levels."""
 
 
 def traits_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> LvTraits:
@@ -226,11 +226,11 @@ class LvView:
     why_not: str | None = None
     """Reason why no setting can be changed: not root, read-only mode, truncated output; None if there is none."""
     silent: str = ""
-    """Reason why a changing command would hang, as a clause; "" if it would not."""
+    """Reason why a command that changes the volume would hang, as a clause; "" if it would not."""
     redundant: bool = False
     """Whether its cache survives the loss of a drive."""
     cache_on: str = ""
-    """Nodes of the devices on which its cache is, for display."""
+    """Nodes of the devices that hold its cache, as text for display."""
     page_bytes: int = 4096
     """Page size of the kernel."""
 

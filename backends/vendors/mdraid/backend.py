@@ -68,7 +68,7 @@ from backends.vendors.mdraid.sysfs import count_cpus, read_arrays
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
 
 _FROM_SYSFS = 10.0
-"""Timeout of mdadm in seconds. It is short, because nearly all values are also in sysfs."""
+"""Timeout in seconds for reading with mdadm. It is short, because nearly all values are also in sysfs."""
 
 
 class MdRaid:
@@ -136,14 +136,17 @@ class MdRaid:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value`: a bitmap with its chunk size, or a re-created array with the
+        """Return the change that restores the old `value`: a bitmap with its chunk size, or a re-created array with the
         current members."""
         return await self._plan(await self._view(target), target, key, value, companions)
 
     async def _plan(
         self, view: ArrayView, target: Target, key: str, value: str, companions: Mapping[str, str] | None = None
     ) -> Change:
-        """Return a change. `companions`: values to restore along with an old value; None for a new value."""
+        """Return the change of `key` to `value`. `companions`: values to restore along with an old value.
+
+        None for a new value.
+        """
         setting = setting_of(settings_of(view.outline), target, key)
         now = readings(view)[key]
         if view.array.cut and companions is None:
@@ -189,7 +192,9 @@ class MdRaid:
             ) from error
 
     async def remains(self, change: Change) -> str | None:
-        """Return the hint to assemble an array that a change stopped, if its members still contain it; else None."""
+        """Return a hint how to assemble the array that the change stopped, if its members still contain it; otherwise
+        None.
+        """
         tool = self._host.which(("mdadm",))
         try:
             await self._array(change.target)
@@ -205,7 +210,7 @@ class MdRaid:
         return ()
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the mdadm commands that create the array, with its node and UUID."""
+        """Return the plan of a new array: the mdadm commands that create it, its node and its UUID."""
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
@@ -216,7 +221,9 @@ class MdRaid:
         return replace(planned, locks=await locks_of(self._host, names))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Return the array found by the UUIDs on its drives; drives with other UUIDs never match."""
+        """Return the state of a created array, found by the UUIDs on its drives. Drives with other UUIDs never
+        match.
+        """
         tool = self._host.which(("mdadm",))
         if tool is None:
             raise BlockedError("mdadm is not installed.", hint="Install mdadm.")
@@ -232,12 +239,15 @@ class MdRaid:
         await self._host.write(f"/sys/block/{array.name}/md/sync_action", "check")
 
     async def mismatches(self, target: Target) -> int | None:
-        """Return mismatch_cnt: the number of sectors, which md counts in whole pages or chunks."""
+        """Return the number of mismatched sectors (mismatch_cnt), which md counts in whole pages or chunks.
+
+        None if unknown.
+        """
         array = await self._array(target)
         return number(await self._host.read(f"/sys/block/{array.name}/md/mismatch_cnt"))
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the udev rules file with this array's line replaced and all other lines kept."""
+        """Return the udev rules file with the rule for this array replaced and all other lines kept."""
         view = await self._view(target)
         now = readings(view)
         legal: dict[str, str] = {}
@@ -313,14 +323,19 @@ class MdRaid:
         return array_facts[0]
 
     async def _properties(self, array: ArrayFacts) -> Mapping[str, str]:
-        """Return the properties of an array from udev or else mdadm. Raises BlockedError for truncated output."""
+        """Return the properties of an array (`MD_NAME`, ...) from udev or else mdadm.
+
+        Raises BlockedError for truncated output.
+        """
         properties, problem = await self._read_properties(array, await read_node(self._host, array.name))
         if problem is not None:
             raise truncation_error(f"{NAME}:{array.name}", problem.message.rstrip("."))
         return properties
 
     async def _read_properties(self, array: ArrayFacts, node: Node | None) -> tuple[Mapping[str, str], Problem | None]:
-        """Return the properties of an array from udev or else mdadm, and a problem if the output is truncated."""
+        """Return the properties of an array from udev or else mdadm, and a problem if the output of mdadm is truncated
+        (otherwise None).
+        """
         udev_properties = known_by_udev(node)
         tool = self._host.which(("mdadm",))
         if udev_properties.get("MD_UUID") or tool is None or not self._host.is_root:
@@ -376,7 +391,7 @@ class MdRaid:
         properties: Mapping[str, str],
         contents: tuple[Signature, ...] | None,
     ) -> ReshapeContext:
-        """Return the additional facts for a change of the geometry; empty for other changes."""
+        """Return the facts that a change of the geometry needs in addition; an empty context for other changes."""
         if picture is None:
             return ReshapeContext()
         if method_of(view.array, key) is ReshapeMethod.RECREATE:
@@ -400,7 +415,7 @@ class MdRaid:
 
 
 def _cuts(arrays: Iterable[ArrayFacts]) -> Iterable[Problem]:
-    """Yield a problem for each array that could not be read completely."""
+    """Yield one problem for each array whose values could not be read completely."""
     for array in arrays:
         if array.cut:
             yield Problem(where=f"{NAME}:{array.name}", message=f"{array.cut}.", hint=LOOK_AGAIN)

@@ -41,7 +41,7 @@ from backends.vendors.mdraid.settings import STRIPED
 from backends.vendors.mdraid.sysfs import read_arrays
 
 _CHUNK = 512 << 10
-"""Default chunk in bytes; mdadm(8), --chunk."""
+"""Default chunk size in bytes of a new array (mdadm(8), --chunk)."""
 
 _LOST = 128 << 20
 """Maximum bytes that md reserves on a large member: superblock, bitmap, reshape space (super1.c, data offset)."""
@@ -50,10 +50,13 @@ _CREATE_SECONDS = 0.7
 """Seconds to create an array: the longest of ten runs on Linux 6.1 with mdadm 4.2."""
 
 NESTED = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
-"""Levels that are a RAID 0 of inner arrays, and the level of the inner arrays."""
+"""Level of the inner arrays, by level, for levels that are a RAID 0 over inner arrays."""
 
 FIRST = 100
-"""First number for the nodes of new arrays. Arrays assembled at boot count down from 127, other tools up from 0."""
+"""Lowest number N for the node /dev/mdN of a new array.
+
+Arrays assembled at boot count down from 127, other tools up from 0.
+"""
 
 
 def plan_array(
@@ -61,7 +64,7 @@ def plan_array(
 ) -> ArrayPlan:
     """Return the plan of an array. In RAID 50 and 60, the chunk of the outer array is the full stripe of an inner one.
 
-    `taken`: kernel names in use. `uuids`: one for the array, and for a nested array one for each inner array.
+    `taken`: kernel names that are in use. `uuids`: one for the array, and for a nested array one for each inner array.
     `assume_clean`: do not compute parity. Parity is then valid only after every stripe has been written. Raises
     InvalidValueError.
     """
@@ -147,7 +150,10 @@ def _create(
     assume_clean: bool,
     layout: str | None = None,
 ) -> ChangeStep:
-    """Return the command. `--run` suppresses mdadm's prompt about existing content, which has already been checked."""
+    """Return the command that creates one array.
+
+    `--run` suppresses mdadm's prompt about existing content, which has already been checked.
+    """
     options = [
         mdadm,
         "--create",
@@ -196,7 +202,7 @@ _READ_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
-    """Drives of an array and the arrays on them."""
+    """Drives of a created array, and the md arrays that currently exist on them."""
 
     nodes: tuple[str, ...]
     """Current kernel names of its drives, in order."""
@@ -211,7 +217,10 @@ class _Parts:
 
 
 async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
-    """Return the state of a created array (`ArrayCreator.find_made`). `tool`: path of mdadm. Raises ToolFailedError."""
+    """Return what currently exists of a created array (`ArrayCreator.find_made`). `tool`: path of mdadm.
+
+    Raises ToolFailedError.
+    """
     try:
         parts = await _parts(host, tool, array)
     except ForeignArrayError as reason:
@@ -247,7 +256,9 @@ async def find_made(host: Host, tool: str, array: CreatedArray) -> ArrayMatch:
 
 
 def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
-    """Return whether the array is running as it was created: with the same levels, number of arrays, and drives."""
+    """Return whether the array is running as it was created: with the same levels, number of inner arrays, and
+    drives.
+    """
     if len(parts.marked) != len(parts.nodes):
         return False
     if array.level not in NESTED:
@@ -260,7 +271,10 @@ def _is_complete(array: CreatedArray, parts: _Parts) -> bool:
 
 
 def _foreign_array(array: CreatedArray, parts: _Parts) -> str | None:
-    """Return a running array that differs from the created one, so another program may have created it; or None."""
+    """Return the name of a running array that differs from the created one and may belong to another program.
+
+    None if there is none.
+    """
     inner = [] if array.level not in NESTED else list(_groups(array, parts))
     level = NESTED.get(array.level, array.level)
     fit = {facts.name for facts in parts.inner if any(_is_array_over(facts, level, group) for group in inner)}
@@ -307,7 +321,10 @@ def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
 
 
 async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
-    """Return the drives and arrays. Raises ForeignArrayError at the first part that belongs to another array."""
+    """Return the drives of the created array and the arrays on them.
+
+    Raises ForeignArrayError if one belongs to another array.
+    """
     tree, arrays = await read_tree(host), await read_arrays(host)
     nodes = tuple(_node(tree, member).name for member in array.members)
     inner_uuids = array.uuids[1:] if array.level in NESTED else array.uuids[:1]
@@ -334,7 +351,8 @@ async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
 def _arrays_over(arrays: Iterable[ArrayFacts], names: Sequence[str], marked: Sequence[str]) -> tuple[ArrayFacts, ...]:
     """Return the arrays that use any of the drives `names`.
 
-    Raises ForeignArrayError if one has other or unmarked members.
+    `marked`: drives with the superblock of the created array. Raises ForeignArrayError if an array has members that are
+    not in `marked`.
     """
     over = [facts for facts in arrays if any(member.name in names for member in facts.members)]
     for facts in over:
@@ -373,7 +391,10 @@ def _is_same_drive(node: Node, member: MemberDrive) -> bool:
 
 
 async def _uuid(host: Host, tool: str, node: Node) -> str | None:
-    """Return the md UUID on a disk, or None. Raises ToolFailedError if it cannot be determined."""
+    """Return the UUID in the md superblock of a disk; None without a superblock.
+
+    Raises ToolFailedError if it is unknown.
+    """
     command = Command(argv=(tool, "--examine", "--export", node.device))
     done = await host.run(command)
     fields: Mapping[str, str] = parse_export(done.stdout)
@@ -391,7 +412,9 @@ async def _uuid(host: Host, tool: str, node: Node) -> str | None:
 
 
 async def _require_readable(host: Host, node: Node) -> None:
-    """Raise ToolFailedError if the superblock cannot be read, which mdadm reports like a missing one."""
+    """Raise ToolFailedError if the superblock of a disk cannot be read, because mdadm reports that like a missing
+    superblock.
+    """
     if (reader := pieces_on(host)) is None:
         return
     read = None

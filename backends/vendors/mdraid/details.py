@@ -1,6 +1,6 @@
-"""Parsers of mdadm: `--detail --export`, `--examine` and, for Intel's firmware, `--detail-platform`. No I/O.
+"""Parsers for the output of mdadm: `--detail --export`, `--examine` and, for Intel's firmware, `--detail-platform`.
 
-Platform format: super-intel.c of mdadm, print_imsm_capability. The listed levels depend on the licence key.
+No I/O. Platform format: super-intel.c of mdadm, print_imsm_capability. The listed levels depend on the licence key.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WHOLE_EXPORT = CompletenessCheck(
     missing=line_end,
     statuses=frozenset(),
 )
-"""The members come last in the output (Detail.c).
+"""Completeness of the output: the members come last (Detail.c).
 Output without members counts as truncated unless udev has a record of the array.
 """
 
@@ -54,7 +54,9 @@ def parse_export(text: str) -> Mapping[str, str]:
 
 
 def misnamed_examine(text: str, device: str) -> str:
-    """Return why the output of `mdadm --examine` is not, or not only, about this device, as a clause; "" if it is."""
+    """Return a clause about the other devices that an output of `mdadm --examine` is about; "" if it is about `device`
+    only.
+    """
     return misnamed_reason(device, _EXAMINED.findall(text[:20_000]), required=False)
 
 
@@ -79,10 +81,10 @@ WHOLE_PLATFORM = CompletenessCheck(
     missing=line_end,
     statuses=frozenset(),
 )
-"""The platform is unknown for a container without listed disks."""
+"""Completeness of the output. The platform of a container is unknown if none of the container's disks is listed."""
 
 NO_PLATFORM = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
-"""Message of mdadm on a machine without such firmware."""
+"""Pattern of mdadm's message on a machine without Intel's RAID firmware."""
 _LINE = re.compile(r" {0,12}([A-Za-z0-9/][A-Za-z0-9/ ]{0,24}?) : (.{1,300})")
 _DISK = re.compile(r"(/dev/\S{1,64}) \(")
 

@@ -1,4 +1,4 @@
-"""Facts of md arrays from sysfs and /proc/mdstat, and the parsers of both. No I/O.
+"""Facts about md arrays from sysfs and /proc/mdstat, and parsers for both. No I/O.
 
 Format of /proc/mdstat: drivers/md/md.c, md_seq_show and status_resync. Each personality adds text to the second line.
 """
@@ -55,7 +55,7 @@ class StatRow:
 
 
 def parse_mdstat(text: str) -> Mapping[str, StatRow]:
-    """Return all arrays by kernel name; other lines are ignored."""
+    """Return the entries of all arrays in /proc/mdstat by kernel name. Other lines are ignored."""
     blocks: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.split("\n")[:20_000]:
@@ -99,7 +99,7 @@ def _share(percent: str) -> float | None:
 
 
 IMSM = "external:imsm"
-"""Metadata version of Intel's containers."""
+"""Metadata version of containers with Intel's metadata."""
 
 SECTOR = 512
 """Unit of md in bytes. It does not depend on the sector size of the members."""
@@ -136,11 +136,11 @@ class ArrayDevice:
     offset_bytes: int | None = None
     """Start of the data in bytes."""
     errors: int | None = None
-    """Corrected read errors since it was added."""
+    """Number of corrected read errors since the device was added."""
 
     @property
     def role(self) -> str:
-        """Return its role in the array as text."""
+        """Return the role of the device in the array as text."""
         if "faulty" in self.flags:
             return "failed"
         if "journal" in self.flags:
@@ -155,7 +155,7 @@ class ArrayDevice:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return its special flags as texts."""
+        """Return the special flags of the device as texts."""
         texts = {
             "write_mostly": "write-mostly",
             "failfast": "failfast",
@@ -221,7 +221,9 @@ class ArrayFacts:
 
     @property
     def level(self) -> Level:
-        """Return the level; UNKNOWN for containers and levels that the model does not have."""
+        """Return the RAID level as a term of the model; UNKNOWN for containers and for levels that the model does not
+        have.
+        """
         return _LEVELS.get(self.level_word, Level.UNKNOWN)
 
     @property
@@ -263,7 +265,9 @@ class ArrayFacts:
 
     @property
     def data_drives(self) -> int | None:
-        """Return the number of members with data in each stripe; None if it is not a whole number, or unknown."""
+        """Return how many members hold data (not parity or copies) in each stripe; None if it is unknown or not a whole
+        number.
+        """
         if self.level is not Level.RAID10:
             return raid.data_drives(self.level, self.disks)
         if self.layout is None:
@@ -274,9 +278,10 @@ class ArrayFacts:
 
     @property
     def is_converted(self) -> bool:
-        """Return whether this RAID 4 looks like a RAID 0 during a reshape: only its last disk, for parity, is missing.
+        """Return whether the array may be a RAID 0 that a reshape turned into a RAID 4: only its last disk, for parity,
+        is missing.
 
-        A RAID 4 that lost its parity disk looks the same, but is not being reshaped.
+        A real RAID 4 that lost its parity disk looks the same, but is not being reshaped.
         """
         return (
             self.level_word == "raid4"
@@ -288,7 +293,7 @@ class ArrayFacts:
 
     @property
     def state(self) -> State:
-        """Return the state as a term of the model."""
+        """Return the state of the array as a term of the model."""
         if self.untold:
             return State.UNKNOWN
         if self.is_container:  # a container never runs
@@ -319,20 +324,22 @@ class ArrayFacts:
 
 
 def parse_moving(text: str | None) -> ReshapedValue | None:
-    """Return the values of `131072 (65536)` or `65536`; None for other texts."""
+    """Return the new and the old value of `131072 (65536)`, or the only value of `65536`; None for other texts."""
     new, _, bracketed = (text or "").partition(" ")
     now, old = _whole(new), _whole(bracketed.strip("()"))
     return None if now is None else ReshapedValue(now=now, old=old)
 
 
 def _whole(text: str) -> int | None:
-    """Return a number that may be negative: RAID 0 has the layout -1."""
+    """Return a whole number, which may be negative because RAID 0 has the layout -1; None for other texts."""
     bare = number(text.removeprefix("-"))
     return None if bare is None else -bare if text.startswith("-") else bare
 
 
 def parse_limit(text: str | None) -> tuple[int, bool] | None:
-    """Return a speed limit and whether it is local: `200000 (system)`, `5000 (local)`; None for other texts."""
+    """Return the speed limit in a text such as `5000 (local)`, and whether it is local instead of system-wide; None for
+    others.
+    """
     value, _, source = (text or "").partition(" ")
     limit = number(value)
     if limit is None or source not in ("(system)", "(local)"):
@@ -349,7 +356,7 @@ def parse_uuid(text: str | None) -> str | None:
 
 
 def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
-    """Return a member from the files of its `dev-NAME` folder."""
+    """Return a member from the contents of the files in its `dev-NAME` folder."""
     size, offset = number(texts.get("size")), number(texts.get("offset"))
     return ArrayDevice(
         name=name,
@@ -362,7 +369,10 @@ def parse_member(name: str, texts: Mapping[str, str]) -> ArrayDevice:
 
 
 def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
-    """Return the background work, or None. Only /proc/mdstat reports work that is waiting."""
+    """Return the background work of an array, or None. `texts`: the files of its `md` folder.
+
+    Only /proc/mdstat reports waiting work.
+    """
     action = clean(texts.get("sync_action", ""), 16)
     stat_action = stat.action if stat is not None else None
     # While a resync waits for another array on the same disks, sysfs reports idle, and mdstat DELAYED or PENDING.
@@ -389,7 +399,10 @@ def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
 def parse_array(
     name: str, texts: Mapping[str, str], members: Mapping[str, Mapping[str, str]], stat: StatRow | None
 ) -> ArrayFacts:
-    """Return an array from the files of its `md` folder, those of its members' folders, and its entry in mdstat."""
+    """Return an array. `texts`: files of its `md` folder. `members`: files of each member's folder.
+
+    `stat`: its entry in mdstat.
+    """
     chunk = parse_moving(texts.get("chunk_size"))
     level = clean(texts.get("level", ""), 16)
     disks = parse_moving(texts.get("raid_disks"))

@@ -9,7 +9,7 @@ KEY = "resync_speed"
 """Key of the preset."""
 
 FULL = "full"
-"""Value for the maximum speed that the members allow."""
+"""Value of the preset with which a resync runs as fast as the members allow."""
 
 FULL_KIB = 10_000_000
 """Limit in KiB/s on each member that is above the speed of any drive, so that it has no effect.
@@ -30,26 +30,33 @@ _BETWEEN = " + "
 
 
 def parts_of(parity: bool) -> tuple[str, ...]:
-    """Return the keys that the preset combines. Only levels with parity have a stripe cache."""
+    """Return the keys of the settings that the preset combines. The stripe cache is included only if `parity`
+    is True.
+    """
     return PARTS if parity else _LIMITS
 
 
 def full_parts(cache_now: int | None, cache_most: int) -> dict[str, str]:
-    """Return the value of each part at full speed. A stripe cache that is already larger is kept.
+    """Return the value of each combined setting at full speed. A stripe cache that is already larger is kept.
 
-    `cache_now`: pages per member, None for a level without parity. `cache_most`: the largest value that is offered.
+    `cache_now`: current stripe cache in pages per member; None for a level without parity. `cache_most`: the largest
+    cache that is offered.
     """
     limits = dict.fromkeys(_LIMITS, str(FULL_KIB))
     return limits if cache_now is None else {_CACHE: str(max(cache_now, min(CACHE_PAGES, cache_most))), **limits}
 
 
 def value_of(parts: Mapping[str, str], full: Mapping[str, str]) -> str:
-    """Return the preset's value for these parts: `full`, or the values of all parts in one text."""
+    """Return the preset's value for the settings in `parts`: `full` if they equal `full`, or else all their values in
+    one text.
+    """
     return FULL if parts == full else _BETWEEN.join(parts.values())
 
 
 def parts_in(value: str, parity: bool) -> dict[str, str]:
-    """Return the parts that a value combines, by key; empty for `full` and for illegal values."""
+    """Return the values of the combined settings that a value of the preset contains, by key; empty for `full` and
+    illegal values.
+    """
     values, keys = value.split(_BETWEEN), parts_of(parity)
     legal = len(values) == len(keys) and all(_WORD.fullmatch(word) for word in values)
     return dict(zip(keys, values, strict=True)) if legal else {}

@@ -43,7 +43,7 @@ _STATES = {
 
 
 def target_of(name: str) -> Target:
-    """Return the target of an array."""
+    """Return the `Target` of the array with this kernel name."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
@@ -56,7 +56,8 @@ def array_of(
 ) -> Array:
     """Return an array of the inventory.
 
-    `arrays`: all arrays by kernel name. `properties`: from udev or mdadm. `platforms`: None if they are unknown.
+    `arrays`: all arrays by kernel name. `properties`: those of the array from udev or mdadm. `platforms`: Intel's RAID
+    platforms; None if unknown.
     """
     node = picture.tree.nodes.get(array.name)
     size = node.size_bytes if node is not None else None
@@ -91,7 +92,7 @@ def _member_target(member: ArrayDevice, picture: Topology, arrays: Mapping[str, 
 
 
 def tasks_of(array: ArrayFacts) -> tuple[Task, ...]:
-    """Return the background work of an array."""
+    """Return the background work of an array, as tasks of the model."""
     if array.sync is None:
         return ()
     return (Task(kind=TASKS.get(array.sync.action, array.sync.action), progress=array.sync.progress),)
@@ -104,7 +105,7 @@ def _missing(array: ArrayFacts) -> str:
 
 
 def _platform_facts(array: ArrayFacts, platforms: Collection[ImsmPlatform] | None) -> Iterable[Fact]:
-    """Return facts about the capabilities of the firmware that a container uses."""
+    """Yield facts about the capabilities of the RAID firmware that an Intel container uses."""
     if platforms is None:
         return ()
     platform = platform_of(platforms, {node_path(member.name) for member in array.members})
@@ -134,10 +135,10 @@ def _facts(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[Fact
 
 
 _OF_OTHERS = ("Kind", "Built on", "Volumes")
-"""Facts that depend on other arrays."""
+"""Labels of facts that depend on other arrays."""
 
 _OF_MANY = ("Array state", "Task", "Bitmap")
-"""Facts that are derived from several files, and would be wrong if one of the files could not be read."""
+"""Labels of facts that are derived from several files and would be wrong if one of these could not be read."""
 
 
 def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tuple[str, str | None]]:
@@ -168,7 +169,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
 
 
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """Return a text for arrays without a level of their own."""
+    """Return a text about the kind of an array without a level of its own, such as a container; None for others."""
     if array.is_container:
         return f"container with {array.metadata.removeprefix('external:')} metadata"
     if array.container is not None:

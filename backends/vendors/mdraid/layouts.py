@@ -1,4 +1,4 @@
-"""Layouts with mdadm's names and the kernel's numbers. No I/O.
+"""Layouts of md arrays: mdadm's names by the kernel's numbers. No I/O.
 
 Sources: include/uapi/linux/raid/md_p.h, drivers/md/raid5.h (ALGORITHM_*), drivers/md/raid10.h (near, far and offset
 copies), mdadm's maps.c for the names.
@@ -28,7 +28,9 @@ SIX = {
     19: "right-symmetric-6",
     20: "parity-first-6",
 }
-"""Additional layouts of RAID 6: those of DDF, and those of a RAID 5 with the second parity on a separate disk."""
+"""Layouts that only RAID 6 has: those of DDF, and those of a RAID 5 to which a disk with the second parity was added.
+
+"""
 
 SENTENCES = {
     "left-symmetric": "Parity rotates left, and data starts after it. Sequential reads use every "
@@ -45,7 +47,10 @@ _OFFSET = 1 << 16
 
 
 def layout_word(level: str, code: int) -> str | None:
-    """Return mdadm's name (`left-symmetric`, `n2`, `n2f2`), `unknown`, or None for a level without layouts."""
+    """Return mdadm's name of a layout, such as `left-symmetric` or `n2`; `unknown` for an unknown code.
+
+    None for a level without layouts.
+    """
     match level:
         case "raid5":
             return ROTATING.get(code, "unknown")
@@ -64,7 +69,7 @@ def layout_word(level: str, code: int) -> str | None:
 
 
 def layout_label(word: str) -> str:
-    """Return the layout as `mdadm --detail` prints it: `near=2`."""
+    """Return the layout as `mdadm --detail` prints it, such as `near=2`. `word`: the name from `layout_word`."""
     match = LAYOUT.fullmatch(word)
     return f"{ARRANGEMENTS[match[1]]}={match[2]}" if match else word
 

@@ -33,7 +33,7 @@ _BEFORE = {
     "chunk_size": re.compile(r"[1-9][0-9]{3,8}"),
     "layout": re.compile("|".join((*ROTATING.values(), *SIX.values(), _LAYOUT.pattern))),
 }
-"""Legal old values of the geometry, including values that raidbench does not offer."""
+"""Patterns of the legal old values of chunk and layout, including values that raidbench does not offer."""
 
 _RESET = ("stripe_cache_size", "preread_bypass_threshold", "read_ahead_kb")
 """Settings that the kernel resets to their defaults when the geometry changes."""
@@ -48,7 +48,7 @@ _MOVES = {
     "chunk_size": _RESET,
     "layout": _RESET,
 }
-"""Settings whose value or range a change may affect."""
+"""Settings whose value or range may be affected by a change, by key of the changed setting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class ReshapeContext:
     backup: str | None = None
     """Path of the backup file; None if none is needed."""
     properties: Mapping[str, str] = field(default_factory=dict)
-    """Properties from mdadm and udev: `MD_NAME`."""
+    """Properties of the array from mdadm and udev, such as `MD_NAME`."""
     contents: tuple[Signature, ...] = ()
     """Content of the array as reported by udev or lsblk."""
 
@@ -77,9 +77,9 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value. A chunk, layout or speed is legal even if it is not offered.
+    """Validate `value` as an old value to restore, and return it.
 
-    Raises InvalidValueError.
+    A chunk, layout or speed is legal even if not offered. Raises InvalidValueError.
     """
     legal = _BEFORE.get(setting.key)
     if legal is not None and legal.fullmatch(value):
@@ -139,7 +139,7 @@ def change_of(
 def _steps(
     view: ArrayView, key: str, value: str, context: ReshapeContext, companions: Mapping[str, str] | None
 ) -> tuple[ChangeStep, ...]:
-    """Return the steps that set a value and its companions, and keep all other values."""
+    """Return the steps that set `key` to `value` and restore its companions. All other values are kept."""
     kind = key.partition(".")[0]
     if kind in GEOMETRY and method_of(view.array, kind) is ReshapeMethod.RECREATE:
         return _recreation_steps(view, kind, value, context, companions or {})
@@ -168,7 +168,9 @@ def companions_now(view: ArrayView, key: str, context: ReshapeContext) -> dict[s
 
 
 def legal_companions(view: ArrayView, key: str, value: str, context: ReshapeContext) -> dict[str, Pattern[str]]:
-    """Return the legal companions of a setting's value, as patterns by key."""
+    """Return patterns of the values that may be restored along with `value` of the setting `key`, by key of the
+    companion.
+    """
     if key == "bitmap":
         return {"chunk": _SIZE} if value == "internal" else {}
     if key not in GEOMETRY or method_of(view.array, key) is not ReshapeMethod.RECREATE:
@@ -189,20 +191,20 @@ def legal_companions(view: ArrayView, key: str, value: str, context: ReshapeCont
 def order_rank(key: str) -> int:
     """Return the rank of a setting in the order of changes.
 
-    The bitmap is set before a re-creation, which keeps it. Values in sysfs are set afterwards.
+    The bitmap comes before a re-creation, which keeps the new bitmap. Values in sysfs come last.
     """
     return 0 if key in ("bitmap", "consistency_policy") else 1 if key in GEOMETRY else 2
 
 
 def with_bitmap(view: ArrayView, value: str) -> ArrayView:
-    """Return the view after the bitmap was set to `none` or `internal`; the kernel then reports its location."""
+    """Return the view as it will be after the bitmap was set to `value`: `none` or `internal`."""
     location = {"none": "none"}.get(value, "+8")
     attributes = {key: text for key, text in view.array.attributes.items() if key != "bitmap_type"}
     return replace(view, array=replace(view.array, attributes={**attributes, "bitmap/location": location}))
 
 
 def identity_for(key: str, identity: Identity) -> Identity:
-    """Return the part of the identity that a change keeps.
+    """Return the part of `identity` that a change of the setting `key` leaves unchanged.
 
     A reshape may round the size, and a re-creation gives the disk a new sequence number.
     """
@@ -256,7 +258,7 @@ def _recreation_steps(
 
 
 def _risk(request: RequestedValue) -> Risk:
-    """Return the risk of this value on an array."""
+    """Return the risk of setting the requested value on an array."""
     if request.setting.key == "safe_mode_delay":
         return request.setting.risk if request.value == "0" else Risk.NONE
     if request.setting.key == "sync_speed_min":
@@ -275,7 +277,7 @@ def _loss(context: ReshapeContext) -> str:
 
 
 def _slow(view: ArrayView, context: ReshapeContext) -> str:
-    """Return the warning about the effects of a reshape on users of the array."""
+    """Return the warning about the effects of a reshape while it runs, and its duration."""
     parts = ["The array remains usable but slow until the reshape ends. The change cannot be undone before that."]
     parts.append(hours_text(view.array, view.speed_kib))
     if view.array.level_word == "raid0":

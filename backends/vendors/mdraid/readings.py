@@ -27,19 +27,19 @@ class ArrayView:
     outline: ArrayTraits
     """Traits that decide which settings it has."""
     refusals: Mapping[str, str | None] = field(default_factory=dict)
-    """Why a file of its `md` folder cannot be written, by file; None if a write may be tried."""
+    """Reason why a file of its `md` folder cannot be written, by file name; None if a write may be tried."""
     container_metadata: str = ""
     """Metadata version of its container, `external:imsm`; "" without one."""
     mdadm: str | None = None
     """Path of mdadm; None if it is not installed."""
     mdadm_why_not: str | None = None
-    """Why mdadm cannot be run for a change; None if it can."""
+    """Reason why mdadm cannot be run for a change; None if it can be run."""
     memory_bytes: int | None = None
     """Memory of the machine; None if unknown."""
     cpus: int | None = None
     """CPUs of the machine; None if unknown."""
     speed_kib: int | None = None
-    """System-wide maximum of a resync, KiB/s on each member; None if unknown."""
+    """System-wide speed limit of a resync in KiB/s on each member; None if unknown."""
 
     @property
     def device(self) -> str:
@@ -59,7 +59,7 @@ THREADS_MAX = 8192
 """Maximum number of parity threads (drivers/md/raid5.c, raid5_store_group_thread_cnt)."""
 
 SAFE_MODE_MAX, SAFE_MODE_STEP = 60_000, 20
-"""Maximum and step in milliseconds.
+"""Maximum and step of the safe mode delay in milliseconds.
 The kernel counts in ticks, and 20 ms are a whole number of ticks at 100, 250, 300 and 1000 Hz.
 """
 
@@ -115,7 +115,9 @@ def _stripe_cache_most(view: ArrayView) -> int:
 
 
 def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
-    """Return the settings that a value of the preset combines on this array, by key; empty for an illegal value."""
+    """Return the values of the settings to which a value of the preset `resync_speed` sets this array, by key; empty if
+    it is illegal.
+    """
     parity = view.outline.level in PARITY
     if value != full_speed.FULL:
         return full_speed.parts_in(value, parity)
@@ -167,7 +169,9 @@ _MODE = re.compile(r"\[(write-through|write-back)\]")
 
 
 def _journal_mode(view: ArrayView) -> Reading:
-    """Return the reading of the journal mode, which is in brackets: `[write-through] write-back`."""
+    """Return the reading of the journal mode. The file has the current mode in brackets: `[write-through]
+    write-back`.
+    """
     raw = view.array.attributes.get("journal_mode")
     match = _MODE.search(raw or "")
     why_not = view.array.foreign or view.refusals.get("journal_mode")
@@ -216,7 +220,8 @@ _WITHOUT = ("resync", "ppl", "journal")
 def bitmap_word(attributes: Mapping[str, str]) -> str | None:
     """Return the kind of bitmap: `none`, `internal`, `lockless`, `file`, `clustered`; None if it is not reported.
 
-    Since Linux 6.18 `bitmap_type` has the kind in brackets, and an array without a bitmap may have no `bitmap` folder.
+    Since Linux 6.18 the file `bitmap_type` has the kind in brackets, and an array without a bitmap may have no `bitmap`
+    folder.
     """
     chosen = _TYPE.search(attributes.get("bitmap_type", ""))
     if chosen is not None and chosen[1] == "llbitmap":
@@ -296,7 +301,7 @@ def _consistency(view: ArrayView) -> Reading:
 
 
 def milliseconds(raw: str | None) -> int | None:
-    """Return `0.204` as 204; None for other texts."""
+    """Return a number of seconds in whole milliseconds: `0.204` gives 204; None for other texts."""
     match = _SECONDS.fullmatch(raw or "")
     return None if match is None else int(match[1]) * 1000 + int(match[2])
 
@@ -344,7 +349,7 @@ def _interrupted_reason(view: ArrayView) -> str:
 
 
 def _geometry_choice(view: ArrayView, key: str, value: str, label: str, text: str = "") -> Choice:
-    """Return a choice for the geometry, with its risk: re-creating the array destroys its data."""
+    """Return a choice for chunk or layout, with its risk: if the array must be re-created, its data is destroyed."""
     if method_of(view.array, key) is ReshapeMethod.RECREATE:
         how, risk = "The array must be re-created: all data is lost.", Risk.DESTROYS_DATA
     else:
@@ -357,9 +362,9 @@ def _shape_blocked_reason(view: ArrayView) -> str | None:
 
 
 def _grow_blocked_reason(view: ArrayView, *, imsm: bool = False) -> str | None:
-    """Return why `mdadm --grow` cannot change a setting other than the geometry, or None.
+    """Return the reason why `mdadm --grow` cannot change a setting other than chunk and layout; None if there is none.
 
-    `imsm`: whether the setting is supported with Intel's metadata.
+    `imsm`: whether the setting can also be changed with Intel's metadata.
     """
     array = view.array
     if array.foreign is not None and not (imsm and view.container_metadata == IMSM):

@@ -17,7 +17,7 @@ from backends.vendors.mdraid.facts import ArrayFacts, parse_uuid
 from backends.vendors.mdraid.readings import bitmap_word
 
 GEOMETRY = {"chunk_size": "chunk", "layout": "layout"}
-"""Settings whose change moves all data, and their keys in `SHAPE`."""
+"""Key in `SHAPE` of each setting whose change moves all data."""
 
 _METADATA = ("1.2", "1.1", "1.0")
 """md metadata versions that have a UUID, a name and a data offset."""
@@ -39,7 +39,10 @@ IN_BYTES = ("chunk", "size", "data_offset")
 
 
 def shape_of(array: ArrayFacts, name: str | None) -> dict[str, str] | str:
-    """Return the parameters of an array, or why they are unknown. `name`: mdadm's name of the array."""
+    """Return the parameters of an array by key of `SHAPE`, or the reason why they are unknown.
+
+    `name`: mdadm's name of the array.
+    """
     offsets = {device.offset_bytes for device in array.active}
     if len(offsets) != 1 or None in offsets:
         return "the data offsets of its members differ"
@@ -94,12 +97,12 @@ def option_value(key: str, value: str) -> str:
 
 
 def nodes_of(array: ArrayFacts) -> tuple[str, ...]:
-    """Return the nodes of its members by slot."""
+    """Return the nodes of the array's members, in the order of their slots."""
     return tuple(node_path(device.name) for device in array.active)
 
 
 def devices_in(argv: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the members in a `--create` command, which are its last arguments."""
+    """Return the nodes of the members in the arguments of `mdadm --create`, which are the last arguments."""
     devices: list[str] = []
     for word in reversed(argv):
         if not word.startswith("/dev/"):
@@ -142,11 +145,11 @@ _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)
 
 
 async def assembly_hint(host: Host, mdadm: str, device: str, change: Change) -> str | None:
-    """Return the hint to assemble an array that a change stopped and did not re-create, or None.
+    """Return a hint how to assemble an array that a change stopped and did not re-create; None if there is none.
 
-    mdadm writes all metadata at once near its end (Create.c, write_init_super). Before that, the members contain the
-    old array, and afterwards the new one. Return None if they contain neither, or if the change does not record the
-    members and the UUID of the array.
+    Near its end mdadm writes the metadata of all members at once (Create.c, write_init_super). Before that, the members
+    contain the old array, and afterwards the new one. Return None if they contain neither, or if the change does not
+    record the members and the UUID of the array.
     """
     uuid = parse_uuid((change.identity.wwn or "").removeprefix("md.")) if change.identity is not None else None
     option = GEOMETRY.get(change.key)
@@ -178,7 +181,7 @@ async def _examine(host: Host, mdadm: str, member: str) -> Mapping[str, str]:
 
 
 def parse_examine(text: str) -> dict[str, str]:
-    """Return the array's parameters in `mdadm --examine`, with values in the format of `mdadm --create`."""
+    """Return the parameters of the array from the output of `mdadm --examine`, in the format of `mdadm --create`."""
     by_option: dict[str, str] = {}
     for name, value in _LINE.findall(text[:20_000]):
         copies = _COPIES.fullmatch(value)

@@ -1,4 +1,4 @@
-"""Chunk and layout: whether the array can be reshaped, must be re-created, or neither. No I/O.
+"""Change of chunk and layout: whether the array can be reshaped, must be re-created, or cannot be changed. No I/O.
 
 Verified on Linux 6.1 with mdadm 4.2. With these versions, a reshape of a RAID 10 with offset copies ends without an
 error but corrupts the data, so it is not offered.
@@ -17,7 +17,7 @@ CHUNKS = tuple(1 << power for power in range(12, 25))
 """Chunk sizes in bytes, 4 KiB to 16 MiB."""
 
 _USUAL = range(1 << 14, (1 << 20) + 1)
-"""Range of chunk sizes that are offered, in addition to the current one."""
+"""Range in bytes of the chunk sizes that are offered in addition to the current one."""
 
 
 class ReshapeMethod(StrEnum):
@@ -28,7 +28,7 @@ class ReshapeMethod(StrEnum):
 
 
 def fixed_reason(array: ArrayFacts) -> str | None:
-    """Return why neither chunk nor layout can be changed now, or None."""
+    """Return the reason why neither chunk nor layout can be changed now; None if there is none."""
     sync = array.sync
     if array.foreign is not None or array.cut:
         return array.foreign or array.cut
@@ -55,7 +55,7 @@ def fixed_reason(array: ArrayFacts) -> str | None:
 
 
 def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
-    """Return how the chunk (`chunk_size`) or layout can be changed."""
+    """Return the method by which the chunk or the layout can be changed. `key`: `chunk_size` or `layout`."""
     reshapes = array.level_word in PARITY
     if key == "chunk_size" and array.level_word == "raid0":
         # md reshapes a RAID 0 as a RAID 4, which needs members of equal size.
@@ -66,7 +66,10 @@ def method_of(array: ArrayFacts, key: str) -> ReshapeMethod:
 
 
 def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
-    """Return the legal chunk sizes, including the current one. A chunk must divide the used size of each member."""
+    """Return the legal chunk sizes in bytes, including the current one.
+
+    A chunk must divide the used size of each member.
+    """
     now = array.chunk.now if array.chunk is not None else 0
     used = _used_bytes(array)
     sizes = {size for size in CHUNKS if size in _USUAL and used and used % size == 0} | {now}
@@ -74,7 +77,7 @@ def chunk_offers(array: ArrayFacts) -> tuple[int, ...]:
 
 
 def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
-    """Return the legal layouts, including the current one."""
+    """Return the names of the legal layouts of the array, including the current one."""
     now = array.layout_word
     if now is None:
         return ()
@@ -89,7 +92,7 @@ def layout_offers(array: ArrayFacts) -> tuple[str, ...]:
 
 
 def _copies(array: ArrayFacts) -> int | None:
-    """Return the number of copies of a RAID 10; None if it mixes kinds of copies."""
+    """Return the number of copies of each block in a RAID 10; None if its layout mixes kinds of copies."""
     if array.layout is None:
         return None
     near, far = array.layout.now & 0xFF, array.layout.now >> 8 & 0xFF
@@ -97,7 +100,7 @@ def _copies(array: ArrayFacts) -> int | None:
 
 
 def _used_bytes(array: ArrayFacts) -> int | None:
-    """Return the used bytes of each member, which must be a multiple of the chunk; None if they are unknown."""
+    """Return how many bytes of each member are used, a multiple of the chunk; None if unknown."""
     if array.component_bytes:
         return array.component_bytes
     sizes = [device.size_bytes for device in array.active]
@@ -108,8 +111,9 @@ def _used_bytes(array: ArrayFacts) -> int | None:
 def hours_text(array: ArrayFacts, system_kib: int | None) -> str:
     """Return a sentence about the duration of a reshape.
 
-    `system_kib`: the system-wide limit, for a level without its own limit. Every byte is read and written on the same
-    members. The speed limit counts only written bytes, so a member that reaches it transfers twice as much.
+    `system_kib`: the system-wide speed limit in KiB/s, for an array without its own limit. Every byte is read and
+    written on the same members. The speed limit counts only written bytes, so a member that reaches it transfers twice
+    as much.
     """
     used, limit = _used_bytes(array), parse_limit(array.attributes.get("sync_speed_max"))
     kib = limit[0] if limit is not None else system_kib

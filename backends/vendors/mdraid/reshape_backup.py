@@ -12,14 +12,14 @@ from backends.vendors.mdraid.facts import ArrayDevice
 from backends.vendors.mdraid.readings import ArrayView
 
 FOLDERS = ("/var/lib/raidbench", "/var/lib")
-"""Folders for the backup file: the first that exists and is not on the array itself."""
+"""Folders for the backup file. The first that exists and is not on the array itself is used."""
 
 
 async def backup_for(host: Host, view: ArrayView, picture: Topology, chunk: int | None) -> str | None:
     """Return the path of the backup file; None if the members have enough unused space instead.
 
     With metadata 1.x mdadm moves the data offset by at least the larger chunk and needs no file (Grow.c,
-    set_new_data_offset). If a member cannot be examined, no file is used, and mdadm refuses the reshape if it needs
+    set_new_data_offset). If a member cannot be examined, no file is used, and mdadm refuses a reshape that needs
     one. Raises BlockedError if all folders are on the array itself, or if output about a member is truncated.
     """
     array = view.array

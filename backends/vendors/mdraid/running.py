@@ -25,7 +25,7 @@ from backends.vendors.mdraid.recreate import devices_in
 # (63-md-raid-arrays.rules).
 
 RULES = queue_rules("md", "array")
-"""udev rules of arrays, in addition to those of request queues."""
+"""The udev rules file for settings of arrays. Settings of request queues are in another file."""
 
 KEPT = (
     "stripe_cache_size",
@@ -43,14 +43,17 @@ _UUID = re.compile(r"[0-9a-f]{8}(:[0-9a-f]{8}){3}")
 
 
 def match_of(uuid: str | None) -> tuple[str, ...]:
-    """Return the match keys of an array in a rule. Raises BlockedError without a UUID."""
+    """Return the match keys by which a udev rule finds the array with this UUID.
+
+    Raises BlockedError if `uuid` is missing or illegal.
+    """
     if uuid is None or not _UUID.fullmatch(uuid):
         raise BlockedError("The array has no UUID, so a udev rule cannot identify it.")
     return (f'ENV{{MD_UUID}}=="{uuid}"',)
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the assignments of an array's rule. Raises BlockedError for an illegal value."""
+    """Return the assignments of the udev rule that sets these values. Raises BlockedError for an illegal value."""
     return tuple(attribute_assignment(f"md/{key}", kernel_word(key, values[key])) for key in KEPT if key in values)
 
 
@@ -64,8 +67,10 @@ _FILES = re.compile(
     r"(?:stripe_cache_size|preread_bypass_threshold|group_thread_cnt|skip_copy|sync_speed_min|sync_speed_max"
     r"|safe_mode_delay|journal_mode|dev-[^/]+/state)"
 )
-"""Files that may be written. Writing level, layout, chunk_size or raid_disks takes effect at once and would destroy the
-array, so they are not included.
+"""Pattern of the files that may be written.
+
+Writing level, layout, chunk_size or raid_disks takes effect at once and would destroy the array, so they are not
+included.
 """
 
 OPTIONS = {
@@ -81,7 +86,7 @@ OPTIONS = {
         re.ASCII,
     ),
 }
-"""Legal arguments of each mdadm mode, in addition to the array."""
+"""Pattern of the legal arguments of each mode of mdadm, in addition to the node of the array."""
 
 
 MAKING = (("--create",), ("--stop",), ("--zero-superblock",))
@@ -109,7 +114,7 @@ class MdRaidRunner:
         await run_steps(change, self._run_step, apart="" if creation is None else "stopped")
 
     def _require_ours(self, write: ChangeStep, name: str, device: str) -> None:
-        """Raise RefusedError unless the step is legal for this array.
+        """Raise RefusedError unless the step `write` is legal for this array.
 
         Steps may come from a journal, which is not trusted.
         """
@@ -139,7 +144,10 @@ class MdRaidRunner:
             )
 
     async def run_making(self, steps: Sequence[ChangeStep]) -> None:
-        """Create or delete an array. Raises RefusedError for other steps, ToolFailedError."""
+        """Run steps that create or delete an array.
+
+        Raises RefusedError for any other step, ToolFailedError if mdadm fails.
+        """
         tool = self._host.which(("mdadm",))
         for step in steps:
             if step.argv[:1] != (tool,) or step.argv[1:2] not in MAKING:

@@ -1,4 +1,4 @@
-"""Declarations of the settings of md arrays; the level decides which of them an array has. No I/O."""
+"""Declarations of the settings of md arrays. The level of an array decides which settings it has. No I/O."""
 
 from __future__ import annotations
 
@@ -184,14 +184,14 @@ OF_MEMBERS = tuple(setting for setting, _ in _OF_MEMBERS)
 """Settings that each member may have."""
 
 SPEEDS = ("sync_speed_min", "sync_speed_max")
-"""Settings with the value `system`."""
+"""Settings that also have the value `system`, which selects the system-wide limit."""
 
 ON_OFF = {
     "skip_copy": ("0", "1"),
     "write_mostly": ("-writemostly", "writemostly"),
     "failfast": ("-failfast", "failfast"),
 }
-"""Settings with the values `off` and `on`, and the kernel's texts for both values."""
+"""Settings with the values `off` and `on`, and for each the kernel's words for `off` and `on`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,7 +203,7 @@ class ArrayTraits:
     disks: int | None
     """Configured number of members."""
     members: tuple[str, ...]
-    """Kernel names of members in a slot, by slot."""
+    """Kernel names of the members, in the order of their slots."""
     page_bytes: int = 4096
     """The kernel's page size."""
     journal: bool = False
@@ -230,7 +230,7 @@ def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
 
 
 def _with_memory_text(setting: Setting, outline: ArrayTraits) -> Setting:
-    """Return the stripe cache setting with the memory that it needs on this array."""
+    """Return the setting of the stripe cache, with a text about the memory that it needs on this array."""
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting
     pages = outline.disks * outline.page_bytes

@@ -82,7 +82,10 @@ WHOLE_FOLDER = CompletenessCheck(
     hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),
 )
-"""The listing of the folder shows which files must be readable, because they depend on the kernel and the level."""
+"""Completeness of an array's folder.
+
+Only listed files must be readable, because they depend on the kernel and the level.
+"""
 
 
 async def read_arrays(host: Host, names: Collection[str] | None = None) -> tuple[ArrayFacts, ...]:

@@ -92,7 +92,7 @@ class Nvme(Settable[ControllerView]):
         return NAMESPACE_SETTINGS if is_namespace(target.address) else ()
 
     async def readings_of(self, view: ControllerView) -> Mapping[str, Reading]:
-        """Return the drive's values and the legal values."""
+        """Return the readings of all settings: the drive's values and the legal values."""
         return namespace_readings(view) if isinstance(view, NamespaceView) else controller_readings(view)
 
     def identity_of(self, view: ControllerView, key: str) -> Identity:
@@ -100,7 +100,10 @@ class Nvme(Settable[ControllerView]):
         return identity_for(view, key)
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
-        """Return the lock of the only namespace, which runs take too; if there are several, that of the controller."""
+        """Return the lock of the namespace, or of a controller's only namespace. Benchmark runs take it as well.
+
+        If the controller has several namespaces, return the lock of the controller.
+        """
         if (disk := locked_disk(view)) is None:
             return f"nvme-{view.controller.serial or view.controller.name}"
         return await lock_of(self._host, disk)
@@ -110,7 +113,7 @@ class Nvme(Settable[ControllerView]):
     ) -> tuple[ChangeStep, ...]:
         """Return the command for a change.
 
-        It sets a feature with its other bits unchanged, or formats the namespace.
+        The command sets a feature and keeps the feature's other bits, or formats the namespace.
         """
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(view, key, value)
@@ -119,17 +122,19 @@ class Nvme(Settable[ControllerView]):
         return format_steps(view, value, companions if companions is not None else present if is_present else {})
 
     def revert_steps(self, view: ControllerView, key: str, before: str) -> tuple[ChangeStep, ...]:
-        """Return the command that restores all current bits of a feature, or the current format and its options."""
+        """Return the command that restores the current state: all bits of the feature, or the format and its
+        options.
+        """
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return feature_steps(view, key, None)
         return format_steps(view, before, companions_now(view))
 
     def check_restorable(self, view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
-        """Return the old value if it may be restored. Raises InvalidValueError (`value_before`)."""
+        """Return the old `value` if it may be restored; see `value_before`. Raises InvalidValueError."""
         return value_before(view, setting, now, value)
 
     def legal_companions(self, view: ControllerView, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the options that may be restored along with a format, as patterns."""
+        """Return patterns of the options that may be restored along with a format, by key; empty for other settings."""
         return COMPANIONS if key == LBA_FORMAT.key else {}
 
     def destroys(self, view: ControllerView, key: str) -> str | None:
@@ -139,7 +144,9 @@ class Nvme(Settable[ControllerView]):
     def finished(
         self, view: ControllerView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with more facts: settings that share its feature, or the data that a format destroys."""
+        """Return the change with the settings that share its feature, or with a warning about the data that a format
+        destroys.
+        """
         key = request.setting.key
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:
             return replace(change, shares=sharing(key))
@@ -154,7 +161,7 @@ class Nvme(Settable[ControllerView]):
     def is_there(self, now: Reading, change: Change) -> bool:
         """Return False, so that the steps are always run.
 
-        A format may have other options, and another program may have changed other bits of a feature.
+        Even if the value is already set, a format may have other options, and other bits of a feature may have changed.
         """
         return False
 
@@ -179,7 +186,7 @@ class Nvme(Settable[ControllerView]):
         return tuple(problems)
 
     def _blind_reason(self, program: str | None, device: KernelController) -> str | None:
-        """Return why a drive cannot be queried, or None."""
+        """Return the reason why the drive cannot be queried; None if it can be queried."""
         if program is None:
             return "nvme-cli is not installed"
         if not self._host.is_root:

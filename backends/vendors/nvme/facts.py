@@ -21,11 +21,11 @@ class PowerState:
     watts: float | None = None
     """Maximum power in watts."""
     operational: bool | None = None
-    """Whether it processes I/O in this state."""
+    """Whether the drive processes I/O in this state."""
     entry_us: int | None = None
-    """Maximum entry latency in microseconds."""
+    """Maximum time in microseconds for entering the state."""
     exit_us: int | None = None
-    """Maximum exit latency in microseconds."""
+    """Maximum time in microseconds for leaving the state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,13 +135,13 @@ class FeatureState:
     """Current state of a feature."""
 
     value: int | None = None
-    """Its 32 bits; None if it could not be read."""
+    """The 32 bits of the feature; None if it could not be read."""
     changeable: bool | None = None
     """Whether it can be changed; None if the drive does not report it."""
     why_not: str | None = None
     """Reason why it could not be read; None if it was read."""
     refused: bool = False
-    """Whether the drive refused to return the value. In that case it does not accept a value either."""
+    """Whether the drive refused to return the value. It then does not accept a new value either."""
 
 
 # -- controller or namespace at one moment, the input of readings and plans -------------------------------------------
@@ -172,7 +172,7 @@ class ControllerView:
 
     @property
     def only(self) -> KernelNamespace | None:
-        """Return the namespace if it is the only one that the controller's settings affect; else None."""
+        """Return the only namespace that the controller's settings affect; None if they affect several or none."""
         return self.namespaces[0] if len(self.namespaces) == 1 else None
 
 
@@ -187,4 +187,4 @@ class NamespaceView(ControllerView):
     allocated: tuple[int, ...] | None = None
     """IDs of all namespaces of the subsystem, even those that the kernel does not list; None if they are unknown."""
     uses: tuple[str, ...] = ()
-    """Its uses as texts, as far as they are visible without opening it."""
+    """Uses of the namespace as texts, as far as they are visible without opening its device."""

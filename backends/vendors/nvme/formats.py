@@ -18,7 +18,10 @@ _MANAGES_NAMESPACES = 1 << 3
 
 
 def name_of(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> str:
-    """Return the value for a format: `4096`, `512+8`. It includes the number if another format has the same sizes."""
+    """Return the name of a format, such as `4096` or `512+8`.
+
+    The name includes the format's number if another format has the same sizes.
+    """
     sizes = f"{entry.data_bytes}+{entry.metadata_bytes}" if entry.metadata_bytes else str(entry.data_bytes)
     pairs = [(candidate.data_bytes, candidate.metadata_bytes) for candidate in formats]
     return sizes if pairs.count((entry.data_bytes, entry.metadata_bytes)) == 1 else f"{sizes}#{entry.index}"
@@ -59,7 +62,10 @@ def _choice(entry: LbaFormat, formats: tuple[LbaFormat, ...]) -> Choice:
 
 
 def _blocked_reason(view: NamespaceView) -> str | None:
-    """Return the first reason against a format, or None. Reasons that the user cannot remove come first."""
+    """Return the first reason against formatting the namespace, or None.
+
+    Reasons that the user cannot remove come first.
+    """
     if view.blind is not None:
         return view.blind
     ident, about = view.ident, view.about
@@ -81,7 +87,9 @@ def _blocked_reason(view: NamespaceView) -> str | None:
 
 
 def _neighbours(view: NamespaceView) -> str | None:
-    """Return the reason if a format would also apply to other namespaces (FNA bit 0), even hidden ones; else None."""
+    """Return the reason against a format that would also apply to other namespaces (FNA bit 0), even hidden ones; None
+    if it would not.
+    """
     about = view.about
     assert about is not None
     if about.fna is not None and not about.fna & 1:
@@ -102,7 +110,10 @@ def _use_reason(view: NamespaceView) -> str | None:
 
 
 def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the format command. By default, metadata is separate and protection off. Raises InvalidValueError."""
+    """Return the step that formats the namespace. Without `companions`, metadata is separate and protection off.
+
+    Raises InvalidValueError.
+    """
     assert view.ident is not None
     wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
     if wanted is None:
@@ -127,7 +138,9 @@ COMPANIONS = {
     "metadata": re.compile(f"{EXTENDED}|separate"),
     "protection": re.compile(r"0|[123](?: first)?"),
 }
-"""Options that are restored along with a format: placement of metadata, end-to-end protection and its position."""
+"""Patterns of the options that are restored along with a format: placement of metadata, end-to-end protection and its
+position.
+"""
 
 
 def companions_in(args: Sequence[str]) -> dict[str, str] | None:

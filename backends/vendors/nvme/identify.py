@@ -60,7 +60,7 @@ def word(value: object) -> str | None:
 
 
 def rows(text: str) -> dict[str, str]:
-    """Return the values of `key : value` lines by key, in lower case with single blanks.
+    """Return the values of lines `key : value` by key. Keys are in lower case with single blanks.
 
     Keys that occur with different values are left out.
     """
@@ -150,7 +150,7 @@ _LISTED = re.compile(
 )
 
 _SHIFT_MIN, _SHIFT_MAX = 9, 31
-"""Smallest and largest legal binary logarithm of a block size. A smaller one marks a format that must not be used."""
+"""Smallest and largest legal block size, as binary logarithm. A smaller one marks a format that must not be used."""
 
 
 def parse_id_ctrl(text: str) -> ControllerId:
@@ -210,9 +210,9 @@ def _byte(value: object) -> int | None:
 
 
 def _in_use(flbas: int | None, highest: int | None) -> int | None:
-    """Return the number of the current format.
+    """Return the number of the current format from FLBAS; None if unknown. `highest`: the highest number of a format.
 
-    With more than 16 formats, bits 6:5 are its upper bits (NVMe 2.0, FLBAS).
+    With more than 16 formats, bits 6:5 of FLBAS are the upper bits of the number (NVMe 2.0, FLBAS).
     """
     if flbas is None:
         return None
@@ -231,13 +231,13 @@ def _block_bytes(power: int | None) -> int | None:
 
 
 def _usable(formats: Iterable[LbaFormat | None]) -> tuple[LbaFormat, ...]:
-    """Return the usable formats, one per number."""
+    """Return the formats with a legal number (below 64), ordered by number. None entries are skipped."""
     by_index = {entry.index: entry for entry in formats if entry is not None and entry.index < 64}
     return tuple(by_index[index] for index in sorted(by_index))
 
 
 def _formats_of(listed: object) -> tuple[LbaFormat, ...]:
-    """Return the formats in the JSON list `lbafs`. Its entries have other keys with `-v` of nvme-cli 2.12."""
+    """Return the formats in the JSON list `lbafs`. With option `-v` of nvme-cli 2.12, the entries have other keys."""
     if not isinstance(listed, list):
         return ()
     formats: list[LbaFormat | None] = []
@@ -315,13 +315,13 @@ _LINE = re.compile(
 _HEX = re.compile(r"(?:0x)?([0-9a-f]{1,8})", re.IGNORECASE | re.ASCII)
 
 CURRENT, SUPPORTED = 0, 3
-"""Values of `--sel` for the current value of a feature, and for the supported operations on it."""
+"""Values of nvme-cli's option `--sel`: for the current value of a feature, and for the supported operations on it."""
 
 
 def parse_value(text: str, number: int) -> int | None:
     """Return the current value of a feature; None if the text does not have it.
 
-    The number is hexadecimal with or without `0x`: nvme-cli 2.x prints `Current value:00000001`, and 1.x prints
+    The value is hexadecimal with or without `0x`: nvme-cli 2.x prints `Current value:00000001`, and 1.x prints
     `0x000001`. JSON is supported only since about 2.12.
     """
     if lenient_json(text):
@@ -373,7 +373,7 @@ def _members(value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
 
 
 def _abilities(inner: object) -> list[str]:
-    """Return the abilities in a list; empty for other values."""
+    """Return the names of the supported operations in a JSON value; empty if it is not a list."""
     abilities = ("saveable", "per-namespace", "changeable")
     return list(inner) if isinstance(inner, list) and all(item in abilities for item in inner) else []
 

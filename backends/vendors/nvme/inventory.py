@@ -47,7 +47,7 @@ class ControllerAnswers:
 def controller(
     device: KernelController, answers: ControllerAnswers, namespaces: tuple[KernelNamespace, ...]
 ) -> Controller:
-    """Return the controller of the inventory."""
+    """Return the `Controller` for the inventory."""
     facts = [Fact(label="State", value=device.state)] if device.state not in (None, LIVE) and device.state else []
     if device.transport != "pcie" and device.transport:
         facts.append(Fact(label="Transport", value=clean(f"{device.transport} {device.place or ''}")))
@@ -67,9 +67,9 @@ def controller(
 
 
 def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAnswers | None) -> Drive:
-    """Return the drive of the inventory.
+    """Return the `Drive` for the inventory.
 
-    `alone`: the replies of its controller, if the controller has no other namespace.
+    `alone`: the replies of its controller if the controller has no other namespace; otherwise None.
     """
     node = space.node
     facts = [Fact(label="Namespace", value=str(space.nsid))] if space.nsid is not None else []
@@ -104,7 +104,7 @@ def drive(space: KernelNamespace, ident: NamespaceId | None, alone: ControllerAn
 
 
 def condition(answers: ControllerAnswers) -> tuple[Fact, ...]:
-    """Return facts about temperature, wear and write cache. Values that are not reported are left out."""
+    """Return facts about temperature, wear and write cache of a drive. Values that are not reported are left out."""
     about, health = answers.about or ControllerId(), answers.health or NvmeHealth()
     cache = {None: None, True: "yes", False: "none: writes are safe when reported done"}[about.has_cache]
     rows = (
@@ -120,7 +120,7 @@ def condition(answers: ControllerAnswers) -> tuple[Fact, ...]:
 
 
 _FAILING = 0b1101
-"""Bits of Critical Warning that predict a failure: spare, reliability, read-only."""
+"""Bit mask of the bits of Critical Warning that predict a failure: spare, reliability, read-only."""
 
 
 def health_of(answers: ControllerAnswers) -> Health:
@@ -160,7 +160,7 @@ def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
 
 
 def _spare(health: NvmeHealth) -> str | None:
-    """Return the spare capacity as text. If it and its threshold are 0, it is not measured (as in QEMU)."""
+    """Return the spare capacity as text; None if it is not reported or not measured (both values 0, as in QEMU)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
     limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""

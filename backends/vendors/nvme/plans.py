@@ -30,7 +30,10 @@ def identity_for(view: ControllerView, key: str) -> Identity:
 
 
 def locked_disk(view: ControllerView) -> str | None:
-    """Return the disk whose lock a change takes: the only namespace, which runs lock too; None if there are several."""
+    """Return the kernel name of the namespace whose lock a change takes, like benchmark runs.
+
+    For a controller, return its only namespace; None if it has several.
+    """
     if isinstance(view, NamespaceView):
         return view.namespace.name
     return view.only.name if view.only is not None else None
@@ -39,7 +42,7 @@ def locked_disk(view: ControllerView) -> str | None:
 def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[ChangeStep, ...]:
     """Return the command that sets one field of a feature and keeps all other bits.
 
-    `value`: None keeps the field, too.
+    `value`: the new value of the setting `key`; None keeps the current bits of its field as well.
     """
     field = FIELDS[key]
     present = view.feature(field.feature).value
@@ -51,7 +54,7 @@ def feature_steps(view: ControllerView, key: str, value: str | None) -> tuple[Ch
 
 
 def sharing(key: str) -> tuple[str, ...]:
-    """Return the other settings that are fields of the same feature."""
+    """Return the keys of the other settings that are in the same feature as the setting `key`."""
     return tuple(sharer for sharer, field in FIELDS.items() if field.feature == FIELDS[key].feature and sharer != key)
 
 

@@ -38,7 +38,10 @@ def namespace_readings(view: NamespaceView) -> Mapping[str, Reading]:
 
 
 def value_before(view: ControllerView, setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value. It may be a non-operational power state. Raises InvalidValueError."""
+    """Validate `value` as an old value to restore, and return it. It may be a non-operational power state.
+
+    Raises InvalidValueError.
+    """
     states = view.about.power_states if view.about is not None and setting.key == "power_state" else ()
     return value if any(value == str(state.number) for state in states) else is_restorable_value(setting, now, value)
 
@@ -75,7 +78,9 @@ def _feature(view: ControllerView, setting: Setting) -> Reading:
 
 
 def _shared_reason(view: ControllerView) -> str | None:
-    """Return why a controller setting cannot be changed through a namespace, because it affects others; or None."""
+    """Return the reason why a setting of the controller cannot be changed through this namespace: it would affect
+    others. None otherwise.
+    """
     if not isinstance(view, NamespaceView):
         return None
     name = view.controller.name
@@ -118,7 +123,9 @@ def _power(state: PowerState) -> Choice:
 
 
 def _in_force(view: ControllerView, key: str, now: str | None) -> tuple[str | None, str | None]:
-    """Return the effective cache mode and the reason, if the kernel assumes another mode than the drive has."""
+    """Return the cache mode in effect and the reason, if the kernel assumes a different mode from the drive's; else
+    (None, None).
+    """
     beliefs = {namespace.write_cache for namespace in view.namespaces}
     if key != "drive_cache" or len(beliefs) != 1:
         return None, None

@@ -90,11 +90,11 @@ class FeatureField:
         return ((1 << self.width) - 1) << self.shift
 
     def of(self, value: int) -> int:
-        """Return this field of a feature's value."""
+        """Return the number in this field of `value`, the value of a feature."""
         return (value & self.mask) >> self.shift
 
     def into(self, value: int, number: int) -> int:
-        """Return a feature's value with this field replaced."""
+        """Return `value`, the value of a feature, with this field replaced by `number`."""
         return (value & ~self.mask) | (number << self.shift & self.mask)
 
 

@@ -46,12 +46,12 @@ def head_of(entry: str) -> str | None:
 
 
 def controller_target(name: str) -> Target:
-    """Return the target of a controller."""
+    """Return the `Target` of the controller with this kernel name."""
     return Target(backend=NAME, address=name, scope=Scope.CONTROLLER)
 
 
 def namespace_target(name: str) -> Target:
-    """Return the target of a namespace."""
+    """Return the `Target` of the namespace with this kernel name."""
     return Target(backend=NAME, address=name, scope=Scope.DRIVE)
 
 
@@ -67,7 +67,10 @@ LIVE = "live"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelController:
-    """One controller. Its namespaces may have another number, because the kernel numbers them by subsystem."""
+    """One controller.
+
+    The names of its namespaces may contain another number, because the kernel numbers them by subsystem.
+    """
 
     name: str
     """`nvme0`; its node is `/dev/nvme0`."""
@@ -107,13 +110,13 @@ class KernelNamespace:
     nsid: int | None
     """Namespace ID in the subsystem."""
     logical_block: int | None
-    """Logical block size in bytes that the kernel uses."""
+    """Logical block size in bytes that the kernel uses; None if unknown."""
     physical_block: int | None
     """Physical block size in bytes."""
     write_cache: str | None
     """Cache mode that the kernel assumes: `write back`, `write through`."""
     controllers: tuple[KernelController, ...]
-    """Controllers that lead to it, by number."""
+    """Controllers through which the namespace can be reached, by number."""
 
     @property
     def name(self) -> str:

@@ -49,9 +49,9 @@ def refusal(done: Completed) -> str:
 
 
 def _lacking(text: str) -> str:
-    """Return why the output is incomplete, or "".
+    """Return the reason why the output is incomplete; "" if it is complete.
 
-    JSON must be closed; text from old versions must end with a newline.
+    JSON must end with its closing bracket, and text from old versions with a newline.
     """
     if "{" in text:
         return "" if lenient_json(text) else "the JSON document is incomplete"
@@ -75,7 +75,7 @@ class NvmeCli:
         self.program = program
         """Path of nvme-cli."""
         self.cut = [] if cut is None else cut
-        """Problems with output that is truncated, or about another device."""
+        """List to which problems are added about output that is truncated or about another device."""
 
     async def id_ctrl(self, device: str, serial: str | None = None) -> ControllerId | None:
         """Return Identify Controller; None if it is not parsable or has another serial number than `serial`."""
@@ -117,7 +117,10 @@ class NvmeCli:
         return parse_list_ns(await self._read_output("list-ns", device, "--all"))
 
     async def feature(self, device: str, number: int, about: ControllerId) -> FeatureState:
-        """Return a feature's value, and whether it can be changed if the drive supports that query."""
+        """Return the current value of a feature.
+
+        Whether it can be changed is included if the drive supports that query.
+        """
         arguments = ("get-feature", device, f"--feature-id={number}")
         try:
             done = await self._run(*arguments, f"--sel={CURRENT}")

@@ -52,7 +52,10 @@ class ScsiBackend(Settable[View]):
         return await self.inventory_in_parts(lambda name, part: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
-        """Report the inventory without health, then with health, which may take long to read. Return it."""
+        """Report the inventory first without the health of the disks, then with it, and return it.
+
+        Reading health may take long.
+        """
         disks = await self._disks()
         if not disks:
             return Inventory()
@@ -76,11 +79,11 @@ class ScsiBackend(Settable[View]):
         return SETTINGS if target.backend == NAME else ()
 
     async def read_state(self, target: Target, *, back: bool = False) -> View:
-        """Return the current state of the disk and its switches."""
+        """Return the current state of the disk and of its switches (on/off features such as the write cache)."""
         return await self._view(await self._disk(target))
 
     async def readings_of(self, view: View) -> Mapping[str, Reading]:
-        """Return the values of the drive and the kernel, and the legal values."""
+        """Return the readings of all settings: the values of the drive and the kernel, and the legal values."""
         return readings(view)
 
     def identity_of(self, view: View, key: str) -> Identity:
@@ -92,7 +95,10 @@ class ScsiBackend(Settable[View]):
         return await lock_of(self._host, view.disk.name)
 
     def steps(self, view: View, key: str, value: str, companions: Mapping[str, str] | None) -> tuple[ChangeStep, ...]:
-        """Return the steps that set a value. For an undo, they also restore the drive's saved value."""
+        """Return the steps that set `key` to `value`.
+
+        For an undo, they also restore the value that the drive had saved.
+        """
         return steps(view, key, value) if companions is None else way_back(view, key, value, companions)
 
     def revert_steps(self, view: View, key: str, before: str) -> tuple[ChangeStep, ...]:
@@ -100,17 +106,19 @@ class ScsiBackend(Settable[View]):
         return way_back(view, key, before, companions_now(view, key))
 
     def check_restorable(self, view: View, setting: Setting, now: Reading, value: str) -> str:
-        """Return the old value if it may be restored. Raises InvalidValueError (`value_before`)."""
+        """Return the old `value` if it may be restored; see `value_before`. Raises InvalidValueError."""
         return value_before(setting, now, value)
 
     def legal_companions(self, view: View, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the legal companions of a setting: the saved value, for a bit of a mode page."""
+        """Return patterns of the values that may be restored along with a setting: for a bit of a mode page, its saved
+        value.
+        """
         return legal_companions(view, key)
 
     def finished(
         self, view: View, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with its risk on this drive, and with the drive's saved value."""
+        """Return the change with its risk on this drive, and with the drive's saved value as a companion."""
         return finished(view, request, change)
 
     def require_steps(self, view: View, change: Change) -> None:
@@ -127,7 +135,9 @@ class ScsiBackend(Settable[View]):
         require_same_device(change, identity(await self._node(change.target)))
 
     async def take(self, view: View, change: Change, step: ChangeStep) -> None:
-        """Run one step. If the drive cannot save the mode page, the next plan does not try to save it."""
+        """Run one step. If the drive then reports that it cannot save the mode page, later plans do not try to
+        save it.
+        """
         if step.path is not None:
             await super().take(view, change, step)
             return
@@ -138,7 +148,7 @@ class ScsiBackend(Settable[View]):
             raise
 
     async def persist(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the udev rules file with this drive's line replaced and all other lines kept."""
+        """Return the udev rules file with the rule for this drive replaced and all other lines kept."""
         disk = await self._disk(target)
         declared = {key: setting_of(SETTINGS, target, key) for key in values}
         now = readings(await self._view(disk)) if values else {}
@@ -163,7 +173,7 @@ class ScsiBackend(Settable[View]):
         return drive(disk, health)
 
     async def _view(self, disk: Disk) -> View:
-        """Return all input for the readings of one disk."""
+        """Return all values from which the readings of one disk are derived."""
         tool = self._asker.tool(disk.kind)
         paths = [path for path in (disk.device_file("queue_depth"), disk.cache_path) if path is not None]
         switches, health = await asyncio.gather(self._asker.switches(disk), self._drive_health(disk))
@@ -181,9 +191,10 @@ class ScsiBackend(Settable[View]):
         )
 
     async def _drive_health(self, disk: Disk) -> SmartAnswer | None:
-        """Return the health.
+        """Return the health of a drive from smartctl, or None.
 
-        It is read once, and only for drives without moving parts, which may have a protected cache.
+        The health is read once, and only for drives without moving parts, because only these may have a protected
+        cache.
         """
         who = identity(disk.node)
         if who not in self._health and disk.node.attributes.get("queue/rotational") == "0":

@@ -32,22 +32,22 @@ _VOLUME_CHANNELS: dict[str, Callable[[int], bool]] = {
     "hptiop": _ANY_CHANNEL,
     "stex": _ANY_CHANNEL,
 }
-"""Channels with volumes, by driver name (scsi_host/proc_name).
+"""Function that returns whether a SCSI channel has RAID volumes, by driver name (scsi_host/proc_name).
 Sources: megaraid_sas.h MEGASAS_MAX_PD_CHANNELS 2; aacraid.h CONTAINER_CHANNEL 0; mptsas.h MPTSAS_RAID_CHANNEL 1;
 mpt3sas_scsih.c RAID_CHANNEL 1. The 3ware, Areca, ServeRAID, HighPoint and Promise drivers show volumes only.
 """
 
 _VOLUMES_UNLESS_SAS = ("mpi3mr",)
-"""Drivers with volumes and drives on the same channel. A disk below a SAS end device is a drive, others are volumes."""
+"""Drivers with RAID volumes and drives on the same channel. Disks below a SAS end device are drives, others volumes."""
 
 _NO_LEVEL = ("", "n/a", "unknown")
-"""`raid_level` of a passthrough drive of hpsa or smartpqi (drivers/scsi/hpsa.c, raid_level_show)."""
+"""Values of `raid_level` for a passthrough drive of hpsa or smartpqi (drivers/scsi/hpsa.c, raid_level_show)."""
 
 
 def is_volume(driver: str | None, channel: int | None, path: str, raid_level: str | None, maker: str) -> bool:
     """Return whether the disk is a volume of a controller.
 
-    `driver`, `channel`: driver of the host adapter, and the disk's channel on it. `path`: the disk in sysfs.
+    `driver`: driver of the host adapter. `channel`: the disk's channel on the adapter. `path`: sysfs path of the disk.
     `raid_level`: attribute of hpsa and smartpqi. `maker`: vendor in the inquiry data.
     """
     if raid_level is not None:
@@ -74,7 +74,9 @@ VOLUME_INTERFACE = "raid volume"
 
 
 _PER_LUN = ("virtio_scsi",)
-"""Drivers that silently limit the queue depth to cmd_per_lun (drivers/scsi/virtio_scsi.c, change_queue_depth)."""
+"""Drivers that silently limit the queue depth to the adapter's cmd_per_lun (drivers/scsi/virtio_scsi.c,
+change_queue_depth).
+"""
 
 
 class Kind(Enum):
@@ -143,7 +145,7 @@ def is_name(name: str) -> bool:
 
 
 def is_disk(node: Node) -> bool:
-    """Return whether the node is an `sd` disk with a SCSI address, which is needed to determine its command set."""
+    """Return whether the node is an `sd` disk with a SCSI address. Without the address, the command set is unknown."""
     return node.parent is None and is_name(node.name) and _hctl(node) is not None
 
 
@@ -194,7 +196,7 @@ def _hctl(node: Node) -> str | None:
 
 
 def _interface(node: Node, volume: bool, ata: bool) -> str | None:
-    """Return the drive's own interface: a SATA drive behind a SAS adapter is a SATA drive."""
+    """Return the interface of the drive itself: `sata` for a SATA drive behind a SAS adapter. None if unknown."""
     if volume:
         return VOLUME_INTERFACE
     link = interface(node)

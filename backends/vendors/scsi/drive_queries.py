@@ -54,7 +54,7 @@ def missing_tools(disks: Iterable[Disk], has: Callable[[str], bool]) -> tuple[Pr
 
 
 def unread_problems(disks: Iterable[Disk], answers: Iterable[SmartAnswer | None]) -> tuple[Problem, ...]:
-    """Return one problem for each reason why output of smartctl cannot be parsed, with the names of the disks."""
+    """Return one problem for each reason why output of smartctl cannot be parsed. It names the disks concerned."""
     by_reason: dict[str, list[str]] = {}
     for disk, health in zip(disks, answers, strict=True):
         if health is not None and health.unread:
@@ -81,7 +81,7 @@ AT_ONCE = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switches:
-    """Values of a drive's switches."""
+    """Values of a drive's on/off features and levels, such as its write cache."""
 
     flags: Mapping[str, Flag] = field(default_factory=dict)
     """Values from hdparm."""
@@ -92,7 +92,7 @@ class Switches:
 
 
 class SwitchReader:
-    """Reader of the switches and the health of the drives of one host."""
+    """Reader of the switches (on/off features such as the write cache) and the health of the drives of one host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -104,7 +104,10 @@ class SwitchReader:
         return self._host.which((names[kind],)) if kind in names else None
 
     async def switches(self, disk: Disk) -> Switches:
-        """Return the drive's switches, or none for a volume. A failure of the drive or tool raises no error."""
+        """Return the values of the drive's switches; no values for a RAID volume.
+
+        If the drive or the tool fails, no error is raised.
+        """
         tool = self.tool(disk.kind)
         if disk.kind is Kind.VOLUME:
             return Switches()
@@ -129,7 +132,7 @@ class SwitchReader:
         )
 
     async def health(self, disk: Disk) -> SmartAnswer | None:
-        """Return the output of smartctl; None without root or smartctl, and for a RAID volume."""
+        """Return the values from smartctl; None without root or without smartctl, and for a RAID volume."""
         tool = self._host.which(("smartctl",))
         if tool is None or disk.kind is Kind.VOLUME or not self._host.is_root:
             return None
@@ -163,7 +166,7 @@ class _Answer:
         return f"{self.out}\n{self.err}"
 
     def truncation_reason(self, check: CompletenessCheck) -> str | None:
-        """Return why the output is truncated; None if it is complete or empty."""
+        """Return the reason why the output counts as truncated; None if it is complete or empty."""
         done = Completed(returncode=self.code, stdout=self.out, stderr=self.err)
         why = check.lost(done) if self.out.strip() else ""
         return self.failure_text(f"{CUT}: {why}") if why else None

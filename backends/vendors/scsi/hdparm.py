@@ -14,9 +14,9 @@ from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 READ = ("-W", "-A", "-B", "-M")
-"""Options for write cache, look-ahead, power and acoustic management.
+"""Options of hdparm that print write cache, look-ahead, power management and acoustic management.
 
-hdparm reads them with IDENTIFY DEVICE, which does not wake a sleeping drive.
+hdparm reads these values with IDENTIFY DEVICE, which does not wake a sleeping drive.
 """
 
 _LINES = {"write-caching": "-W", "look-ahead": "-A", "APM_level": "-B", "acoustic": "-M"}
@@ -41,19 +41,21 @@ WHOLE = CompletenessCheck(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flag:
-    """One switch as printed by hdparm."""
+    """One on/off feature or level (a switch) of a drive, as printed by hdparm."""
 
     raw: str
     """Text after the equals sign, `1 (on)`."""
 
     @property
     def is_supported(self) -> bool:
-        """Return whether the drive supports the switch."""
+        """Return whether the drive supports this feature."""
         return self.raw != "not supported"
 
     @property
     def number(self) -> int | None:
-        """Return the leading number: 0 for off, 1 for on, or a level. `off` of power management is 255."""
+        """Return the number at the start of `raw`: 0 for off, 1 for on, or a level. For power management, off
+        is 255.
+        """
         word = self.raw.split(" ", 1)[0]
         if word == "off":
             return 255
@@ -61,7 +63,10 @@ class Flag:
 
 
 def parse_hdparm(text: str) -> Mapping[str, Flag]:
-    """Return the switches by option letter. If a switch has two lines, the last is used: the value after a change."""
+    """Return the features by the letter of hdparm's option.
+
+    If one has two lines, the last counts: the value after a change.
+    """
     return {_LINES[name]: Flag(raw=clean(raw)) for name, raw in _LINE.findall(text)}
 
 

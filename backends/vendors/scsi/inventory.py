@@ -25,7 +25,7 @@ _STATES = {
 
 
 def drive(disk: Disk, health: SmartAnswer | None) -> Drive:
-    """Return the drive of the inventory. `health`: None if smartctl was not run."""
+    """Return the `Drive` for the inventory. `health`: values from smartctl; None if it was not run."""
     attributes = disk.node.attributes
     reading = health or SmartAnswer()
     odd = odd_sector(disk, reading)
@@ -81,7 +81,10 @@ def odd_sector(disk: Disk, health: SmartAnswer) -> int | None:
 
 
 def _format(disk: Disk, odd: int | None) -> Iterator[tuple[str, str]]:
-    """Yield the fact why the kernel reports no capacity for a disk that is present."""
+    """Yield a fact with the reason why the kernel reports no capacity for a disk that is present.
+
+    `odd`: its sector size, or None.
+    """
     if odd is not None:
         yield "Unusable", f"sector size {odd}: must be reformatted to 512 or 4096 bytes (sg_format --format --size=512)"
     elif disk.node.size_bytes == 0 and disk.node.attributes.get("removable") == "0":

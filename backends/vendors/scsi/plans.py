@@ -16,10 +16,12 @@ from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.settings import BITS, OPTIONS
 
 SAVED = "saved"
-"""Key of the companion with the value that a SCSI drive keeps without power."""
+"""Key of the companion (value restored along with a setting) that a SCSI drive keeps without power."""
 
 _MOVES_DISK = ("write_cache", "read_ahead_kb", "max_sectors_kb")
-"""Settings of the kernel's disk that sd may reset when the drive's cache is switched (drivers/scsi/sd.c)."""
+"""Settings of the kernel's disk that the sd driver may reset when the drive's write cache is switched
+(drivers/scsi/sd.c).
+"""
 
 _ON_OFF = re.compile("on|off")
 
@@ -29,11 +31,13 @@ _CACHE_TYPES = {
     ("write back, no read (daft)", "off"): "none",
     ("none", "on"): "write back, no read (daft)",
 }
-"""New cache_type of sd, by its current value and the wanted write cache. cache_type also includes the read cache."""
+"""New cache_type of the sd driver, by its current value and the wanted write cache. cache_type also includes the read
+cache.
+"""
 
 
 def finished(view: View, request: RequestedValue, change: Change) -> Change:
-    """Return the change with its risk on this drive, and with the drive's saved value."""
+    """Return the change with its risk on this drive, and with the drive's saved value as a companion."""
     key = request.setting.key
     guarded = key == "drive_cache" and request.value == "on" and view.protection is not None
     risk = Risk.PERFORMANCE if guarded else _risk(request)
@@ -54,12 +58,15 @@ def companions_now(view: View, key: str) -> dict[str, str]:
 
 
 def legal_companions(view: View, key: str) -> dict[str, Pattern[str]]:
-    """Return the legal companions of a setting."""
+    """Return patterns of the values that may be restored along with the setting `key`."""
     return {SAVED: _ON_OFF} if view.disk.kind is Kind.SCSI and key in BITS else {}
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value. Any level of acoustic management is legal. Raises InvalidValueError."""
+    """Validate `value` as an old value to restore, and return it. Any acoustic level is legal.
+
+    Raises InvalidValueError.
+    """
     level = setting.key == "acoustic" and value.isascii() and value.isdigit() and len(value) < 4 and int(value) < 256
     return value if level else is_restorable_value(setting, now, value)
 
@@ -97,14 +104,16 @@ def _set_bit(view: View, key: str, value: str, *, save: bool) -> ChangeStep:
 
 
 def _look_again(disk: Disk, key: str) -> tuple[ChangeStep, ...]:
-    """Return the rescan with which the sd driver notices a switched cache. With libata no rescan is needed."""
+    """Return the rescan by which the sd driver notices that the cache was switched; empty with libata, which needs
+    none.
+    """
     if key != "drive_cache" or disk.libata:
         return ()
     return (ChangeStep(path=disk.device_file("rescan"), text="1"),)
 
 
 def _set_kernel_cache_type(disk: Disk, value: str) -> ChangeStep:
-    """Return the write to sd's cache_type. sd sets the drive's cache and then assumes this cache mode."""
+    """Return the step that writes cache_type. The sd driver then sets the drive's cache and assumes this cache mode."""
     now = disk.cache_type or ""
     plain = {"on": "write back", "off": "write through"}
     same = now if disk.caches_by_kernel is (value == "on") else plain[value]
@@ -118,7 +127,9 @@ def _bit(view: View, key: str) -> Field | None:
 
 
 def _saveable(view: View, key: str) -> bool:
-    """Return whether the drive can save a value: it reports a saved value, and saving has not failed before."""
+    """Return whether the drive can save the value of `key`: it reports a saved value, and saving has not failed
+    before.
+    """
     bit = _bit(view, key)
     return bit is not None and bit.saved is not None and view.saves
 

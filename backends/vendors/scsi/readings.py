@@ -24,11 +24,11 @@ from backends.vendors.scsi.settings import (
 from backends.vendors.scsi.smartctl import SmartAnswer
 
 SATA_TAGS = 32
-"""Tags of native command queueing (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
+"""Number of tags of native command queueing (SATA 3.1, 13.6; include/linux/libata.h, ATA_MAX_QUEUE)."""
 
 VOLUME_CACHE = "this is a virtual drive of a RAID controller, which owns the cache"
 VOLUME_WORDS = "this is a virtual drive of a RAID controller. Set its drives through the controller"
-"""Reasons why a volume has no switches."""
+"""Reason why the drive settings of a RAID volume cannot be changed, as a clause and an instruction."""
 
 _ON = {True: "on", False: "off"}
 
@@ -58,7 +58,7 @@ class View:
 
     @property
     def protection(self) -> str | None:
-        """Return evidence that the cached data survives a power failure, or None."""
+        """Return a text with the evidence that cached data survives a power failure; None if there is none."""
         loss = self.health.power_loss if self.health is not None else None
         return loss.sentence() if loss is not None and loss.is_good else None
 
@@ -69,7 +69,9 @@ def readings(view: View) -> dict[str, Reading]:
 
 
 def switch(view: View, key: str) -> tuple[bool | None, str | None]:
-    """Return the drive's value of an on-off setting, and its text. Both are None if they were not reported."""
+    """Return the drive's value of an on/off setting, and the text of the tool about it. Both are None if not
+    reported.
+    """
     if view.disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS.get(key, ""))
         if flag is None:
@@ -103,7 +105,9 @@ def _drive_cache(view: View) -> Reading:
 
 
 def _flushes(disk: Disk, caching: bool | None) -> tuple[str | None, str | None]:
-    """Return the effect of the kernel's flushes and the reason, if they do not match the drive's cache."""
+    """Return the state in effect and the reason, if the kernel's flushes do not match the drive's cache; otherwise
+    (None, None).
+    """
     if caching is None or disk.flushed is None or caching is disk.flushed:
         return None, None
     if caching:
@@ -215,7 +219,11 @@ def _unsettled_reason(view: View, key: str) -> str | None:
 
 
 def _word(value: bool | None, raw: str | None) -> str | None:
-    """Return `on` or `off`; `unknown` for other texts; None if the switch does not exist or is not reported."""
+    """Return `on` or `off` for `value`.
+
+    Without a value, return `unknown` for an unexpected text `raw`, and None if the drive does not have or report the
+    switch.
+    """
     if value is not None:
         return _ON[value]
     return None if raw in (None, "not supported") else "unknown"

@@ -29,11 +29,11 @@ RULES = RuleFile(
     device_kind="drive",
     until="the drive loses power",
 )
-"""The file with udev rules of drives. The rules of request queues are in another file."""
+"""The udev rules file for settings of drives. Settings of request queues are in another file."""
 
 
 def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the actions of a rule, in the order of `SETTINGS`.
+    """Return the actions of the udev rule that sets these values on a drive, in the order of `SETTINGS`.
 
     Raises BlockedError for a value that no rule can set.
     """
@@ -53,7 +53,10 @@ def actions(disk: Disk, tool: str | None, values: Mapping[str, str]) -> tuple[st
 
 
 def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
-    """Return the program and its arguments, without the device. Raises BlockedError."""
+    """Return the command line that sets `key` to `value`, without the device.
+
+    Raises BlockedError if a rule cannot set it.
+    """
     if tool is None or '"' in tool or " " in tool or "%" in tool or "$" in tool:
         raise BlockedError(f"{key} of {disk.node.device} cannot be persisted by a udev rule: its tool is missing.")
     if disk.kind is Kind.ATA and key in OPTIONS:
@@ -121,7 +124,9 @@ def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | N
 
 
 def _is_switch(kind: Kind, key: str, text: str) -> bool:
-    """Return whether `text`, the arguments between program and disk, changes the setting `key`."""
+    """Return whether `text` changes the setting `key`. `text`: the arguments of the tool between its path and
+    the disk.
+    """
     if kind is Kind.ATA and key in OPTIONS:
         return re.fullmatch(OPTIONS[key] + r"\d{1,3}", text, re.ASCII) is not None
     if kind is Kind.SCSI and key in BITS:

@@ -15,7 +15,7 @@ from backends.tool_output import CompletenessCheck, line_end
 from backends.values import dataclass
 
 FIELDS = ("WCE", "RCD", "DRA")
-"""Write cache enable, read cache disable, disable read-ahead (SBC-3, 6.5.6)."""
+"""Fields that are read: write cache enable, read cache disable, disable read-ahead (SBC-3, 6.5.6)."""
 
 UNIT_ATTENTION = 6
 """Exit status for a pending unit attention (mode parameters changed). A second query then succeeds."""
@@ -41,7 +41,7 @@ WHOLE = CompletenessCheck(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One bit of the page."""
+    """One bit of the caching mode page."""
 
     now: bool
     """Current value."""
@@ -54,7 +54,9 @@ class Field:
 
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
-    """Return the fields by name. Fields with a value other than 0 or 1, or with two different values, are left out."""
+    """Return the fields of the page by name. A field with another value than 0 or 1, or with two values, is
+    left out.
+    """
     by_name: dict[str, Field] = {}
     lines = set(_LINE.findall(text))
     twice = find_repeated(name for name, _, _ in lines)

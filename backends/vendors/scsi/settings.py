@@ -68,16 +68,16 @@ OPTIONS = {"drive_cache": "-W", "read_look_ahead": "-A", "apm": "-B", "acoustic"
 """Option of hdparm for each setting of an ATA drive."""
 
 BITS = {"drive_cache": ("WCE", False), "read_look_ahead": ("DRA", True), "read_cache": ("RCD", True)}
-"""Field of the caching page for each setting of a SCSI drive, and whether the bit switches it off."""
+"""Field of the caching mode page for each setting of a SCSI drive, and whether a set bit means off."""
 
 APM_OFF = 255
-"""Level that turns power management off."""
+"""Value with which hdparm turns advanced power management off."""
 
 QUIET = (
     offer("128", "Slow, quiet seeks.", label="quiet", risk=Risk.PERFORMANCE),
     offer("254", "Fast seeks.", label="fast"),
 )
-"""Levels that every drive with acoustic management supports."""
+"""Choices of the levels that every drive with acoustic management supports."""
 
 LOOK_AHEAD_CHOICES = (
     offer("on", "The drive reads ahead into its buffer."),

@@ -14,10 +14,10 @@ from backends.text import clean
 from backends.values import dataclass
 
 ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--log=ssd", "--log=error")
-"""Options for identity, health, attributes, endurance and error counters. A sleeping drive is not woken."""
+"""Options of smartctl for identity, health, attributes, endurance and error counters. A sleeping drive is not woken."""
 
 _POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
-"""Parts of the names of attributes that drives with capacitors have in smartctl's database (175 on Intel)."""
+"""Parts of attribute names in smartctl's database that only drives with power-loss capacitors have (175 on Intel)."""
 
 _LIFE_LEFT = {
     177: ("wear_leveling_count",),
@@ -25,8 +25,8 @@ _LIFE_LEFT = {
     231: ("ssd_life_left",),
     233: ("media_wearout_indicator",),
 }
-"""Attributes whose normalised value counts down from 100, by number.
-Numbers differ between makers, so the names must match.
+"""Names of the attributes whose normalised value counts down from 100 with wear, by attribute number.
+Makers use the numbers differently, so the name must match as well.
 """
 
 _MEDIA = {
@@ -39,7 +39,7 @@ _MOST_ERRORS = 0xFFFFFFFF
 """Largest plausible error count. A larger raw value also contains other data."""
 
 _ENDURANCE = "Percentage Used Endurance Indicator"
-"""Name of the endurance in the device statistics, page 7 (ACS-3, A.5.7)."""
+"""Name of the used endurance in page 7 of the device statistics (ACS-3, A.5.7)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

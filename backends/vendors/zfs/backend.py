@@ -167,13 +167,16 @@ class Zfs:
     async def readings(self, target: Target) -> Mapping[str, Reading]:
         """Return all readings.
 
-        Those of a dataset are from the last inventory, because querying hundreds takes seconds.
+        The readings of a dataset are from the last inventory, because querying hundreds of datasets takes seconds.
         """
         last_view = self._kept.get(target.address) if target.backend == NAME else None
         return await self.read(target) if last_view is None else dataset_readings(last_view)
 
     async def plan(self, target: Target, key: str, value: str) -> Change:
-        """Return the change that sets `key` to `value`, with an undo that restores the current value and its source."""
+        """Return the change that sets `key` to `value`.
+
+        Its undo restores the current value and the source of that value.
+        """
         if target == MODULE:
             return (await self.plan_together(MODULE, {key: value}))[0]
         view = await self._view(target)
@@ -197,7 +200,10 @@ class Zfs:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores `value`. For a dataset, this may be to inherit or receive its value again."""
+        """Return the change that restores `value`.
+
+        For a dataset, `value` may also mean to inherit the value again, or to restore the received one.
+        """
         require_companions(target, key, companions, legal_companions(key, value) if target == MODULE else {})
         if target == MODULE:
             module = await self._module()
@@ -273,7 +279,7 @@ class Zfs:
         )
 
     async def _read_pools(self, module: ModuleView) -> PoolScan:
-        """Return all pools and datasets. It takes four commands for any number of datasets."""
+        """Return all pools and datasets. This takes four commands, however many datasets there are."""
         every = ("-t", "filesystem,volume")
         lists, status, names, own_values = await asyncio.gather(
             self._ask("zpool", "list", "-Hp", "-o", ",".join(POOL_COLUMNS)),
@@ -343,7 +349,10 @@ class Zfs:
         return view
 
     async def _pool_of(self, name: str) -> dict[str, ZfsValue]:
-        """Return the properties of a dataset's pool, cached because no setting of the dataset changes them."""
+        """Return the properties of the pool of dataset `name`.
+
+        They are cached, because no setting of a dataset changes them.
+        """
         with cache_across_changes():
             return await self._pool(name.split("/")[0])
 
@@ -372,7 +381,9 @@ class Zfs:
         return inheriting_datasets(name, ((name, values[key]) for name, values in by_dataset.items() if key in values))
 
     async def _locks(self, view: DatasetView) -> str:
-        """Return the lock of the pool, because values are inherited, and for a volume the lock of its disk."""
+        """Return the names of the locks for a change: that of the pool, because values are inherited, and for a volume
+        that of its disk.
+        """
         guid = view.pool.get("guid", ZfsValue(text="")).text
         pool = f"zfs-{clean(guid, 40) or clean(view.name.split('/')[0], 100)}"
         node = node_of(await self._host.link(link_of(view.name))) if view.kind is ZfsKind.VOLUME else None
@@ -385,7 +396,9 @@ class Zfs:
         return tool
 
     async def _ask(self, program: str, *words: str) -> str:
-        """Return the output of a program. Raises ToolFailedError with its own message."""
+        """Return the output of zfs or zpool. `words`: its arguments. Raises ToolFailedError with the program's
+        message.
+        """
         command = Command(argv=(self._tool(program), *words), timeout=SECONDS, stall=STALL)
         done = await self._host.run(command)
         if done.returncode != 0 or done.truncated:
@@ -429,7 +442,10 @@ def _view(
 
 
 def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping[str, str]) -> Change:
-    """Return the change of a module parameter. `companions`: the limit to set first, if ZFS is to choose the value."""
+    """Return the change of a module parameter.
+
+    `companions`: if ZFS is to choose an ARC limit, the limit to set before that.
+    """
     key, present = request.setting.key, companions_now(view, request.setting.key)
     readable = request.now.now not in (None, "unknown")
     change = request.change(
@@ -442,7 +458,10 @@ def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping
 
 
 def _identity(view: DatasetView) -> Identity:
-    """Return the identity, with the guid. A dataset that was re-created under the old name has a different guid."""
+    """Return the identity of a dataset, which includes its guid.
+
+    A dataset re-created under the same name has another guid.
+    """
     return Identity(name=clean(view.name), serial=clean(view.values.get("guid", ZfsValue(text="")).text, 40) or None)
 
 

@@ -80,7 +80,7 @@ def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
 
 
 def unambiguous_rows(text: str, columns: int, names: int = 1) -> Iterator[tuple[str, ...]]:
-    """Return the rows. Different rows with the same first `names` cells are all left out."""
+    """Return the rows of the text. If different rows have the same first `names` cells, all of these are left out."""
     different = tuple(dict.fromkeys(rows(text, columns)))
     twice = find_repeated(cells[:names] for cells in different)
     return (cells for cells in different if cells[:names] not in twice)

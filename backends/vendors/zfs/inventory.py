@@ -63,7 +63,7 @@ class PoolScan:
 
 
 def target_of(name: str) -> Target:
-    """Return the target of a pool, filesystem or volume."""
+    """Return the `Target` of the pool, filesystem or volume with this name."""
     return Target(backend=NAME, address=name, scope=Scope.ARRAY)
 
 
@@ -236,7 +236,7 @@ def _level(status: PoolStatus | None) -> Level:
 
 
 def _members(status: PoolStatus, picture: Topology) -> tuple[Target, ...]:
-    """Return the disks, or other kernel devices, on which the pool is."""
+    """Return the targets of the disks or other kernel devices that store the pool."""
     names = (kernel_name(leaf.name) for leaf in status.leaves())
     disks = (picture.tree.disk_of(name) for name in names if name in picture.tree.nodes)
     return tuple(dict.fromkeys(Target(backend="block", address=disk) for disk in disks))

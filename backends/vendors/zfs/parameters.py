@@ -23,12 +23,15 @@ AUTOMATIC = "0"
 """Value of an ARC limit with which ZFS itself chooses the limit."""
 
 IN_FORCE = "in_force"
-"""Key of the companion with the limit in bytes that ZFS had chosen."""
+"""Key of the companion (value restored along with a setting) with the limit in bytes that ZFS had chosen."""
 
 _BYTES = re.compile(r"[0-9]{1,19}")
 
 LEAST_MAX, LEAST_MIN = 64 << 20, 32 << 20
-"""Sizes in bytes below which ZFS ignores an ARC limit (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX)."""
+"""Smallest maximum and smallest minimum of the ARC in bytes.
+
+ZFS ignores smaller values (module/zfs/arc.c: arc_tuning_update, MIN_ARC_MAX).
+"""
 
 _SLOW = "The parameter affects every pool of the host."
 _parameter = partial(Setting, risk=Risk.PERFORMANCE, risk_text=_SLOW)
@@ -108,7 +111,7 @@ _SWITCHES = {
     ),
 }
 _LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
-"""Counter of the ARC with the effective limit, by parameter."""
+"""Name of the ARC's counter that has the effective limit, by key of the parameter."""
 
 _MISSING = Availability(why_not="this version of the module does not have this parameter")
 _POWERS = tuple(1 << power for power in range(25, 44))
@@ -163,7 +166,10 @@ def _label(key: str, size: int) -> str:
 
 
 def _range(key: str, view: ModuleView) -> tuple[int, int]:
-    """Return the valid range. The minimum of background writes never exceeds their maximum."""
+    """Return the smallest and the largest valid value of a parameter.
+
+    The minimum of background writes never exceeds their maximum.
+    """
     low, high = 1, 300 if key == TXG_TIMEOUT.key else 1000
     if key == "zfs_vdev_async_write_min_active":
         high = number(view.texts.get("zfs_vdev_async_write_max_active")) or high
@@ -173,7 +179,7 @@ def _range(key: str, view: ModuleView) -> tuple[int, int]:
 
 
 def _between(key: str, view: ModuleView) -> tuple[int, int]:
-    """Return the smallest and the largest size that ZFS does not ignore."""
+    """Return the smallest and the largest size in bytes that ZFS accepts for a parameter instead of ignoring it."""
     memory = view.memory_bytes or 0
     if key == ARC_MAX.key:
         return max(LEAST_MAX, view.arc.get("c_min", 0) + 1), memory - 1
@@ -200,23 +206,29 @@ _BOUNDS = (
     ("zfs_vdev_async_write_min_active", "zfs_vdev_async_write_max_active"),
     (ARC_MIN.key, ARC_MAX.key),
 )
-"""Pairs of parameters. The first of a pair must not exceed the second."""
+"""Pairs of parameters: the value of the first must not exceed the value of the second."""
 
 
 def order_parameters(view: ModuleView, values: Mapping[str, str]) -> list[str]:
-    """Return the keys in an order in which each value is valid."""
+    """Return the keys of `values` in an order in which each value is valid when it is written."""
     limits = {key: str(view.arc[name]) for key, name in _LIMITS.items() if name in view.arc}
     return order_by_bounds(values, {**view.texts, **limits}, *_BOUNDS)
 
 
 def with_parameter(view: ModuleView, key: str, value: str) -> ModuleView:
-    """Return the view after a change. If ZFS is to choose a limit, the effective limit stays."""
+    """Return the view as it will be after `key` was set to `value`.
+
+    If ZFS is to choose a limit, the effective limit stays.
+    """
     limit = {_LIMITS[key]: int(value)} if key in _LIMITS and value != AUTOMATIC else {}
     return replace(view, texts={**view.texts, key: value}, arc={**view.arc, **limit})
 
 
 def parameter_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value. It may be 0, or a size that ZFS ignores. Raises InvalidValueError."""
+    """Validate `value` as an old value to restore, and return it. It may be 0, or a size that ZFS ignores.
+
+    Raises InvalidValueError.
+    """
     if setting.unit == "bytes" and number(value) is not None:
         return value
     return is_restorable_value(setting, now, value)
@@ -234,16 +246,16 @@ def parameter_steps(key: str, value: str, companions: Mapping[str, str]) -> tupl
 
 
 def limit_in_force(view: ModuleView, key: str) -> dict[str, str]:
-    """Return the effective ARC limit as a companion; empty for other parameters."""
+    """Return the effective limit of an ARC parameter as a companion (`IN_FORCE`); empty for other parameters."""
     limit = view.arc.get(_LIMITS.get(key, ""))
     return {} if limit is None else {IN_FORCE: str(limit)}
 
 
 def companions_now(view: ModuleView, key: str) -> dict[str, str]:
-    """Return the limit that ZFS has chosen, as a companion; empty if ZFS has not chosen it."""
+    """Return the effective ARC limit as a companion (`IN_FORCE`) if ZFS has chosen it; otherwise an empty mapping."""
     return limit_in_force(view, key) if view.texts.get(key) == AUTOMATIC else {}
 
 
 def legal_companions(key: str, value: str) -> dict[str, Pattern[str]]:
-    """Return the companions that an old value may have."""
+    """Return patterns of the values that may be restored along with the old `value` of a parameter, by key."""
     return {IN_FORCE: _BYTES} if key in _LIMITS and value == AUTOMATIC else {}

@@ -27,8 +27,9 @@ _WORDS = {
     ("compression", "gzip-6"): "gzip",
     ("compression", "zstd-fast-1"): "zstd-fast",
 }
-"""Values of raidbench for aliases in zfs. Up to 2.2, zfs reports extended attributes in directories as `on`
-(module/zcommon/zfs_prop.c).
+"""Value of raidbench for each setting and value of zfs that has another name there.
+
+Up to 2.2, zfs reports extended attributes in directories as `on` (module/zcommon/zfs_prop.c).
 """
 
 _SOURCES = {"default": "it was not set", "received": "it was received with a stream"}
@@ -77,7 +78,7 @@ def dataset_readings(view: DatasetView) -> dict[str, Reading]:
 
 
 def common_value(key: str, text: str) -> str:
-    """Return the value of raidbench for a value of zfs."""
+    """Return raidbench's value of the setting `key` for `text`, the value that zfs prints."""
     return _WORDS.get((key, text), clean(text, 64))
 
 
@@ -141,7 +142,10 @@ def legal_value(view: DatasetView, setting: Setting, now: Reading, value: str) -
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a validated old value. The pool need not accept it now. Raises InvalidValueError."""
+    """Validate `value` as an old value to restore, and return it. The pool need not accept it now.
+
+    Raises InvalidValueError.
+    """
     is_choice = any(choice.value == value for choice in CHOICES.get(setting.key, ()))
     level = setting.key == "compression" and _LEVELS.fullmatch(value) is not None
     return value if is_choice or level else check_value(setting, now, value)

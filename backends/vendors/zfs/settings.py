@@ -17,7 +17,9 @@ from backends.vendors.zfs.facts import OWN, ZfsKind, ZfsValue
 from backends.vendors.zfs.parameters import FOLDER
 
 INHERIT, RECEIVED = "inherit", "received"
-"""Values that mean: inherit the value from the dataset above, and restore the value received with a stream."""
+"""Special values of a setting: inherit the value from the dataset above, or restore the value received with a
+stream.
+"""
 
 _stored = partial(Setting, persistence=Persistence.STORED, other_words=(INHERIT, RECEIVED))
 _LEVELS = (
@@ -242,20 +244,27 @@ def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[ChangeStep,
 
 
 def own_steps(change: Change, zfs: str) -> tuple[ChangeStep, ...]:
-    """Return the only steps that are legal for a change to its value; empty for an invalid value."""
+    """Return the steps that a change to its new value must have, to compare them with its own steps; empty for an
+    invalid value.
+    """
     if not _WORD.fullmatch(change.after):
         return ()
     return steps(zfs, change.target.address, change.key, change.after)
 
 
 def is_own_parameter(change: Change) -> bool:
-    """Return whether a change of the module only writes numbers to its own parameter, the wanted number last."""
+    """Return whether a change of the module writes only numbers, only to its own parameter, and the wanted
+    number last.
+    """
     numbers = all(write.path == FOLDER + change.key and (write.text or "").isdecimal() for write in change.writes)
     return bool(change.writes) and numbers and change.writes[-1].text == change.after
 
 
 def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
-    """Return the datasets below the target that inherit the value, and so change with it."""
+    """Return the datasets below the target that inherit a value from it, and so change with it.
+
+    `values`: the value of each dataset.
+    """
     others = dict(values)
     target_value = others.pop(target, None)
     if target_value is None:

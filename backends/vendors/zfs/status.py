@@ -15,7 +15,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 ROLES = {"logs": "log", "cache": "cache", "spares": "spare", "special": "special", "dedup": "dedup"}
-"""Role of the devices below each heading, for devices without the pool's normal data."""
+"""Role of the devices below each heading of the output, for devices that do not hold the pool's normal data."""
 
 STATES = {
     "ONLINE": State.OPTIMAL,
@@ -31,21 +31,24 @@ STATES = {
 """The model's state for each state of a pool or device in zpool and the kernel."""
 _SCANS = {"resilver": "resync", "scrub": "consistency-check"}
 _NOTED = {"trimming": "trim", "initializing": "initialisation"}
-"""Task for each note in a device's row. Its progress is not printed with these options."""
+"""Task for each note in the row of a device. The progress is not printed without further options."""
 _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
-"""Text of a running scan. A sequential resilver prints it for each group: `resilver (mirror-0) in progress since`."""
+"""Pattern of the text about a running scan.
+
+A sequential resilver prints it for each group: `resilver (mirror-0) in progress since`.
+"""
 _MOVES = {
     "expand": ("reshape", re.compile(r"expansion of .{1,200} in progress since")),
     "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),
     "checkpoint": ("checkpoint-discard", re.compile(r"discarding\b")),
 }
-"""Task and pattern for operations that rewrite data but are not scans, by paragraph."""
+"""Task and pattern of its text, by paragraph of the output, for operations that move data but are not scans."""
 _WAITS = "paused for resilver"
 _NUMBER = re.compile(r"\d{6,20}", re.ASCII)
-"""Numeric id in the pool, which zpool prints for a missing device."""
+"""Pattern of the numeric ID that zpool prints instead of the path of a missing device."""
 _DRAID = re.compile(r"(draid[123]?):(\d{1,5})d:(\d{1,5})c:(\d{1,3})s(?::\S{1,60}?)?-\d{1,5}", re.ASCII)
 _DRAID_SPARE = re.compile(r"draid[123]?-\d{1,5}-\d{1,5}", re.ASCII)
 _REPLACED = ("replacing", "spare")
@@ -65,7 +68,7 @@ class PoolDevice:
     role: str = ""
     """`log`, `cache`, `spare`, `special`, `dedup`; "" for normal data."""
     errors: tuple[str, ...] = ()
-    """Counts of read, write and checksum errors, as printed."""
+    """Numbers of read, write and checksum errors, as printed."""
     note: str = ""
     """Rest of its row: `was /dev/sdb1`, `(resilvering)`."""
 
@@ -140,7 +143,7 @@ class PoolStatus:
         return tuple({task.kind: task for task in reversed(under_way)}.values())[::-1]
 
     def _scans(self) -> Iterator[Task]:
-        """Yield the resilvers and scrubs. The paragraph contains them one after the other."""
+        """Yield the running resilvers and scrubs. The paragraph `scan` contains them one after the other."""
         text = self.texts.get("scan", "")
         begins = [*_SCAN.finditer(text)]
         ends = [*(begin.start() for begin in begins), len(text)][1:]
@@ -184,7 +187,7 @@ def parse_status(text: str) -> tuple[PoolStatus, ...]:
 
 
 def _cut(text: str) -> Iterable[list[str]]:
-    """Yield the lines about each pool."""
+    """Yield a list of lines for each pool in the output."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.startswith("  pool: "):
@@ -238,6 +241,6 @@ def _vdevs(rows: Iterable[str], pool: str) -> Iterator[PoolDevice]:
 
 
 def _progress(text: str) -> float | None:
-    """Return the completed part, 0..1; None if it is not printed."""
+    """Return the completed part of a task from its text, 0..1; None if it is not printed."""
     done = _DONE.search(text)
     return min(round(float(done[1]) / 100, 6), 1.0) if done else None
