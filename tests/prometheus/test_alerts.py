@@ -175,7 +175,7 @@ def test_a_failed_battery_alerts_with_its_first_scrape_and_no_longer_when_it_is_
     raised = (BATTERY, "smartarray:/slot0")
     until(lambda: raised in monitoring.alerts())
     assert {name for name, _ in monitoring.alerts()} == {BATTERY}  # policies and findings add none
-    assert monitoring.alerts()[raised] == "smartarray:/slot0: its bbu is failed, nothing keeps its cache"
+    assert monitoring.alerts()[raised] == "smartarray:/slot0: the bbu is failed, so the cache is not protected"
     failed = 'raidbench_cache_protection{target="smartarray:/slot0",state="failed"}'
     (series,) = monitoring.asked(f"{failed}[30m]")
     first = float(series["values"][0][0])

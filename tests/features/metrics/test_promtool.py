@@ -24,7 +24,7 @@ RAISED: dict[str, tuple[str, str, str]] = {
     "RaidbenchCacheProtectionLost": (
         'raidbench_cache_protection{target="megaraid:/c2",kind="bbu",state="failed"}',
         "_ 1",
-        "megaraid:/c2: its bbu is failed, nothing keeps its cache",
+        "megaraid:/c2: the bbu is failed, so the cache is not protected",
     ),
     "RaidbenchNotWhole": ('raidbench_target_state{target="md:md0",state="degraded"}', "_ 1", "md:md0 is degraded"),
     "RaidbenchFault": (
@@ -35,12 +35,12 @@ RAISED: dict[str, tuple[str, str, str]] = {
     "RaidbenchPredictedFailure": (
         'raidbench_predicts_failure{target="megaraid:/c0/e1/s2"}',
         "0 1",
-        "megaraid:/c0/e1/s2 predicts its failure",
+        "megaraid:/c0/e1/s2 predicts a failure",
     ),
     "RaidbenchSetAndNotInForce": (
         'raidbench_setting_in_force{target="megaraid:/c2/v0",key="write_cache"}',
         "1 0",
-        "megaraid:/c2/v0: write_cache is set and not in force",
+        "megaraid:/c2/v0: write_cache is configured but not effective",
     ),
 }
 """Alerts that come with the first scrape: a series, its values before and after, and what is said."""
