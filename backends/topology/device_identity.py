@@ -398,7 +398,7 @@ def _next(
     backings: Mapping[str, Backing],
     disk: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the kernel names of the disks that are the same disk, may be it, or share its backing, each with a text."""
+    """Yield the kernel name of each disk that is or may be `disk`, or shares its backing, and a text that says so."""
     for other in twins.get(disk, ()):
         yield other, f"the same disk as {node_path(other)}"
     yield from likely.get(disk, {}).items()

@@ -76,10 +76,7 @@ async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
 
 
 def holder_signs(footing: Footing) -> Iterator[str]:
-    """Yield one text for each device that is built on a layer.
-
-    The text has the layer's key in the footing, then the device's kernel name.
-    """
+    """Yield a text for each device that is built on a layer: the layer's key, then the device's kernel name."""
     for key, text in footing.items():
         if key.endswith(f" {HOLDERS}"):
             yield from (f"{key} {holder}" for holder in text.split())

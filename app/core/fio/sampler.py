@@ -214,7 +214,7 @@ class Sampler:
         # The first documents may be late, so the earliest start that any document implies is correct.
         self._start_ms = min(self._start_ms, now.at_ms - (now.runtime_ms - self._start_runtime_ms))
         if now.at_ms - before.at_ms < self._period * 500:
-            return None  # part of the next interval; after the last one fio often repeats its document
+            return None  # counted in the next interval; after the last interval fio often repeats its document
         sample = self._sample(now, before, ending=ending)
         self._before = now
         return sample

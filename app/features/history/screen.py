@@ -126,7 +126,7 @@ class HistoryScreen(WorkbenchScreen):
         self.query_one(StaticPlotView).show(shown)
         self.query_one(KeyedTable).focus()
         self.call_after_refresh(self._begin)
-        # The list is only as high as its rows, the results and its frame need, so that the graph gets the rest.
+        # The list is just high enough for its rows, the result lines and its frame. The graph gets the other lines.
         self.query_one("#history-listed", Pane).styles.height = len(self._runs) + 5
 
     def _begin(self) -> None:

@@ -214,7 +214,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                     f"{original.key} of {original.target} was not restored to {original.value}: {error.full_text}"
                 )
         retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
-        # Retry these: another setting may have prevented their restoration, and may be restored now.
+        # Retry these: another setting may have blocked them, and that setting may have been restored meanwhile.
         waiting = retries if len(retries) < len(waiting) else []
     return (*left.values(), *await _restore_moved(bench, record))
 

@@ -309,7 +309,7 @@ def _require_features(setup: SetUp, facts: TargetFacts) -> None:
     for name in (*setup.needs, *setup.lacks):
         feature = facts.features.get(name)
         if feature is None:
-            raise _LeftOutError(f"The controller with {name} is not specified.")
+            raise _LeftOutError(f"No controller is specified for {name}.")
         if name in setup.lacks and feature.active:
             again = " To reset the simulated host, add `--demo-reset`." if facts.can_restart else ""
             raise _LeftOutError(f"{name} is active on {feature.target} and cannot be switched off.{again}")

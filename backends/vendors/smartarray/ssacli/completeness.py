@@ -73,7 +73,7 @@ def _ended(drive: TextSection, described: list[TextSection]) -> bool:
     if any(key in keys for key in _BEHIND):
         handed_on = drive.fields.get("drive exposed to os", "").lower() == "true"
         return not handed_on or "disk name" in keys
-    # The last line of a drive varies, so compare it with the end of the drives that have the most lines.
+    # The last line of a drive's section varies, so compare it with the last lines of the longest sections.
     other_keys = [list(section.fields) for section in described if section is not drive]
     longest = max(map(len, other_keys), default=0)
     return any(keys[-1:] == keys_of_other[-1:] for keys_of_other in other_keys if len(keys_of_other) == longest)
