@@ -43,12 +43,12 @@ _OF_A_DISK = (
 
 
 def join_views(inventory: Inventory) -> Inventory:
-    """Return the inventory with its views connected.
+    """Return the inventory with the entries of one device merged or connected.
 
     - Missing facts of a vendor's drive or array come from the kernel's disk at the same node, and vice versa.
     - Members that an array lists as kernel disks become the vendor's drives or arrays, and refer to their array.
     - A device-mapper array at the node of a vendor's array is merged into that array, with its lasting path.
-    - A bus controller at the PCI address of a vendor's controller is merged into it. No other view is left out.
+    - A bus controller at the PCI address of a vendor's controller is merged into it. All other entries stay.
 
     Joining a joined inventory again changes nothing, so that parts can be joined as they arrive.
     """

@@ -123,7 +123,7 @@ class ProgressLine(StyleCachedWidget):
 
 
 def _progress_text(progress: Progress) -> str:
-    """Return a text such as `42 %  0:25 of 1:00  ETA 0:35`. Unknown parts are left out."""
+    """Return a string such as `42 %  0:25 of 1:00  ETA 0:35`. Unknown parts are left out."""
     pieces: list[str] = []
     if progress.fraction is not None and progress.fraction == progress.fraction:
         pieces.append(f"{int(min(max(progress.fraction, 0.0), 1.0) * 100 + 1e-9):3d} %")

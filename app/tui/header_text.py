@@ -164,7 +164,7 @@ class RunBadge:
         self._over: frozenset[str] = frozenset()
 
     def marks(self, running: Collection[str], front: str) -> Mapping[str, Symbol]:
-        """Return the mark of each screen that has one. An ended run is marked until its screen was shown."""
+        """Return the mark of each screen that has one. A finished run marks its screen until that is shown."""
         now = frozenset(running)
         self._over = (self._over | self._running - now) - now - {front}
         self._running = now

@@ -39,7 +39,7 @@ SHARE = 2.0
 
 
 class RedrawThrottle:
-    """Delays the next redraw according to the times of queries and answers. `clock` returns seconds."""
+    """Delays the next redraw until the terminal has answered the query after the last one. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

@@ -75,7 +75,7 @@ class RecordingHost(ReadOnlyHost):
         return text
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Read files, record their texts, and return them."""
+        """Read files, record their contents, and return the contents by path."""
         texts = await self._inner.read_many(paths)
         for path in paths:
             self._files[path] = texts.get(path)

@@ -199,7 +199,7 @@ def _plain(uuid: str | None) -> str:
 
 
 def _use_text(use: Use) -> str:
-    """Return a text such as `which is mounted on /srv`."""
+    """Return a string such as `which is mounted on /srv`."""
     return f"which is {use.detail}" if use.kind in IS else f"which is in use ({use.detail})"
 
 

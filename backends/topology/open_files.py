@@ -224,7 +224,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
 
 
 async def _stays(host: Host, path: str) -> bool:
-    """Return whether a descriptor exists at every attempt but can never be read."""
+    """Return whether a descriptor still exists after each retry, although reading it always fails."""
     for _ in range(_TIMES):
         if not await host.list(path) or await host.stat(path) is not None:
             return False

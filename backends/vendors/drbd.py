@@ -70,7 +70,7 @@ class Peer:
 
     @property
     def summary(self) -> str:
-        """Return a text such as `bob: Connected, UpToDate`."""
+        """Return a string such as `bob: Connected, UpToDate`."""
         states = dict.fromkeys(filter(None, (self.connection, self.replication, self.disk)))
         return f"{self.name}: {', '.join(states)}".removeprefix(": ")
 

@@ -53,7 +53,7 @@ def counters_since(now: Counters, before: Counters | None) -> Counters:
 
 
 def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float | None, float | None]:
-    """Return mean and standard deviation of the `count` latencies between two documents, from their sums."""
+    """Return mean and standard deviation of the `count` latencies between two fio documents, from their totals."""
     if count <= 0 or now.mean_ns is None:
         return None, None
     mean = (now.mean_ns * now.completed - (before.mean_ns or 0.0) * before.completed) / count

@@ -62,7 +62,7 @@ class ChangeRecord:
 
     @property
     def in_force(self) -> bool:
-        """Return whether the change's value may be in force: it was applied, was not undone, and is no undo itself."""
+        """Return whether the change may be effective: it was applied, was not undone, and is not itself an undo."""
         if self.undone_by is not None or self.intent.undoes is not None:
             return False
         if self.change.before in (None, NOT_THERE) and self.change.effect is Effect.RECREATED:

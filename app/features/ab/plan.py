@@ -141,9 +141,9 @@ def plan_ab(
     """Return the plan of an experiment; the order within each pair is random.
 
     `rest_seconds` is the minimum pause before a run, to which a random time of up to a third of a run is added, even if
-    it is 0. With None, as for simulated hosts, there are no pauses. `goes_on` is an experiment of which `done` pairs
-    are complete; it is continued by its own plan. Raises InvalidValueError when both values are equal, RefusedError
-    when the setting cannot be switched repeatedly.
+    it is 0. With None, as for simulated hosts, there are no pauses. `goes_on` is an unfinished experiment with `done`
+    complete pairs, which is continued by its original plan. Raises InvalidValueError when both values are equal,
+    RefusedError when the setting cannot be switched repeatedly.
     """
     if goes_on is not None:
         looks, until_percent, seed = goes_on.start.looks, goes_on.start.until_percent, goes_on.start.seed

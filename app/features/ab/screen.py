@@ -302,7 +302,7 @@ def _help(name: str, plan: AbPlan) -> str:
 
 
 def _extent(plan: AbPlan) -> str:
-    """Return a text such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`."""
+    """Return a string such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`."""
     first, last = plan.looks[0].pairs, plan.pairs
     longest = units.duration(plan.seconds)
     if first == last:

@@ -59,7 +59,7 @@ class NoPlotDataError(Exception):
 
 
 def value_of(score: RunScore, unit: Unit) -> float | None:
-    """Return a run's metric with this unit, for reads and writes together; None with too few I/Os."""
+    """Return the run's value of the metric in this unit, reads and writes together; None if I/Os were too few."""
     match unit:
         case Unit.IOPS:
             return score.iops

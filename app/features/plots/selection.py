@@ -150,7 +150,7 @@ def select_runs_to_plot(runs: Sequence[PlacedRun], baseline: PlacedRun | None = 
 def select_sides(comparison: Comparison, names: Sequence[str], folders: Sequence[Path]) -> PlotSelection:
     """Return a selection with the two sides of a comparison.
 
-    The repeats of each side form one group. The name of a group says in what it differs from the other one.
+    The repeats of each side form one group. The name of each group says how it differs from the other.
     """
     sides = [
         tuple(PlacedRun(run=run, folder=folder) for run in side)

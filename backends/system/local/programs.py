@@ -47,8 +47,8 @@ def find_program(names: Sequence[str]) -> str | None:
 def is_owned_by_root(path: str) -> bool:
     """Return whether only root can write the file, every folder above it and every link in its path.
 
-    A world-writable folder is accepted if it is sticky, because other users cannot remove or rename a file of root in
-    it.
+    A world-writable folder is accepted if it is sticky, because other users cannot remove or rename root's files
+    there.
     """
     try:
         resolved = resolve_root_owned(path)

@@ -52,7 +52,7 @@ _NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 class BlockBackend:
-    """All disks of a host."""
+    """Backend for all disks of a host."""
 
     def __init__(self, host: Host) -> None:
         self._host = host

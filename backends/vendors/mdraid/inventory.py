@@ -184,7 +184,7 @@ def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
 
 
 def _nested_text(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """Return a text such as `2 x raid5` for an array of arrays."""
+    """Return a string such as `2 x raid5` for an array of arrays."""
     levels = [arrays[member.name].level_word for member in array.members if member.name in arrays]
     if not levels:
         return None

@@ -72,7 +72,7 @@ class LbaFormat:
 
     @property
     def sizes_text(self) -> str:
-        """Return a text such as `4096 bytes, best`, `512 + 8 bytes`."""
+        """Return a string such as `4096 bytes, best`, `512 + 8 bytes`."""
         size = f"{self.data_bytes} + {self.metadata_bytes} bytes" if self.metadata_bytes else f"{self.data_bytes} bytes"
         if self.performance is None or self.performance >= len(PERFORMANCE_WORDS):
             return size

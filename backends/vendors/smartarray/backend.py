@@ -100,7 +100,7 @@ class SmartArray:
         return merged
 
     async def cached_inventory(self) -> Inventory:
-        """Return the inventory from the cached state of each controller, which changes also update."""
+        """Return the inventory from the cached state of each controller. Applying a change updates that state, too."""
         picture = await scan_topology(self._host)
         merged = Inventory(problems=(*await self._tool_problems(), *self._units.problems))
         for controller in await self._units.cards():

@@ -244,8 +244,9 @@ def undo_steps(zfs: str, name: str, key: str, now: Reading) -> tuple[ChangeStep,
 
 
 def own_steps(change: Change, zfs: str) -> tuple[ChangeStep, ...]:
-    """Return the steps that a change to its new value must have, to compare them with its own steps; empty for an
-    invalid value.
+    """Return the steps that set the new value of a change; empty for an invalid value.
+
+    The caller compares them with the recorded steps of the change.
     """
     if not _WORD.fullmatch(change.after):
         return ()

@@ -48,7 +48,7 @@ _BY_ITSELF = {
 
 
 class HostAccount:
-    """Checks all messages of one host."""
+    """Tracks the messages from one host, and checks that they follow the protocol."""
 
     def __init__(self, lease_s: float) -> None:
         """`lease_s`: seconds without a message from the controlling host after which the run must stop."""
@@ -71,7 +71,7 @@ class HostAccount:
         return tuple(name for name, timed in self._timed.items() if not timed)
 
     def require_open(self) -> None:
-        """Raise ProtocolViolationError for a message after the last one."""
+        """Raise ProtocolViolationError if the host has already sent its last message."""
         if self._end:
             raise ProtocolViolationError("Protocol error: message after the last one")
 

@@ -339,7 +339,7 @@ class ExploreScreen(WorkbenchScreen):
             self._take_offer(offer)
 
     def action_export(self) -> None:
-        """Write the picture and its results as text."""
+        """Save the plot and its results as a text file."""
         if self._subject is None or self._kind is None:
             self.say("There is no plot to write.")
             return

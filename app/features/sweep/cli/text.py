@@ -107,7 +107,7 @@ def report(session: Session, record: SweepRecord, folder: str, *, as_json: bool)
 
 
 def _ending_text(record: SweepRecord, folder: str, session: Session) -> str:
-    """Return a text about how the sweep ended, with the command that continues it if it is not complete."""
+    """Return a sentence on how the sweep ended; if it is incomplete, with the command that continues it."""
     before = f" {demo_text(rack_name(session.machine.host))}" if session.simulated and session.machine else ""
     go_on = f"To continue: raidbench{before} sweep --resume {Path(folder).name}"
     return clean(ending_text(record)[0], 1000) + (f"\n{go_on}" if record.todo else "")

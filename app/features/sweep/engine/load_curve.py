@@ -215,7 +215,7 @@ def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
 
 
 def number_of(text: str) -> float:
-    """Return a text such as `64k` or `32` as a number; 0 for text that is not a number."""
+    """Return a string such as `64k` or `32` as a number; 0 for text that is not a number."""
     try:
         return float(parse_size(text))
     except InvalidValueError:

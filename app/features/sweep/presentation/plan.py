@@ -21,7 +21,7 @@ from widgets.text_utils import units
 
 
 def time_text(design: Design, speed: float | None) -> str:
-    """Return a text such as `36 steps, about 47 min`; `speed` is the speed-up of a simulation."""
+    """Return a string such as `36 steps, about 47 min`; `speed` is the speed-up of a simulation."""
     extra_runs = later_runs(design)
     searched = "the saturation and the curve" if design.curve is not None else "the saturation"
     more = f", then up to {extra_runs} more for {searched}" if extra_runs else ""

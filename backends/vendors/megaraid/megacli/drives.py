@@ -70,7 +70,7 @@ class Record:
             self.jobs.append(job)
 
     def value(self, *keys: str) -> str:
-        """Return the first of `keys` that has a value, or ""."""
+        """Return the value of the first of `keys` that has one, or ""."""
         return next((self.fields[key].value for key in keys if key in self.fields and self.fields[key].value), "")
 
 
