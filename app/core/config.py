@@ -93,7 +93,7 @@ def _keymap(value: Any) -> dict[str, str]:
         raise ValueError("must be a table: [keymap]")
     for name, key in value.items():
         if not isinstance(key, str) or not key.strip():
-            raise ValueError(f"needs a key in quotes for {clean(str(name), 40)}")
+            raise ValueError(f"needs quotes around the key {clean(str(name), 40)}")
     return dict(value)
 
 

@@ -195,7 +195,7 @@ def _require_small(data: Mapping[str, Any]) -> None:
 def text_or_empty(value: Any) -> str:
     """Return a string, which may be empty. Raises ValueError for any other type of value."""
     if not isinstance(value, str):
-        raise ValueError("must be a text in quotes")
+        raise ValueError("must be a quoted string")
     return value.strip()
 
 
@@ -203,7 +203,7 @@ def text(value: Any) -> str:
     """Return a string that is not blank. Raises ValueError for any other value."""
     stripped = text_or_empty(value)
     if not stripped:
-        raise ValueError("must be a text in quotes")
+        raise ValueError("must be a quoted string")
     return stripped
 
 

@@ -452,8 +452,15 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("sweep.close-axis", "left", "Close axis", "Hide the values of an axis.", action="axis(False)"),
     _command("sweep.fold", "f", "Fold", "List only the selected values, or all values.", 11, "sweep-left"),
     _command("sweep.target", "T", "Target", "Choose the target.", 4, "sweep-left sweep-right"),
-    _command("sweep.profile", "p", "Profile", "Choose the profile that the axes vary.", 6, "sweep-left sweep-right"),
-    _command("sweep.edit", "e", "Edit", "Edit the job that the axes vary.", 10, "sweep-left sweep-right"),
+    _command(
+        "sweep.profile",
+        "p",
+        "Profile",
+        "Choose the base profile; the axes vary its fields.",
+        6,
+        "sweep-left sweep-right",
+    ),
+    _command("sweep.edit", "e", "Edit", "Edit the base job; the axes vary its fields.", 10, "sweep-left sweep-right"),
     _command(
         "sweep.open",
         "o",

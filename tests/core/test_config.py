@@ -63,7 +63,7 @@ def test_every_key_is_read() -> None:
         ("fps = true", "config.toml, line 1: fps must be a whole number from 1 to 30."),
         ("fps = 99", "config.toml, line 1: fps must be a whole number from 1 to 30."),
         ("ascii = 1", "config.toml, line 1: ascii must be true or false."),
-        ("# x\n\n[keymap]\na = 1", "config.toml, line 3: keymap needs a key in quotes for a."),
+        ("# x\n\n[keymap]\na = 1", "config.toml, line 3: keymap needs quotes around the key a."),
         (
             "[endurance_tbw]\nM = 0",
             "config.toml, line 1: endurance_tbw needs terabytes written, such as 1400, for M.",
@@ -71,7 +71,7 @@ def test_every_key_is_read() -> None:
         ("endurance_tbw = 3", "config.toml, line 1: endurance_tbw must be a table: [endurance_tbw]."),
         ('scratch_size = "big"', "config.toml, line 1: scratch_size: 'big' is not a size."),
         ('profile = "no"', "config.toml, line 1: profile: There is no workload named 'no'."),
-        ('theme = " "', "config.toml, line 1: theme must be a text in quotes."),
+        ('theme = " "', "config.toml, line 1: theme must be a quoted string."),
         ('theme = "nord"', "config.toml, line 1: theme must be one of auto, dark, light, terminal."),
         ('scratch_dir = "x"', "config.toml, line 1: scratch_dir must be an absolute path."),
     ],

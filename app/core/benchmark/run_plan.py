@@ -316,7 +316,9 @@ def require_reading(ready: RunPlan) -> None:
     """Raise RefusedError if the run writes or creates a scratch file. No I/O."""
     require_reading_job(ready.request)
     if any(site.scratch is not None and site.scratch.fill for site in ready.sites):
-        raise RefusedError("Read-only mode: no scratch file is created.", hint="To create one, leave out --read-only.")
+        raise RefusedError(
+            "Read-only mode: no scratch file is created.", hint="To create a scratch file, omit --read-only."
+        )
 
 
 def require_valid_targets(request: BenchmarkRequest) -> None:

@@ -160,7 +160,7 @@ _MEASURING = (
     ("p99", "The latency that 99 % of the requests do not exceed.", f"{BENCH} {RUNS}"),
     (
         "Little's law",
-        "Requests in flight equal IOPS times mean latency. It shows whether a queue depth was reached.",
+        "Requests in flight equal IOPS times mean latency. The product shows whether a queue depth was reached.",
         "",
     ),
     ("open loop", "Requests at a fixed rate, whether earlier ones are complete or not. fio: rate_iops.", SWEEP),

@@ -185,7 +185,7 @@ def _require_plain_file(info: ZipInfo) -> ZipInfo:
         or info.flag_bits & 1
         or info.compress_type not in (0, ZIP_DEFLATED)
     ):
-        raise _UnusableArchiveError("contains other entries than plain files")
+        raise _UnusableArchiveError("contains entries that are not regular files")
     return info
 
 

@@ -130,7 +130,7 @@ def _value(value: Any) -> str:
     anything else.
     """
     if isinstance(value, bool):
-        raise ValueError('must be a text such as "on" or a number, not true or false')
+        raise ValueError('must be a string such as "on", or a number; true and false are not allowed')
     if isinstance(value, int):
         return str(value)
     return text(value)

@@ -20,7 +20,7 @@ _WORDS = {Severity.FAULT: "fault", Severity.WARN: "warning", Severity.NOTE: "not
 
 
 def severity_text(count: Callable[[Severity], int]) -> str:
-    """Return a string such as `1 fault, 3 warnings, 5 notes`; "" for none. `count` returns the number for a severity."""
+    """Return a string such as `1 fault, 3 warnings, 5 notes`, or "". `count` returns the number for a severity."""
     return ", ".join(plural(number, _WORDS[severity]) for severity in GRAVEST if (number := count(severity)))
 
 

@@ -37,7 +37,9 @@ _SECONDS = {"h": 3600.0, "d": 86_400.0, "w": 7 * 86_400.0}
 @command("history", "raidbench history", "raidbench history md:md0 --since 30d --plot")
 @click.argument("target", required=False)
 @click.option("--workload", "--profile", metavar="NAME", help="Show only runs of this profile.")
-@click.option("--since", metavar="WHEN", help="Show only runs since a date (2026-01-31) or a time ago (12h, 30d, 8w).")
+@click.option(
+    "--since", metavar="WHEN", help="Show only runs since a date (2026-01-31) or within a period (12h, 30d, 8w)."
+)
 @click.option("--plot", is_flag=True, help="Draw the runs of the last measured profile.")
 @json_option
 @redact_option
@@ -126,5 +128,5 @@ def parse_moment(text: str) -> float:
             continue
     raise InvalidValueError(
         f"{clean(text, 60)!r} is not a valid time.",
-        hint="Use a date such as 2026-01-31, or a time ago such as 12h, 30d or 8w.",
+        hint="Use a date such as 2026-01-31, or a period such as 12h, 30d or 8w.",
     )

@@ -194,7 +194,7 @@ FIXED_CHOICES = {
     "rq_affinity": (
         offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
         offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
-        offer("2", "Completed on the CPU that submitted it.", label="same CPU"),
+        offer("2", "Each request completes on the CPU that submitted it.", label="same CPU"),
     ),
     "nomerges": (
         offer("0", "Requests are merged whenever possible.", label="all merges"),

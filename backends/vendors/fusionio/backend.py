@@ -118,7 +118,7 @@ class FusionIo(Settable[IoCardView]):
             "An ioMemory driver is loaded, but fio-status is not installed, so wear, temperature and sector size "
             "are unknown."
         )
-        return (Problem(where=NAME, message=message, hint="Install fio-util in the version of the driver."),)
+        return (Problem(where=NAME, message=message, hint="Install the version of fio-util that matches the driver."),)
 
     async def _cards(self) -> Cards:
         """Return the parsed output of fio-status. It is not run without the driver or without root, which it needs."""

@@ -61,7 +61,7 @@ def _facts(function: Function, tool: str | None) -> Iterable[tuple[str, str | No
     yield "Kernel driver", None if function.driver is not None else "no driver is bound"
     wanted = tool_of(function)
     if wanted is not None:
-        yield "Managed by", tool or f"{wanted.name}, which is not found"
+        yield "Managed by", tool or f"{wanted.name}, which was not found"
 
 
 def _range(values: set[str]) -> str | None:

@@ -89,7 +89,9 @@ async def run_tool(host: Host, step: ChangeStep, kind: Kind) -> None:
         return
     evidence = evidence_of(command, done)
     if kind is Kind.SCSI and done.returncode == sdparm.NOT_SAVEABLE:
-        raise NotSaveableError(reason, hint="Plan the change again. It will be set without --save.", evidence=evidence)
+        raise NotSaveableError(
+            reason, hint="Plan the change again. The value will then be set without --save.", evidence=evidence
+        )
     raise ToolFailedError(reason, evidence=evidence)
 
 

@@ -173,7 +173,7 @@ async def test_a_chipsets_controller_has_no_link() -> None:
 
 
 async def test_a_card_names_the_tool_that_would_manage_it() -> None:
-    assert fact(await card(RAID), "Managed by") == "storcli64 or perccli64, which is not found"
+    assert fact(await card(RAID), "Managed by") == "storcli64 or perccli64, which was not found"
     assert fact(await card(SATA), "Managed by") is None
 
 

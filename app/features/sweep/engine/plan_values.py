@@ -38,7 +38,7 @@ def as_text(value: Any) -> str:
         case int() | str():
             return str(value).strip()
         case _:
-            raise ValueError("must be a text in quotes or an integer")
+            raise ValueError("must be a quoted string or an integer")
 
 
 def values(value: Any) -> tuple[str, ...]:
