@@ -59,7 +59,7 @@ def test_what_is_wrong_is_named_with_its_line(text: str, said: str) -> None:
 
 def test_the_line_is_that_of_the_very_table() -> None:
     text = ONE + "[target.set]\nx = 1\n" + '[[target]]\nselect = {media = "hdd"}\nset = {x = 1.5}\n'
-    with pytest.raises(DesiredError, match="line 8: x must be a text"):
+    with pytest.raises(DesiredError, match="line 8: x must be a quoted string"):
         file(text)
 
 

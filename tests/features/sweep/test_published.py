@@ -74,7 +74,7 @@ def test_rows_of_arrays_that_are_made_are_named_as_the_result_names_them() -> No
         ("[[published]]\nsource = 's'\nrow = 'a'\nlatency = { 'iodepth=1' = 3 }", 23, "latency"),
         ("[[published]]\nsource = 's'\nrow = 'a'", 22, "a result is missing"),
         ("[[published]]\nsource = 's'\nrow = 'a'\ncolour = 3", 23, "unknown key 'colour'"),
-        ("[[published]]\nsource = 's'\niops = { 'iodepth=1' = 1 }", 20, "row must be a text"),
+        ("[[published]]\nsource = 's'\niops = { 'iodepth=1' = 1 }", 20, "row must be a quoted string"),
         (
             "[[published]]\nsource='s'\nrow='a'\niops={ 'iodepth=1'=1 }\n"
             "[[published]]\nrow='a'\niops={ 'iodepth=1'=2 }",
