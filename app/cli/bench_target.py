@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
-    """Return the path that TARGET (`text`) stands for, and its display name.
+    """Return the path and the display name of TARGET (`text`).
 
     A word without a slash is a device if one has that name, otherwise an existing file or folder. A new file must be
     written with a slash, so that a mistyped device name does not create a file. Raises NotFoundError if nothing has

@@ -93,7 +93,7 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The global options, which stand before the command."""
+    """The global options, which precede the command."""
 
     demo: str = ""
     """Name of the simulated host; "" for none."""

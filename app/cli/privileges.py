@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
 
 _helper: list[Connection | None] = []
-"""List with the connection to this process's root helper, or None if there is none. Empty until one was looked for."""
+"""Connection to this process's root helper, or None if there is none; empty until it is first requested."""
 
 
 def drop_privileges() -> None:
