@@ -1,4 +1,6 @@
-"""`python -m tests.ci FOLDER`: the end of `.ci/run`, whose steps left their records in FOLDER.
+"""`python -m tests.ci FOLDER SECONDS`: the end of `.ci/run`, whose steps left their records in FOLDER.
+
+SECONDS is the time since the start of `.ci/run`.
 
 Repeats failed tests, prints a summary and a table of times. Ends with 0 if the change passes, else with 1.
 """
@@ -92,7 +94,7 @@ class Repeater:
 
 def main(words: Sequence[str]) -> int:
     """Return the exit status."""
-    folder = Path(words[0])
+    folder, before = Path(words[0]), int(words[1])
     begun = time.monotonic()
     today = datetime.now(UTC).date()
     steps = read_steps(folder)
@@ -102,7 +104,7 @@ def main(words: Sequence[str]) -> int:
     verdict = decide(ran, entries, today, repeater.repeat, repeater.confirm)
     seconds = round(time.monotonic() - begun)
     expired = [entry for entry in entries if entry.is_expired(today)]
-    print(summary_text(steps, verdict, expired, seconds), flush=True)
+    print(summary_text(steps, verdict, expired, before=before, repeated=seconds), flush=True)
     if malformed:
         print(f"\nfailed: tests/flaky.toml: {malformed}", flush=True)
     return 0 if verdict.passes and not malformed else 1

@@ -12,9 +12,13 @@ LIMIT = 55 * 60
 """Seconds that a run may take."""
 
 
-def summary_text(steps: Sequence[Step], verdict: Verdict, expired: Iterable[Entry], repeated: int) -> str:
+def summary_text(
+    steps: Sequence[Step], verdict: Verdict, expired: Iterable[Entry], *, before: int, repeated: int
+) -> str:
     """Return the flaky tests, the failures, the skipped steps, the result and the table of times.
 
+    `before`: the seconds from the start to the end of the last step; less than the sum of the steps, since some run
+    at the same time.
     `repeated`: the seconds that the repetitions took.
     """
     skipped = [step.name for step in steps if step.status == SKIPPED]
@@ -33,7 +37,7 @@ def summary_text(steps: Sequence[Step], verdict: Verdict, expired: Iterable[Entr
         lines.append(f"failed: {_bracketed(failing)}")
     if verdict.passes and not skipped:
         lines.append("all passed")
-    return "\n".join((*lines, "", *_times(steps, verdict, repeated)))
+    return "\n".join((*lines, "", *_times(steps, verdict, before, repeated)))
 
 
 def _flaky_lines(flaky: Flaky) -> list[str]:
@@ -59,7 +63,7 @@ def _bracketed(names: Iterable[str]) -> str:
     return " ".join(f"[{name}]" for name in names)
 
 
-def _times(steps: Sequence[Step], verdict: Verdict, repeated: int) -> list[str]:
+def _times(steps: Sequence[Step], verdict: Verdict, before: int, repeated: int) -> list[str]:
     failing = {failed.step for failed in verdict.failed}
     flaky = {each.step for each in verdict.flaky}
     rows = []
@@ -71,7 +75,7 @@ def _times(steps: Sequence[Step], verdict: Verdict, repeated: int) -> list[str]:
         else:
             result = "flaky" if step in flaky else "passed"
         rows.append((step.name, result, step.seconds))
-    total = sum(step.seconds for step in steps) + repeated
+    total = before + repeated
     over = f", over the limit of {_clock(LIMIT)}" if total > LIMIT else ""
     rows += [("repetitions and decision", "", repeated), ("total", "", total)]
     width = max(len(name) for name, _, _ in rows)

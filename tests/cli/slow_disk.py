@@ -84,9 +84,10 @@ class SlowDisk:
         ]
 
     def let_go(self) -> None:
-        """Let one setter go on and wait until it has ended."""
+        """Let one setter continue, and wait until it has ended. Another may begin meanwhile, and wait in its turn."""
+        running = set(self.setter())
         os.write(self._go, b"\n")
-        until(lambda: not self.setter())
+        until(lambda: not running.intersection(self.setter()))
 
     def close(self) -> None:
         """End what still waits."""

@@ -125,18 +125,34 @@ def help_examples() -> list[str]:
     return sorted(examples, key=lambda example: example.split()[1] in BEGINNING)
 
 
-CONSOLE_BLOCK = re.compile(r"^(?:<!-- simulated host: (\w+) -->\n)?```console\n(.*?)^```", re.DOTALL | re.MULTILINE)
-"""A console block, with the comment above it that names a simulated host for its commands."""
+BLOCK = re.compile(
+    r"^(?:<!-- (simulated host|not run): (.*) -->\n)?```(console|sh)?\n(.*?)^```", re.DOTALL | re.MULTILINE
+)
+"""A block of commands, with the comment above it that names a simulated host, or the reason why it is not run."""
+
+COMMAND = re.compile(r"^(\$ )?(?:sudo )?raidbench (?!\[|.*\[OPTIONS\])([^|>\n]*)", re.MULTILINE)
+"""A command line of a block, up to a pipe or a redirection. A line with brackets for options is a synopsis."""
 
 
 def page_commands(page: Path) -> list[tuple[str, str]]:
-    """Return the `$ raidbench` lines of the console blocks of a page, each with the named host or an empty string."""
+    """Return the command lines of the blocks of a page, each with the named host or an empty string.
+
+    Blocks with a reason not to run them are left out, and so is the workbench, which has no command. In console blocks,
+    command lines begin with a prompt.
+    """
     return [
-        (line.removeprefix("$ "), host)
-        for host, block in CONSOLE_BLOCK.findall(page.read_text(encoding="utf-8"))
-        for line in block.splitlines()
-        if line.startswith("$ raidbench")
+        (f"raidbench {line}", host if word else "")
+        for word, host, kind, block in BLOCK.findall(page.read_text(encoding="utf-8").replace("\\\n", ""))
+        if word != "not run"
+        for prompt, line in COMMAND.findall(block)
+        if (kind == "console") == bool(prompt) and has_command(shlex.split(line, comments=True))
     ]
+
+
+def has_command(argv: list[str]) -> bool:
+    """Return whether a command line names a command. Without one it opens the workbench."""
+    with cli.make_context("raidbench", argv, resilient_parsing=True) as context:
+        return bool([*context._protected_args, *context.args])
 
 
 def swept(folder: Path) -> Path:
@@ -171,7 +187,13 @@ def test_every_example_of_the_help_works_or_asks_for_a_confirmation(session: Pat
     assert failures(session, [(example, "") for example in help_examples()]) == {}
 
 
-PAGES = tuple(page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page_commands(page))
+WRITTEN = (
+    ROOT / "README.md",
+    *(page for page in sorted((ROOT / "docs").glob("*.md")) if not page.name.startswith("cli")),
+)
+"""Pages that are written by hand. The examples of the generated ones are those of the help."""
+
+PAGES = tuple(page for page in WRITTEN if page_commands(page))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -180,21 +202,15 @@ def test_every_command_of_a_page_works_or_asks_for_a_confirmation(session: Path,
 
 
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
-COMMAND = re.compile(r"^(?:\$ )?(?:sudo )?raidbench (?!\[|.*\[OPTIONS\])([^#|>\n]*)", re.MULTILINE)
-"""A command line of a block, up to a comment, a pipe or a redirection; a synopsis is none."""
 
 
-WRITTEN_BY_HAND = sorted(page for page in (ROOT / "docs").rglob("*.md") if not page.name.startswith("cli"))
-"""Pages except those that are generated from the commands, which have usage lines."""
-
-
-@pytest.mark.parametrize("page", WRITTEN_BY_HAND, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*WRITTEN, *sorted((ROOT / "docs/dev").glob("*.md"))], ids=lambda page: page.name)
 def test_every_command_of_a_page_has_options_and_arguments_that_exist(page: Path) -> None:
     refused = {}
     for block in FENCED.findall(page.read_text(encoding="utf-8").replace("\\\n", "")):
-        for line in COMMAND.findall(block):
+        for _, line in COMMAND.findall(block):
             try:
-                parse(cli, "raidbench", shlex.split(line))
+                parse(cli, "raidbench", shlex.split(line, comments=True))
             except click.ClickException as error:
                 refused[line] = error.format_message()
     assert refused == {}

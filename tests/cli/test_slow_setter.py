@@ -49,8 +49,8 @@ def test_recover_restores_once_it_has_ended(disk: SlowDisk) -> None:
 def test_recover_waits_a_while_for_it(disk: SlowDisk) -> None:
     killed_in_the_setter(disk)
     recovery = disk.start("recover", "--restore")
-    disk.let_go()  # both the killed one's and, begun after it, the recovery's own
-    disk.until_begun()
+    disk.let_go()  # the killed one's
+    disk.until_begun()  # the recovery's own
     disk.let_go()
     out, err = recovery.communicate()
     assert (recovery.returncode, disk.value) == (0, "off"), out + err

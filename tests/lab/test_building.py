@@ -120,14 +120,14 @@ async def test_what_lies_on_an_array_or_is_another_of_its_name_is_never_deleted(
     plan = await planned(workbench, Level.RAID1, await drives_of(workbench, six[:2]))
     made, name = await create(workbench, plan), plan.request.name
     run("mkfs.ext4", "-q", "-F", str(made.device))
-    with pytest.raises(RefusedError, match="is not empty: ext4") as refused:
+    with pytest.raises(RefusedError, match="is not empty: it contains ext4") as refused:
         await workbench.arrays.delete(name, typed=name)
     assert "mdadm --stop" in refused.value.hint
     run("mdadm", "--stop", str(made.device))
     run("mdadm", "--zero-superblock", six[0].device, six[1].device)
     twin = ("--level=raid1", "--raid-devices=2", "--bitmap=none", f"--name={name}", "--homehost=any")
     run("mdadm", "--create", "/dev/md100", "--run", "--metadata=1.2", *twin, six[0].device, six[1].device)
-    with pytest.raises(RefusedError, match="is not this one"):
+    with pytest.raises(RefusedError, match="belongs to a different md array"):
         await workbench.arrays.delete(name, typed=name)
     assert arrays() == ["md100"]
 

@@ -109,7 +109,7 @@ async def test_one_of_raid5_fails_and_the_array_is_not_stopped_under_the_run(
 
     record = await during(bench, made, deed)
     text = said(record)
-    told = f"{name} failed during the run and is marked faulty" in text and "degraded now (1 of 3" in text
+    told = f"{name} failed during the run and is marked faulty" in text and "now degraded (1 of 3" in text
     ok = record.figures.status is RunStatus.OK and told
     assert table.add("Faults", "one member of raid5 fails", "what is said", "ok, names it, degraded", ok=ok)
 
@@ -134,7 +134,7 @@ async def test_one_of_raid1_is_taken_out(
     name = disks["nvme3"].kernel
     record = await during(bench, made, lambda: unplug("nvme3"))
     text = said(record)
-    told = f"{name} disappeared during the run" in text and "degraded now (1 of 2" in text
+    told = f"{name} disappeared during the run" in text and "now degraded (1 of 2" in text
     ok = record.figures.status is RunStatus.OK and told
     assert table.add("Faults", "one member of raid1 is taken out", "what is said", "ok, names it, degraded", ok=ok)
 
@@ -156,9 +156,9 @@ def switch(disk: Disk, word: str) -> None:
 
 
 LEAVING = (
-    Leaving("NVMe drive is taken out", "nvme3", lambda disk, unplug: unplug(disk.name), "left the machine"),
-    Leaving("SCSI disk is taken out", "scsi2", lambda disk, unplug: unplug(disk.name), "left the machine"),
-    Leaving("SATA disk is deleted", "sata1", lambda disk, unplug: unplug(disk.name), "left the machine"),
+    Leaving("NVMe drive is taken out", "nvme3", lambda disk, unplug: unplug(disk.name), "disappeared"),
+    Leaving("SCSI disk is taken out", "scsi2", lambda disk, unplug: unplug(disk.name), "disappeared"),
+    Leaving("SATA disk is deleted", "sata1", lambda disk, unplug: unplug(disk.name), "disappeared"),
     Leaving("SCSI disk is set offline", "scsi1", lambda disk, _: switch(disk, "offline"), "is offline", back=True),
 )
 
@@ -255,7 +255,7 @@ async def test_an_array_is_stopped_before_the_run_and_before_the_change(
     other = array("raid5", ["nvme0", "nvme1", "nvme2"])
     assert other.device == made.device
     for what, deed in (("run", lambda: bench.jobs.measure(ready)), ("change", lambda: bench.changes.apply(change))):
-        with pytest.raises(DeviceGoneError, match="another"):
+        with pytest.raises(DeviceGoneError, match="is now a different device"):
             await deed()
         assert table.add("Faults", "another array under its name", what, "refused: it is another", ok=True)
     assert other.read("md/stripe_cache_size") == "256"

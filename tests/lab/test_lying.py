@@ -125,7 +125,7 @@ def test_a_slow_sdparm_whose_raidbench_was_killed_is_waited_for(
     go.touch()
     wait_until(lambda: caches(disk) == "off", "sdparm has set it")
     late = raidbench("recover", "--restore")
-    told = "still running" if "Still running: sdparm (pid " in early.err and "restored" not in early.out else early.err
+    told = "still running" if "Still running: sdparm (PID " in early.err and "restored" not in early.out else early.err
     seen = f"{early.status}, {told}, {meanwhile}; then {late.status}, cache {caches(disk)}"
     wanted = "3, still running, on; then 0, cache on"
     assert table.add("Faults", "raidbench is killed in a slow sdparm", "recover", seen, ok=seen == wanted), late

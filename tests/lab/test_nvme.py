@@ -157,7 +157,7 @@ async def test_what_the_drive_does_not_let_be_changed_is_read_and_blocked(
     disk, (number, value) = disks["nvme0"], FIXED[key]
     before = feature(disk, number)
     reading = (await workbench.hardware.read(controller(disk)))[key]
-    with pytest.raises(BlockedError, match="does not let it be changed"):
+    with pytest.raises(BlockedError, match="does not allow changing it"):
         await workbench.hardware.plan(controller(disk), key, value)
     refused = run("nvme", "set-feature", f"/dev/{controller(disk).address}", "-f", str(number), "-v", "1", status=None)
     assert table.setting(

@@ -92,7 +92,7 @@ def runs(screen: Terminal, made: Md) -> bool:
     screen.press("m")
     screen.wait(rf"raid5 · {made.kernel} ")
     screen.press("e")
-    screen.wait("The job")
+    screen.wait("Edit job")
     shown = [key for keys in GROUPS.values() for key in keys if key in COMMON]
     fields = {field.key: field for field in FIELDS}
     at = 0
