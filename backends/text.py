@@ -17,6 +17,8 @@ def clean(text: str, limit: int = 128) -> str:
     run of such characters becomes one U+FFFD, and separators become a blank. Each base character keeps at most one
     combining mark. Longer text is cut and ends in an ellipsis.
     """
+    if not text:  # most attributes that are asked for
+        return ""
     text = text[: limit * 8].strip("\0 \t\r\n")
     # Fast path for nearly all text: printable characters below U+0300, the first combining mark, stay as they are.
     # The loop below takes thirty times as long, and for a long text a thousand times.

@@ -66,6 +66,10 @@ def _read_value(kind: Any, value: Any) -> Any:
     return None if value is None else _read_value(arguments[0], value)
 
 
+_MOMENT = 0.01
+"""Simulated seconds within which background work is not advanced again: one scan reads thousands of files."""
+
+
 class RackFile:
     """State of a simulated host, stored in a file or, without a path, only in memory."""
 
@@ -77,6 +81,7 @@ class RackFile:
         self._begun = time.time()
         self._rack: Rack | None = None
         self._seen: tuple[int, int] | None = None
+        self._settled = float("-inf")
         self._changes = 0
         self._running: set[str] = set()
 
@@ -100,7 +105,11 @@ class RackFile:
             if clock is not None or self._speed != 1.0:
                 self._rack.clock = self._now
             self._seen = mark
-        self._changes += self._rack.settle()
+            self._settled = float("-inf")
+        now = self._rack.now()
+        if not 0 <= now - self._settled < _MOMENT:
+            self._changes += self._rack.settle()
+            self._settled = now
         return self._rack
 
     @contextmanager
@@ -112,6 +121,7 @@ class RackFile:
                 yield rack
             finally:
                 self._changes += 1
+                self._settled = float("-inf")
             rack.settle()
             self._write(rack)
 

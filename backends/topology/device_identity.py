@@ -79,6 +79,8 @@ def model(node: Node) -> str | None:
     """Return vendor and model; the vendor `ATA` is left out, because the kernel's translation layer sets it."""
     maker = clean(node.attributes.get("device/vendor", ""))
     product = clean(node.attributes.get("device/model", ""))
+    if not maker:
+        return product or None
     if maker in ("ATA", "NVMe") or maker.startswith("0x") or product.startswith(maker):
         maker = ""
     return clean(f"{maker} {product}") or None
@@ -97,11 +99,14 @@ def medium(node: Node, kind: str | None = None) -> Media:
 
 def serial(node: Node) -> str | None:
     """Return the serial number from sysfs, VPD page 0x80 of SCSI disks, or udev; None if there is none."""
-    plain = clean(node.attributes.get("serial", "") or node.attributes.get("device/serial", ""))
     page = node.attributes.get("device/vpd_pg80", "")
-    vital = clean(page[4:]) if len(page) > 4 else ""  # after a header of four bytes (SPC-4, 7.8.20)
-    from_udev = clean(node.udev.get("ID_SCSI_SERIAL", "")) or clean(node.udev.get("ID_SERIAL_SHORT", ""))
-    return plain or vital or from_udev or None
+    return (
+        clean(node.attributes.get("serial", "") or node.attributes.get("device/serial", ""))
+        or clean(page[4:])  # after a header of four bytes (SPC-4, 7.8.20)
+        or clean(node.udev.get("ID_SCSI_SERIAL", ""))
+        or clean(node.udev.get("ID_SERIAL_SHORT", ""))
+        or None
+    )
 
 
 def wwn(node: Node) -> str | None:
@@ -302,11 +307,10 @@ def _similar_pairs(nodes: Iterable[Node]) -> list[tuple[str, str]]:
     """Return the pairs of disks (kernel names) that report the same WWN, or the same serial number and size."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in nodes:
-        reported = identity(node)
-        if reported.wwn:
-            groups.setdefault((reported.wwn,), []).append(node.name)
-        if reported.serial and reported.size_bytes:
-            groups.setdefault((reported.serial, reported.size_bytes), []).append(node.name)
+        if name := wwn(node):
+            groups.setdefault((name,), []).append(node.name)
+        if node.size_bytes and (number := serial(node)):
+            groups.setdefault((number, node.size_bytes), []).append(node.name)
     return list(dict.fromkeys(pair for names in groups.values() for pair in permutations(names, 2)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TypeVar
 
 from backends.errors import RaidbenchError
@@ -226,10 +226,15 @@ async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
     for path, link in [*zip(disks, links, strict=True), *((folder, None) for folder in folders)]:
         name = path.rsplit("/", 1)[1]
         record = records.get(f"/run/udev/data/b{numbers.get(path)}", "")
-        bare = _node(path, texts, record, link, shares)
-        family = tuple(sorted(children.get(name, ()), key=natural)) if bare.parent is None else ()
-        bare = replace(bare, partitions=family, holders=built.get(name, ()), slaves=under.get(name, ()))
-        nodes.append(replace(bare, characters=(*characters.get(name, ()), *raw) if bare.parent is None else raw))
+        nodes.append(
+            _node(
+                *(path, texts, record, link, shares),
+                partitions=tuple(sorted(children.get(name, ()), key=natural)),
+                holders=built.get(name, ()),
+                slaves=under.get(name, ()),
+                characters=(*characters.get(name, ()), *raw),
+            )
+        )
     return tree_of(nodes)
 
 
@@ -265,7 +270,18 @@ async def read_node(host: Host, name: str) -> Node | None:
     return _node(path, texts, await host.read(f"/run/udev/data/b{devno}") or "", link)
 
 
-def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, shares: Iterable[str] = ()) -> Node:
+def _node(
+    path: str,
+    texts: Mapping[str, str],
+    record: str,
+    link: str | None,
+    shares: Iterable[str] = (),
+    *,
+    partitions: tuple[str, ...] = (),
+    holders: tuple[str, ...] = (),
+    slaves: tuple[str, ...] = (),
+    characters: tuple[str, ...] = (),
+) -> Node:
     """Return a device from its sysfs `texts` and udev `record`. `shares`: files with the ranges that md members use."""
     names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
     attributes = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
@@ -278,9 +294,13 @@ def _node(path: str, texts: Mapping[str, str], record: str, link: str | None, sh
         size_bytes=bytes_of(attributes.get("size")),
         parent=path.split("/")[3] if path.count("/") > 3 else None,
         read_only=attributes.get("ro") == "1",
+        partitions=partitions,
+        holders=holders,
+        slaves=slaves,
         path=link,
         attributes=attributes,
         udev=parse_udev(record),
+        characters=characters,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,6 +38,10 @@ JUST_NOW = 60.0
 """Maximum age in seconds of a scan that a new session reuses."""
 
 
+PART_INTERVAL = 0.05
+"""Minimum time in seconds between partial results of a scan: joining all parts for each of dozens is slow."""
+
+
 _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HOLDER_KINDS)
 """Kinds of use of a block device that name its dependents, which count if its vendor reports no dependents."""
 
@@ -68,14 +73,27 @@ class SessionInventory:
         disappears during a scan.
         """
         answered: dict[str, Inventory] = {}
+        loop = asyncio.get_running_loop()
+        timer: asyncio.TimerHandle | None = None
 
-        def show_part(part: str, inventory: Inventory) -> None:
+        def add_part(part: str, inventory: Inventory) -> None:
+            nonlocal timer
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
+            if timer is None:
+                timer = loop.call_later(PART_INTERVAL if len(answered) > 1 else 0, show_parts)
+
+        def show_parts() -> None:
+            nonlocal timer
+            timer = None
             self._record.emit(InventorySeen(at=time.time(), inventory=join_parts(self._parts), complete=False))
 
         self._scanned_at = time.monotonic()
-        merged = with_ratings(await self.machine.probe(show_part), self._record.endurance_ratings)
+        try:
+            merged = with_ratings(await self.machine.probe(add_part), self._record.endurance_ratings)
+        finally:
+            if timer is not None:
+                timer.cancel()
         self._parts = answered
         self._record_inventory(merged)
         return merged
