@@ -43,6 +43,7 @@ def test_there_is_an_example_of_each_kind() -> None:
     assert set(EXAMPLES) == {f"Adding {kind}" for kind in kinds}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_works(name: str, tmp_path: Path) -> None:
     for package in ("app", "backends", "widgets", "plans"):

@@ -60,9 +60,12 @@ EACH = loop_over("page", DOCS, ids=lambda page: page.name)
 EACH_OF_ALL = loop_over("page", PAGES, ids=lambda page: page.name)
 
 
+_COMMENT = re.compile(r"^<!--.*?-->$", re.DOTALL | re.MULTILINE)
+
+
 def words(text: str) -> int:
-    """Return the number of tokens between spaces that have a letter or a digit."""
-    return sum(any(map(str.isalnum, token)) for token in text.split())
+    """Return the number of tokens between spaces that have a letter or a digit, without comments."""
+    return sum(any(map(str.isalnum, token)) for token in _COMMENT.sub("", text).split())
 
 
 def paragraphs(text: str) -> Iterator[str]:

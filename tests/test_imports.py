@@ -10,6 +10,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -75,6 +76,7 @@ def why_not(module: str, name: str, at_once: bool) -> str:
     return f"no package that is asked for has {name}"
 
 
+@pytest.mark.long
 def test_whatever_the_program_imports_comes_with_every_form_that_is_shipped() -> None:
     """Imports within functions count: they fail when somebody needs them."""
     found = [one for package in PACKAGES for one in imports(package)]

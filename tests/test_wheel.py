@@ -84,6 +84,7 @@ def test_the_wheel_holds_every_file_of_the_packages(wheel: Path) -> None:
     assert files - held == set()
 
 
+@pytest.mark.long
 def test_the_wheel_asks_for_what_the_project_declares(wheel: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"].items()
@@ -123,6 +124,7 @@ def test_the_installed_program_has_its_plans(installed: Installed) -> None:
     assert "articles-a" in done.stdout, done.stderr
 
 
+@pytest.mark.long
 def test_the_installed_program_knows_what_to_install_and_what_it_is(installed: Installed) -> None:
     code = "from app.core.distro_packages import package_names; print(*package_names('apk', 'nvme'))"
     told = json.loads(installed.run("raidbench", "--version", "--json").stdout)["program"]

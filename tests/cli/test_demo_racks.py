@@ -34,6 +34,7 @@ def test_every_name_has_its_rack_and_its_host() -> None:
     assert (rack_name("storage1"), demo_text(rack_name("storage1"))) == ("", "--demo")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "host"),
     [
@@ -177,6 +178,7 @@ def test_a_write_cache_without_its_battery_says_why_wherever_it_is_told(cli: Cli
     assert len(listed) == smart_array + adaptec + smart_raid + disk_system
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("address", ["/slot0/ld3", "/aac1/ld0", "/arc2/ld0", "smcli:DS4700_A/fast"])
 def test_a_run_without_the_battery_says_why_in_the_terminal_the_json_and_the_report(cli: Cli, address: str) -> None:
     words = ("bench", address, "--profile", "randread-4k", "--runtime", "2", "--ramp", "0")

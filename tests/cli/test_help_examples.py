@@ -60,6 +60,9 @@ values = [1, 2]
 """
 """A sweep of three minutes, which is 18 s at ten times the speed."""
 
+JOB_FILE = "[global]\nrw=randread\nbs=8k\n[database]\n"
+"""A job file of fio."""
+
 FOLLOWED = "attach"
 """The command that shows such a sweep or stops it."""
 
@@ -91,6 +94,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     token = refused.stderr.rpartition("--confirm ")[2].split()[0]
     created = raidbench(folder, *create, "--confirm", token, host="arrays")
     assert created.returncode == 0, created.stderr
+    (folder / "database.fio").write_text(JOB_FILE, encoding="utf-8")
+    (folder / "my-plan.toml").write_text(PLAN, encoding="utf-8")
     return folder
 
 
@@ -125,10 +130,11 @@ def help_examples() -> list[str]:
     return sorted(examples, key=lambda example: example.split()[1] in BEGINNING)
 
 
-BLOCK = re.compile(
-    r"^(?:<!-- (simulated host|not run): (.*) -->\n)?```(console|sh)?\n(.*?)^```", re.DOTALL | re.MULTILINE
-)
-"""A block of commands, with the comment above it that names a simulated host, or the reason why it is not run."""
+BLOCK = re.compile(r"^(?:<!-- (simulated host|not run): ([^\n]+) -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+"""A fenced block, with the comment above it that names a simulated host, or the reason why it is not run."""
+
+KINDS = ("", "sh", "console")
+"""Languages of blocks that contain commands."""
 
 COMMAND = re.compile(r"^(\$ )?(?:sudo )?raidbench (?!\[|.*\[OPTIONS\])([^|>\n]*)", re.MULTILINE)
 """A command line of a block, up to a pipe or a redirection. A line with brackets for options is a synopsis."""
@@ -143,7 +149,7 @@ def page_commands(page: Path) -> list[tuple[str, str]]:
     return [
         (f"raidbench {line}", host if word else "")
         for word, host, kind, block in BLOCK.findall(page.read_text(encoding="utf-8").replace("\\\n", ""))
-        if word != "not run"
+        if kind in KINDS and word != "not run"
         for prompt, line in COMMAND.findall(block)
         if (kind == "console") == bool(prompt) and has_command(shlex.split(line, comments=True))
     ]

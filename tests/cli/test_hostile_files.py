@@ -107,6 +107,7 @@ def test_what_is_no_file_to_read_is_a_sentence(
     assert (after.st_ino, after.st_mode, after.st_size) == (before.st_ino, before.st_mode, before.st_size)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", TEXTS.values(), ids=TEXTS)
 @pytest.mark.parametrize("command", ["config", "apply", "sweep", "watch", "export", "bench"])
 def test_absurd_toml_is_a_sentence(cli: Cli, tmp_path: Path, command: str, make: Callable[[Path], None]) -> None:

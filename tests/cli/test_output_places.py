@@ -63,6 +63,7 @@ def listing(folder: Path) -> list[tuple[str, int, bytes]]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("words", WAYS.values(), ids=WAYS)
 def test_a_place_that_is_no_plain_file_stays_as_it_is(

@@ -141,6 +141,7 @@ def test_a_section_is_about_a_job_file(demo: Cli) -> None:
     assert "--section needs --jobfile" in demo("bench", SDB, "--section", "x").err
 
 
+@pytest.mark.long
 def test_a_baseline_is_of_one_job(demo: Cli, jobfile: str) -> None:
     measured(demo, jobfile, "--repeat", "3")
     done = demo("baseline", "save", "several", "r1", "r2", "r3")
@@ -156,6 +157,7 @@ def test_runs_are_compared_section_by_section(demo: Cli, jobfile: str) -> None:
     assert "MiB/s" in told["sections"][1]["sentence"]
 
 
+@pytest.mark.long
 def test_a_section_repeats_none_that_had_others_beside_it(demo: Cli, jobfile: str, tmp_path: Path) -> None:
     other = tmp_path / "other.fio"
     other.write_text(TEXT.replace("bs=128k", "bs=64k"))
@@ -175,6 +177,7 @@ def test_a_report_has_rows_and_curves_of_each_section(demo: Cli, jobfile: str, t
     assert "scan read" in page.read_text()
 
 
+@pytest.mark.long
 def test_csv_has_a_row_for_each_section_with_its_own_job(demo: Cli, jobfile: str) -> None:
     measured(demo, jobfile)
     rows = list(csv.DictReader(io.StringIO(demo("report", "--format", "csv").out)))
@@ -190,6 +193,7 @@ def test_csv_has_a_row_for_each_section_with_its_own_job(demo: Cli, jobfile: str
     assert {row["section"] for row in samples if row["row"] == "section"} == {"reader", "scan", "later"}
 
 
+@pytest.mark.long
 def test_fio_plot_gets_no_run_of_several_sections_and_is_told_so(demo: Cli, jobfile: str, tmp_path: Path) -> None:
     measured(demo, jobfile)
     measured(demo, jobfile, "--section", "scan")

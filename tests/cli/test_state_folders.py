@@ -149,6 +149,7 @@ def test_a_filesystem_that_became_read_only_keeps_the_way_back(
         assert (cli("undo", "--yes").status, value(disk)) == (0, "128")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [b"a b", b"a\nb", b"\xff\xfe", b"%s{}"], ids=ascii)
 def test_a_folder_with_an_odd_name_works(
     cli: Cli, disk: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes
@@ -211,6 +212,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, state: Path
         yield
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [errno.EIO, errno.EINVAL, errno.EROFS])
 def test_a_filesystem_whose_fsync_fails_sets_nothing(
     cli: Cli, disk: Loop, state: Path, monkeypatch: pytest.MonkeyPatch, code: int
@@ -298,6 +300,7 @@ def vanished(monkeypatch: pytest.MonkeyPatch, state: Path, code: int) -> Iterato
         yield
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [errno.ESTALE, errno.EIO, errno.EACCES])
 @pytest.mark.parametrize("named", [False, True], ids=["", "--config"])
 def test_a_folder_that_does_not_answer_is_refused_and_is_not_taken_for_an_empty_one(

@@ -84,6 +84,7 @@ def test_an_undecided_trial_names_a_command_that_reverts_it_now(rack: Rack) -> N
     wait_for(lambda: not watchdogs(rack.state), 120)
 
 
+@pytest.mark.long
 def test_a_trial_whose_watchdog_is_gone_is_left_to_recover(rack: Rack) -> None:
     rack.set(2048, SHORT)
     rack.end()

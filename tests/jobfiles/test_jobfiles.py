@@ -15,10 +15,8 @@ pytestmark = [pytest.mark.fio, needs("fio")]
 
 SHORT = frozenset(
     (
-        *("direct-over-buffered", "both-mixes-reversed", "global-with-a-tail", "global-after-a-job", "same-key-twice"),
-        *("comments", "suffix-kb", "size-ends-the-job", "size-and-runtime", "io-size-below-size", "clones-in-order"),
-        *("offset", "block-split-blank", "rate-of-writes-only", "rate-with-k", "sync-one", "compressible"),
-        *("one-after-the-other", "invalidate-other", "percentile_list-other", "verify-other", "write_bw_log-other"),
+        *("direct-over-buffered", "global-after-a-job", "comments", "size-and-runtime", "block-split-blank"),
+        *("rate-of-writes-only", "one-after-the-other", "invalidate-other", "verify-other"),
     )
 )
 """Cases of every kind for each run of the tests; the others are exhaustive."""

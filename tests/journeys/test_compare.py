@@ -132,6 +132,7 @@ def test_the_verdict_is_in_sight_before_any_key_at_every_size(walked: Mapping[st
     assert [words in shown for words in ("SLOWER", "read IOPS -19.9 %", "between -20.", "•", "read p99")] == [True] * 5
 
 
+@pytest.mark.long
 def test_it_says_what_is_compared_with_what(walked: Mapping[str, Walk]) -> None:
     assert "r2 against r1: Kernel read-ahead 4096 KiB against 128 KiB" in walked["large"].first
 

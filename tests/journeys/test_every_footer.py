@@ -114,6 +114,7 @@ async def test_every_key_of_a_footer_is_bound(table: Table, screen: str) -> None
         assert [key for key, _ in shown if not bound(pilot, key_of(key))] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialog", DIALOGS)
 async def test_a_footer_beneath_a_dialog_names_the_keys_of_the_dialog(table: Table, dialog: str) -> None:
     async with opened(table) as pilot:

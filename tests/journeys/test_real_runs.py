@@ -147,6 +147,7 @@ def test_a_lost_connection_is_in_the_session(lost: Over) -> None:
     assert '"SIGHUP"' in lost.log
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_nothing(left: Over) -> None:
     assert left.said is None
 

@@ -104,6 +104,7 @@ def names(text: str) -> list[str]:
     return [line.split()[0] for line in rest[:end]]
 
 
+@pytest.mark.long
 def test_all_sections_or_each_alone_can_be_chosen(seen: dict[str, str]) -> None:
     shown = seen["choices"]
     assert [word in shown for word in ("all sections", "[random]", "[stream]", "[after]")] == [True] * 4

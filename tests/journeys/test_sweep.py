@@ -198,6 +198,7 @@ def test_with_nothing_ticked_it_says_what_to_do(looked: dict[str, str]) -> None:
     assert "Select two values" in looked["r"]
 
 
+@pytest.mark.long
 def test_a_plan_that_comes_along_is_opened_and_left(looked: dict[str, str]) -> None:
     assert ["Write cache" in looked[key] for key in ("plan", "n")] == [False, True]
 
@@ -406,6 +407,7 @@ async def ended(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: "FINISHED" in text_of(pilot))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 def test_picture_of_a_curve_that_is_complete(snap_compare: Compare, table: Table, size: str) -> None:
     loaded = LoadedSweep()

@@ -215,6 +215,7 @@ async def test_while_a_field_has_the_keys_the_footer_says_how_it_is_left(table: 
         await until(pilot, lambda: last_line(pilot).strip() == "enter Done  esc Clear")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["h", "escape"])
 @pytest.mark.parametrize("screen", "2345")
 async def test_where_nothing_was_opened_the_way_back_says_so(table: Table, screen: str, key: str) -> None:

@@ -33,6 +33,7 @@ def first(pilot: Pilot[int]) -> str:
     return next(iter(found(pilot)), "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "wanted"),
     [

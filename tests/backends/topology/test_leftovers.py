@@ -61,6 +61,7 @@ def test_the_copy_of_an_ext4_superblock_is_found(tmp_path: Path, block: int, whe
     assert found_in(file) == [f"former ext4 (a copy of its superblock at {where})"]
 
 
+@pytest.mark.long
 @needs("mkfs.ext4")
 @pytest.mark.parametrize(
     ("options", "kind"),
@@ -308,6 +309,7 @@ def test_only_what_was_not_there_before_is_new(found: list[str], shown: list[str
     assert len(new_content(found, shown)) == new
 
 
+@pytest.mark.long
 @pytest.mark.root
 @needs_loops()
 @needs_sight()

@@ -18,6 +18,7 @@ def drawn(pairs: int, seed: int, effect: float = 0.01) -> list[float]:
     return [random.gauss(effect, 0.02) for _ in range(pairs)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs", [8, 9, 12, 20, 50])
 def test_the_p_value_is_scipys(pairs: int) -> None:
     for seed in range(20):

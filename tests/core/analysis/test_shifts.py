@@ -78,6 +78,7 @@ def _by_scipy(values: list[float]) -> bool:
     return small([(0, at) for at in places]) or small(stretches)
 
 
+@pytest.mark.long
 @loop_over("seed", range(8))
 def test_the_rule_is_that_of_the_t_test_of_every_part(seed: int) -> None:
     random = Random(seed)

@@ -33,7 +33,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch_use, "_WAITS", (0.01,))
 
 
-@pytest.fixture(params=["after a kill", "kept for the next run"])
+@pytest.fixture(params=["after a kill", pytest.param("kept for the next run", marks=pytest.mark.long)])
 async def leftover(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """A file that raidbench made, in each state of its mark."""
     file = ScratchFile(plan_scratch(str(tmp_path / "left.dat"), SIZE, writes=True))

@@ -145,6 +145,7 @@ async def test_a_mixed_run_has_both_directions(scratch: JobTarget, tmp_path: Pat
     assert measured(events)[-1].write is not None
 
 
+@pytest.mark.long
 async def test_several_sequential_streams_run(scratch: JobTarget, tmp_path: Path) -> None:
     events = await run(replace(HELD, rw=Pattern.READ, bs=64 * 1024, numjobs=3, runtime=1), scratch, tmp_path)
     assert verdict(events).status is RunStatus.OK, verdict(events)
@@ -308,6 +309,7 @@ async def test_a_rate_is_of_all_ios_of_whatever_kind(texts: dict[str, str], scra
     assert both[0] / sum(both) == pytest.approx(job.rwmixread / 100 if job.mixed else 1, abs=0.03)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "texts",
     [
@@ -336,6 +338,7 @@ async def test_the_real_fio_takes_every_field(texts: dict[str, str], scratch: Jo
     assert figures.status is RunStatus.OK, figures
 
 
+@pytest.mark.long
 async def test_zipf_reaches_the_whole_region(scratch: JobTarget, tmp_path: Path) -> None:
     """A block of a different size than the alignment would leave most of it alone."""
     job = Job(bs=16384, blockalign=16384, random_distribution="zipf:1.1", ioengine=Engine.PSYNC, runtime=1, ramp=0)

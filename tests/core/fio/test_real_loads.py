@@ -130,6 +130,7 @@ async def written(job: Job, scratch: JobTarget, folder: Path) -> bytes:
     return Path(scratch.path).read_bytes()
 
 
+@pytest.mark.long
 async def test_random_data_stay_as_large_and_compressible_data_do_not(scratch: JobTarget, tmp_path: Path) -> None:
     plain = len(zlib.compress(await written(WRITE, scratch, tmp_path), 1))
     half = len(zlib.compress(await written(replace(WRITE, buffer_compress_percentage=80), scratch, tmp_path), 1))
@@ -137,6 +138,7 @@ async def test_random_data_stay_as_large_and_compressible_data_do_not(scratch: J
     assert half < 0.5 * SIZE
 
 
+@pytest.mark.long
 async def test_duplicates_are_written(scratch: JobTarget, tmp_path: Path) -> None:
     def unique(data: bytes) -> int:
         return len({data[at : at + 4096] for at in range(0, SIZE, 4096)})
@@ -150,6 +152,7 @@ async def test_duplicates_are_written(scratch: JobTarget, tmp_path: Path) -> Non
     assert unique(await written(among, scratch, tmp_path)) < 0.4 * blocks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pattern", "block"), [("0xdeadbeef", b"\xde\xad\xbe\xef"), ('"abcd"', b"abcd"), ('0xff"abc"', b"\xffabc")]
 )
@@ -158,6 +161,7 @@ async def test_a_pattern_is_written(pattern: str, block: bytes, scratch: JobTarg
     assert data == block * (SIZE // 4)
 
 
+@pytest.mark.long
 async def test_zeros_and_unscrambled_data_are_written(scratch: JobTarget, tmp_path: Path) -> None:
     ones = replace(WRITE, buffer_pattern="0x01")
     assert await written(ones, scratch, tmp_path) == b"\x01" * SIZE
@@ -169,6 +173,7 @@ async def test_zeros_and_unscrambled_data_are_written(scratch: JobTarget, tmp_pa
 # -- io_uring ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options",
     [{"sqthread_poll": True}, {"fixedbufs": True}, {"registerfiles": True}, {"nonvectored": False}],

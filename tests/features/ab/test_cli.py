@@ -131,6 +131,7 @@ def test_the_same_against_itself_sets_nothing(null: dict[str, Outcome]) -> None:
     assert null["json"].json["experiment"]["null"]
 
 
+@pytest.mark.long
 def test_it_tells_how_far_runs_lie_apart_and_what_pairs_show(null: dict[str, Outcome]) -> None:
     first = null["null"].out.splitlines()[0]
     assert re.match(
@@ -252,6 +253,7 @@ def test_repeats_are_summed_up_for_people(groups: dict[str, Outcome]) -> None:
     assert re.search(r"Mean of 3, read: IOPS \d", groups["second"].out)
 
 
+@pytest.mark.long
 def test_repeats_of_the_same_are_called_so(groups: dict[str, Outcome]) -> None:
     assert "r2 repeats r1" in groups["within"].out
 

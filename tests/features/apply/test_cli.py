@@ -126,6 +126,7 @@ write_cache = "write-back"
 """
 
 
+@pytest.mark.long
 def test_a_step_that_another_one_has_made_is_done_and_undo_brings_both_back(cli: Cli, file: str) -> None:
     Path(file).write_text(WITH_DISK)
     assert cli("--demo", "set", "/c3/v0", "write_cache=write-through", "--yes").status == 0
@@ -163,6 +164,7 @@ def test_a_value_that_is_not_legal_any_more_is_blocked_and_the_rest_is_set(cli: 
     ]
 
 
+@pytest.mark.long
 def test_what_becomes_possible_is_shown_and_set_in_the_same_run(cli: Cli, tmp_path: Path) -> None:
     path, cards = tmp_path / "f.toml", [f"smartarray:/slot0/ld{number}" for number in (1, 2, 3)]
     for card in cards:

@@ -69,6 +69,7 @@ async def test_the_settings_of_the_selected_device_are_written(table: Table, tmp
     assert tomllib.loads(file.read_text())["target"][0]["set"]["read_ahead_kb"] == 128
 
 
+@pytest.mark.long
 async def test_a_filter_chooses_several(table: Table, tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     async with opened(table) as pilot:
@@ -106,6 +107,7 @@ async def test_a_file_of_something_else_is_left_alone(table: Table, tmp_path: Pa
     assert file.read_text() == "mine"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "told"), [(errno.ENOSPC, "No space left"), (errno.EACCES, "Permission denied")])
 async def test_what_cannot_be_written_is_told_and_leaves_what_was_there(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, told: str

@@ -108,6 +108,7 @@ def test_only_what_was_made_here_is_deleted(cli: Cli) -> None:
     assert (done.status, "raidbench did not create an array 'system' here" in done.err) == (2, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [1, 2])
 def test_what_a_failed_step_leaves_is_taken_apart_at_once(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int
@@ -193,6 +194,7 @@ def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
     assert "was interrupted" not in cli(*RACK, "devices").err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("count", "standing"), [(0, "whole"), (1, "partly"), (2, "partly"), (3, "partly"), (4, "partly"), (5, "absent")]
 )
@@ -270,6 +272,7 @@ def test_a_full_disk_is_told_and_nothing_is_made(cli: Cli, state: Path, monkeypa
     assert free(cli) == EIGHT
 
 
+@pytest.mark.long
 def test_a_raid_10_of_a_layout_is_shown_and_deleted_as_any_other(cli: Cli) -> None:
     words = ("create", "raid10", "sdb", "sdc", "sdd", "--layout", "far=2", "--strip", "64k", "--name", "far3")
     asked = cli(*ARRAY, *words, "--dry-run")

@@ -104,6 +104,7 @@ def _some(take: Take, count: int) -> Take:
     return some
 
 
+@pytest.mark.long
 @QUICK_FIRST
 def test_what_a_card_makes_is_measured_and_deleted_without_a_trace(cli: Cli, words: Sequence[str], card: str) -> None:
     done = cli(*ARRAY, *words, "--json")
@@ -149,6 +150,7 @@ def test_a_kill_in_a_deletion_leaves_the_array_or_its_free_drives_and_recover_sa
         assert free(cli) == (FREE - 3 if standing == "whole" else FREE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("level", "count"), [("raid50", 6), ("raid60", 8)])
 def test_what_a_kill_leaves_of_an_array_of_legs_is_found_and_deleted_again(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, level: str, count: int

@@ -56,6 +56,7 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
         assert words(pilot).startswith("53 drives of 69 are free for an array:")
 
 
+@pytest.mark.long
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7)
@@ -80,6 +81,7 @@ async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path
         )
 
 
+@pytest.mark.long
 async def test_a_drive_that_is_not_free_says_why_and_is_not_ticked(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         table = pilot.app.screen.query_one("#array-drives")
@@ -167,6 +169,7 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         await until(pilot, lambda: "New array" not in text_of(pilot))
 
 
+@pytest.mark.long
 async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_group(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         table = pilot.app.screen.query_one("#array-drives")
@@ -182,6 +185,7 @@ async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_g
         assert (str(entry.array.controller), entry.stage.value) == ("lvm:data", "made")
 
 
+@pytest.mark.long
 async def test_what_a_disk_system_takes_hours_for_is_shown_and_not_asked_about(tmp_path: Path) -> None:
     rack = MACHINES["ssds"]()
     rack.systems[0].unassigned = 2

@@ -119,6 +119,7 @@ def test_what_cannot_be_looked_at_is_not_deleted(cli: Cli, monkeypatch: pytest.M
     assert here(cli) == [("bench", "made")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("before", "standing", "left"), [(True, "absent", []), (False, "whole", [("bench", "made")])])
 def test_after_a_kill_recover_tells_whether_it_was_made(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, before: bool, standing: str, left: list[tuple[str, str]]

@@ -47,6 +47,7 @@ def test_a_hung_member_is_named_though_its_siblings_are_too_few_to_compare(cli: 
     assert len(cli("--demo", "linux", "runs", "--json").json["runs"]) == 4  # of five rounds the first
 
 
+@pytest.mark.long
 def test_a_read_that_does_not_come_back_is_not_waited_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk answers after 6 s of this clock, and fio is stopped before."""
     monkeypatch.setattr(engine, "ANSWER_S", 0.5)
@@ -56,6 +57,7 @@ def test_a_read_that_does_not_come_back_is_not_waited_for(cli: Cli, monkeypatch:
     assert [run["status"] for run in runs if "/dev/sde" in str(run)] == ["stopped"]
 
 
+@pytest.mark.long
 def test_a_fio_that_does_not_end_is_left_and_the_others_are_read(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "ANSWER_S", 0.5)
     monkeypatch.setattr(engine, "END_S", 0.1)

@@ -280,6 +280,7 @@ async def test_settings_are_compared_on_their_own_array_and_arrays_with_each_oth
     assert {cell.job["size"] for cell in design.cells} == {"5760M"}
 
 
+@pytest.mark.long
 async def test_a_card_makes_the_arrays_of_its_drives_and_none_is_measured_while_it_initialises(bed: Bed) -> None:
     text = plan("raid0", "raid5", more=CARD_AHEAD).replace(DRIVES_OF_MD, '["252:0", "252:1", "252:2"]')
     bench = await bed.begun(text)
@@ -399,6 +400,7 @@ async def test_nothing_is_measured_before_the_resync_is_over(bed: Bed, small: No
     await require_nothing_left(bench)
 
 
+@pytest.mark.long
 async def test_a_run_during_which_something_began_in_the_array_does_not_count(
     bed: Bed, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -418,6 +420,7 @@ async def test_a_run_during_which_something_began_in_the_array_does_not_count(
     assert (ends["a2"].result, ends["a1"].result) == (StepResult.FAILED, StepResult.DONE)
 
 
+@pytest.mark.long
 async def test_parity_that_is_not_right_fails_the_cells_and_the_sweep_goes_on(
     bed: Bed, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -433,6 +436,7 @@ async def test_parity_that_is_not_right_fails_the_cells_and_the_sweep_goes_on(
     await require_nothing_left(bench)
 
 
+@pytest.mark.long
 async def test_what_the_maker_refuses_is_left_out_in_its_words(
     bed: Bed, monkeypatch: pytest.MonkeyPatch, small: None
 ) -> None:
@@ -455,6 +459,7 @@ async def test_what_the_maker_refuses_is_left_out_in_its_words(
     await require_nothing_left(bench)
 
 
+@pytest.mark.long
 async def test_one_drive_alone_is_measured_between_the_arrays_and_written_to(bed: Bed, small: None) -> None:
     text = plan("raid0", "jbod", repeats=2).replace('rw = "randread"', 'rw = "randwrite"')
     bed.lies("sdb", Content(filesystem="ext4", label="x", uuid="41f7c2d8-0b96-4e5a-a3d1-7c58e92b60f4"))
@@ -506,6 +511,7 @@ async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(b
     assert bed.file.rack.lying["sdd"] == content
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("confirmed", [True, False])
 async def test_what_an_array_leaves_of_a_confirmed_filesystem_does_not_end_it(
     bed: Bed, small: None, confirmed: bool

@@ -64,6 +64,7 @@ def test_options_make_the_arrays_that_a_plan_measures_and_the_word_is_asked_for_
     assert "S47FNA0M201700" in file.read_text()
 
 
+@pytest.mark.long
 def test_levels_of_a_3ware_card_are_made_measured_and_deleted_in_turn(cli: Cli, plan: str) -> None:
     words = (*ARRAYS, "sweep", plan, "--level", "raid0,raid5", "--strip", "64k", "--drives", "p0,p1,p2")
     done = cli(*words, "--confirm", "1000,1037,1074", "--json")
@@ -103,6 +104,7 @@ def test_wrong_words_are_refused(cli: Cli, plan: str, words: tuple[str, ...], sa
     assert says in done.err
 
 
+@pytest.mark.long
 def test_an_array_of_fewer_members_takes_the_first_drives_and_their_part_of_the_word(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "levels.toml"
     axis = """[[axis]]\narray = "level"\nvalues = ["raid0"]\nstrip = "64k"
@@ -120,6 +122,7 @@ CARD = ("--drives", ",".join(f"/aac2/0:{device}" for device in range(8)))
 CARD_WORD = "1000,1037,1074,1111,1148,1185,1222,1259"
 
 
+@pytest.mark.long
 def test_each_number_of_spans_is_an_array_that_is_made_measured_and_deleted(cli: Cli, plan: str) -> None:
     drives = ("--drives", ",".join(f"245:{slot}" for slot in range(8)))
     words = (*ARRAYS, "sweep", plan, "--level", "raid10,raid50", "--spans", "every", *drives, "--confirm", CARD_WORD)
@@ -134,6 +137,7 @@ def test_each_number_of_spans_is_an_array_that_is_made_measured_and_deleted(cli:
     assert cli(*ARRAYS, "array", "list", "--json").json["made_here"] == []
 
 
+@pytest.mark.long
 def test_nothing_is_measured_on_an_array_whose_policy_is_not_the_one_it_was_made_with(
     cli: Cli, plan: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
