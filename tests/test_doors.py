@@ -143,7 +143,7 @@ def with_dependents(feature: str) -> frozenset[str]:
 
 @pytest.mark.parametrize(
     "feature",
-    [pytest.param(name, marks=() if name in ("fleet", "metrics", "plots") else pytest.mark.long) for name in FEATURES],
+    [pytest.param(name, marks=() if name == "plots" else pytest.mark.long) for name in FEATURES],
 )
 def test_the_program_works_without_a_feature(feature: str, tmp_path: Path) -> None:
     """Whatever the door names cannot be imported: the other commands and the screens are there all the same."""

@@ -55,6 +55,7 @@ def test_a_mark_that_decides_about_the_run_stands_in_the_file_of_the_test() -> N
     assert [path for path in elsewhere if "add_marker" in path.read_text()] == []
 
 
+@pytest.mark.long
 def test_no_file_takes_such_a_mark_from_another() -> None:
     marks = {
         target.id

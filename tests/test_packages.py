@@ -70,6 +70,7 @@ def set_up(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=checkout, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["base", "run", "test", "browser", "lab"])
 @pytest.mark.parametrize("manager", MANAGERS)
 def test_set_up_and_the_tests_read_the_same_names(checkout: Path, manager: str, step: str) -> None:

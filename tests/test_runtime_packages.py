@@ -26,11 +26,13 @@ def python(program: Path, code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd="/", env={"LANG": "C.UTF-8"}, capture_output=True, text=True)
 
 
+@pytest.mark.long
 def test_the_tests_have_packages_that_make_run_does_not_install(program: Path) -> None:
     done = python(program, "import backends.testing.conformance")
     assert done.stderr.endswith("ModuleNotFoundError: No module named 'pytest'\n")
 
 
+@pytest.mark.long
 def test_every_module_can_be_imported(program: Path) -> None:
     done = python(program, IMPORT_ALL)
     assert done.stdout == "imported\n", done.stderr

@@ -42,6 +42,7 @@ async def whole(rack: str, address: str) -> tuple[int, int]:
     return look, len(host.ran)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("rack", "target", "key", "value", "besides"), CHANGES)
 def test_a_change_and_its_undo_take_one_look_two_readings_and_what_sets_it(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, rack: str, target: str, key: str, value: str, besides: int

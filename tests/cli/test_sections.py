@@ -167,6 +167,7 @@ def test_a_section_repeats_none_that_had_others_beside_it(demo: Cli, jobfile: st
     assert not any("repeats" in line for line in lines[:4])
 
 
+@pytest.mark.long
 def test_a_report_has_rows_and_curves_of_each_section(demo: Cli, jobfile: str, tmp_path: Path) -> None:
     measured(demo, jobfile)
     text = demo("report").out

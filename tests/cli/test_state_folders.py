@@ -226,6 +226,7 @@ def test_a_filesystem_whose_fsync_fails_sets_nothing(
     assert Journal(Paths.of("").journal).trials() == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EIO])
 def test_a_filesystem_without_locks_sets_nothing_and_doctor_says_so(
     cli: Cli, disk: Loop, state: Path, monkeypatch: pytest.MonkeyPatch, code: int

@@ -74,6 +74,7 @@ def test_a_confirmed_trial_stays_and_can_be_undone(rack: Rack) -> None:
     assert (rack("undo", "--yes").status, rack.read_ahead) == (0, "128")
 
 
+@pytest.mark.long
 def test_an_undecided_trial_names_a_command_that_reverts_it_now(rack: Rack) -> None:
     rack.set(2048, LONG)
     said = rack("recover", "--list").err
@@ -94,6 +95,7 @@ def test_a_trial_whose_watchdog_is_gone_is_left_to_recover(rack: Rack) -> None:
     assert "no change is in force" in rack("undo", "--list").err
 
 
+@pytest.mark.long
 def test_of_two_processes_the_second_does_not_change_what_is_on_trial(rack: Rack) -> None:
     rack.set(2048, LONG)
     second = rack.set(4096, LONG)
@@ -106,6 +108,7 @@ def test_of_two_processes_the_second_does_not_change_what_is_on_trial(rack: Rack
     assert rack.read_ahead == "2048"
 
 
+@pytest.mark.long
 def test_nothing_of_this_machine_knows_of_it_and_no_other_simulated_machine(rack: Rack) -> None:
     rack.set(2048, LONG)
     assert [path.name for path in rack.state.iterdir()] == ["simulated"]

@@ -62,6 +62,7 @@ def test_work_that_begins_is_told_in_the_status_line_and_marked_on_the_axis(seen
     assert BUSY.char in seen["graph"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("where", ["over", "warnings", "report"])
 def test_the_end_says_it_in_the_same_words(seen: dict[str, str], where: str) -> None:
     assert BEGAN in seen[where]

@@ -187,6 +187,7 @@ def test_sudo_raidbench_leaves_a_session_that_is_the_users(nobody: Nobody, place
     assert {path.lstat().st_uid for path in (place / "sessions").rglob("*")} == {NOBODY}, done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", [("-i",), ("sh", "-c", '"$0" "$@"')], ids=["login", "shell"])
 def test_in_a_root_shell_raidbench_is_root(nobody: Nobody, shell: tuple[str, ...]) -> None:
     done = nobody(ANYTHING, "doctor", before=("sudo", "-n", *shell))

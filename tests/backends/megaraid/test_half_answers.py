@@ -88,6 +88,7 @@ class Played(PlayedCard):
         return await super().run(command)
 
 
+@pytest.mark.long
 class TestHalfOfStorcli(TruncatedOutputTests):
     @pytest.fixture
     def machine(self) -> Callable[[], Host]:

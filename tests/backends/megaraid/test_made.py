@@ -329,6 +329,7 @@ async def test_a_member_without_a_serial_number_is_never_found() -> None:
 # -- the steps --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @BOTH
 @pytest.mark.parametrize(
     "words",

@@ -66,6 +66,7 @@ MACHINES: dict[str, tuple[Callable[[], PlayedCards], tuple[Target, ...]]] = {
 }
 
 
+@pytest.mark.long
 class TestHalfAnswers(TruncatedOutputTests):
     @pytest.fixture(params=sorted(MACHINES))
     def played(self, request: pytest.FixtureRequest) -> tuple[Callable[[], PlayedCards], tuple[Target, ...]]:

@@ -45,6 +45,7 @@ def test_the_interval_covers_what_it_says_over_all_patterns_of_signs() -> None:
     assert wrong == 10  # 3.9 %: the most that whole ranks allow below 5 %
 
 
+@pytest.mark.long
 def test_beyond_a_hundred_pairs_the_normal_distribution_is_near_enough() -> None:
     ratios = drawn(101, 3, effect=0.004)
     theirs = scipy.stats.wilcoxon(ratios, method="exact").pvalue

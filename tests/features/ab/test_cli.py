@@ -258,6 +258,7 @@ def test_repeats_of_the_same_are_called_so(groups: dict[str, Outcome]) -> None:
     assert "r2 repeats r1" in groups["within"].out
 
 
+@pytest.mark.long
 def test_groups_one_after_the_other_are_labelled(groups: dict[str, Outcome]) -> None:
     compared = groups["one after the other"]
     assert compared.out.startswith("Not decided between r1 (read-ahead none, ")

@@ -86,6 +86,7 @@ async def test_a_filter_that_finds_nothing_exports_nothing(table: Table) -> None
         assert "Nothing matches zzz" in notices(pilot)
 
 
+@pytest.mark.long
 async def test_over_an_older_file_comments_stay_and_values_are_those_of_now(table: Table, tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     file.write_text(

@@ -180,7 +180,15 @@ def test_what_is_left_of_a_former_file_system_does_not_stand_against_a_deletion(
     assert REST not in done.err
 
 
-@pytest.mark.parametrize(("count", "standing"), [(0, "absent"), (1, "partly"), (2, "partly"), (3, "whole")])
+@pytest.mark.parametrize(
+    ("count", "standing"),
+    [
+        pytest.param(0, "absent", marks=pytest.mark.long),
+        (1, "partly"),
+        pytest.param(2, "partly", marks=pytest.mark.long),
+        (3, "whole"),
+    ],
+)
 def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
 ) -> None:
@@ -251,6 +259,7 @@ async def _killed(*_words: object) -> None:
     raise KilledError
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["rb-mine", "system"])
 def test_a_name_that_an_array_has_is_given_to_no_other(cli: Cli, name: str) -> None:
     if name != "system":

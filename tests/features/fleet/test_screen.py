@@ -211,6 +211,7 @@ async def test_marked_hosts_measure_together(tmp_path: Path) -> None:
         assert isinstance(pilot.app.screen, HostsScreen)
 
 
+@pytest.mark.long
 async def test_stopped_hosts_are_told_and_what_they_did_is_kept(tmp_path: Path) -> None:
     fleet = a_fleet()
     fleet.doubles = Doubles(HostDouble("n1", ticks=100_000), HostDouble("n5", ticks=100_000))

@@ -40,6 +40,7 @@ def test_a_slow_member_is_found(cli: Cli) -> None:
     assert (done.status, [one["device"] for one in done.json["drives"] if one["slow"]]) == (5, ["/dev/sdf"])
 
 
+@pytest.mark.long
 def test_a_hung_member_is_named_though_its_siblings_are_too_few_to_compare(cli: Cli) -> None:
     done = cli(*LINUX, "--demo-state", "hung", "slowest", "md1", "--seed", "1", "--json")
     assert (done.status, [one["device"] for one in done.json["drives"] if one["hung"]]) == (5, ["/dev/sde"])
@@ -69,6 +70,7 @@ def test_a_fio_that_does_not_end_is_left_and_the_others_are_read(cli: Cli, monke
     assert ["interrupted" in str(run) for run in runs if "/dev/sde" in str(run)] == [True]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("named", "status"), [("sdd", 5), ("sda", 1)])
 def test_a_member_that_a_tool_waited_for_in_vain_is_hung_and_another_disk_is_an_error(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, named: str, status: int

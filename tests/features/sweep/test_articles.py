@@ -100,6 +100,7 @@ UNNAMED = {
 """Targets that a plan leaves to its user."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", plan_files())
 def test_a_shipped_plan_has_the_repeats_that_its_verdicts_need(cli: Cli, name: str) -> None:
     targets = [word for role in UNNAMED.get(name, ()) for word in ("--target", role)]

@@ -78,6 +78,7 @@ async def test_a_value_that_is_there_and_reset_by_another_one_of_the_cell_is_set
         assert await values(bench) == ("64", largest)
 
 
+@pytest.mark.long
 async def test_a_cell_whose_setting_changes_before_its_run_is_not_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,7 @@ async def test_a_cell_whose_setting_changes_before_its_run_is_not_measured(
     assert "the value was changed before the run" in first.reason
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [RunStarted, RunEnded])
 async def test_a_cell_whose_setting_changed_during_its_run_is_not_measured(
     tmp_path: Path, moment: type[RunStarted] | type[RunEnded]

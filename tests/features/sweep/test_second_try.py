@@ -138,6 +138,7 @@ async def test_a_run_that_failed_while_it_was_stopped_is_not_tried_again(
     assert record.end.result is SweepResult.STOPPED
 
 
+@pytest.mark.long
 @pytest.mark.slow
 async def test_a_sweep_that_was_stopped_between_both_tries_goes_on_with_the_second_and_no_third(
     bed: Bed, monkeypatch: pytest.MonkeyPatch

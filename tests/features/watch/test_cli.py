@@ -95,6 +95,7 @@ def saved(cli: Cli) -> str:
     return "nightly"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("busy_ms", "skipped"), [(500, False), (501, True)])
 def test_a_device_that_others_keep_busy_for_more_than_half_a_second_of_ten_is_no_night(
     cli: Cli, saved: str, monkeypatch: pytest.MonkeyPatch, busy_ms: int, skipped: bool
