@@ -164,7 +164,7 @@ def _absence_text(drives: Sequence[ControllerDrive], card: ControllerArrays) -> 
         if drive.part_of:
             called = clean(drive.serial or drive.place, 80)
             raise ForeignArrayError(f"No {card.kind} uses its drive {called}, which {drive.part_of}.")
-    return f"No {card.kind} uses any of its {len(drives)} drives."
+    return f"None of its {len(drives)} drives belongs to a {card.kind}."
 
 
 def _is_nameless(

@@ -271,7 +271,9 @@ async def require_free(
     device vanished.
     """
     if device is None:
-        raise RefusedError("The block device is unknown, so raidbench cannot verify that it is unused.")
+        raise RefusedError(
+            "raidbench does not know which block device belongs to the target, so it cannot check that it is unused."
+        )
     if host.root_side is not None:
         return await helper_content_check(host.root_side, device, shown)
     with uncached():

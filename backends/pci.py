@@ -165,7 +165,7 @@ class BusController:
     def advice(self) -> str:
         """Return a hint how to get the controller listed."""
         if self.vendor not in _TOOLS:
-            return "raidbench supports no tool for it. Use the vendor's tool."
+            return "raidbench cannot manage this controller. Use the vendor's tool."
         return (
             f"Install {_TOOLS[self.vendor]} and run raidbench as root. If the controller is still missing, run the "
             "tool directly to check that it lists it."

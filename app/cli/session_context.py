@@ -339,7 +339,9 @@ def require_its_machine(folder: Path) -> None:
     if not start.simulated:
         raise RefusedError(f"The session {folder.name} belongs to the host {host}.", hint=_start_hint(""))
     hint = _start_hint(rack) if rack else "Start with the --machine DIR that the session was created with."
-    raise RefusedError(f"The session {folder.name} belongs to the simulated or recorded host {host}.", hint=hint)
+    raise RefusedError(
+        f"The session {folder.name} is of another host, which is simulated or recorded: {host}.", hint=hint
+    )
 
 
 def _start_hint(rack: str) -> str:

@@ -134,7 +134,7 @@ class Recordings:
         if not fitting:
             names = ", ".join(file.name.removesuffix(".json.gz") for file in self._recordings)
             raise ToolMissingError(
-                f"{command.argv[0]} was not recorded with this job.",
+                f"The recording has no output of {command.argv[0]} for this job.",
                 hint=f"Recorded streams: {names}." if names else "This recording contains no running program.",
             )
         turn = self._started.get(fitting, 0)

@@ -56,7 +56,7 @@ async def test_a_zram_device_is_found_as_memory(name: str) -> None:
 async def test_settings_a_zram_device_lacks_say_so(name: str) -> None:
     now = await BlockBackend(LocalHost()).read(Target(backend="block", address=name))
     assert now["scheduler"].availability.why_not is not None
-    assert now["write_cache"].availability.why_not == "memory has no write cache"
+    assert now["write_cache"].availability.why_not == "a RAM disk has no write cache"
 
 
 @pytest.mark.long

@@ -204,7 +204,7 @@ async def test_what_was_not_shown_when_it_was_confirmed_is_not_destroyed() -> No
 
 
 async def test_what_cannot_be_found_is_not_free() -> None:
-    with pytest.raises(RefusedError, match="The block device is unknown"):
+    with pytest.raises(RefusedError, match="does not know which block device"):
         await require_free(recorded(), None)
 
 

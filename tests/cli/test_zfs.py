@@ -26,7 +26,7 @@ def test_the_review_names_the_way_back_and_what_inherits(cli: Cli) -> None:
     told = cli(*LINUX, "set", "zfs:tank", "compression=off", "sync=always", "--dry-run").out
     assert "/usr/sbin/zfs set compression=off tank" in told
     assert "/usr/sbin/zfs inherit sync tank" in told
-    assert "Compression of zfs:tank is inherited: it also changes on tank/files, tank/vm." in told
+    assert "Compression of zfs:tank also changes on tank/files, tank/vm, which inherit it." in told
 
 
 @pytest.mark.long

@@ -273,7 +273,7 @@ def parse_memory_policy(text: str) -> str:
     if mode in ("bind", "interleave") and colon:
         return f"{mode}:{parse_list(nodes)}"
     raise InvalidValueError(
-        f"'{clean(text, 40)}' is not a policy for memory", hint="Write local, prefer:0, bind:0 or interleave:0-1."
+        f"'{clean(text, 40)}' is not a NUMA memory policy", hint="Write local, prefer:0, bind:0 or interleave:0-1."
     )
 
 

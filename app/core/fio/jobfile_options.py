@@ -37,7 +37,7 @@ _PROGRAM = "it would run a program"
 _TARGET = "the target is chosen in raidbench, never by a file"
 ELSEWHERE = "it would read or write other files"
 _ZONES = "raidbench does not measure zoned disks; run the job with fio itself"
-_SEARCH = "fio would change the load to meet a latency; fix the load with rate_iops, or sweep iodepth"
+_SEARCH = "fio would vary the load to reach a latency; set a constant load with rate_iops, or sweep iodepth"
 _CHARACTER_DEVICES = (
     "io_uring_cmd sends commands to NVMe character devices, which raidbench cannot check for use: use "
     "ioengine=io_uring on the block device"

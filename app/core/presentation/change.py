@@ -128,7 +128,7 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
         if change.moves_disk
     ]
     lines += [
-        f"{subject_text(change)} is inherited: it also changes on {', '.join(change.also)}."
+        f"{subject_text(change)} also changes on {', '.join(change.also)}, which inherit it."
         for change in changes
         if change.also
     ]

@@ -85,7 +85,7 @@ def load_archive(file: Path, into: Path, *, with_output: bool = True) -> LoadedS
     except _UnusableArchiveError as wrong:
         raise RefusedError(f"{shown} {wrong.why}.", hint=wrong.hint) from None
     except (*_DAMAGED, *_DAMAGED_TOO) as error:
-        raise RefusedError(f"{shown} is damaged, or is not an archive of raidbench.", evidence=str(error)) from None
+        raise RefusedError(f"{shown} is damaged, or is not a raidbench archive.", evidence=str(error)) from None
     except FileNotFoundError:
         raise NotFoundError(f"{shown} does not exist.") from None
     except NotRegularError:
@@ -136,17 +136,17 @@ def _verify_seal(handle: BinaryIO, shown: str) -> int:
         )
     begin = seal.start() - _END.size
     if begin < len(_END_64) + 16 or tail[begin - 20 :].startswith(_END_64):
-        raise _UnusableArchiveError("is damaged, or is not an archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or is not a raidbench archive")
     mark, _, _, _, entries, listed, _, comment = _END.unpack(tail[begin : begin + _END.size])
     if mark != b"PK\x05\x06" or comment != len(seal[0]) or entries > MOST_PARTS + 1 or listed > 256 * (entries + 1):
-        raise _UnusableArchiveError("is damaged, or is not an archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or is not a raidbench archive")
     return size
 
 
 def _read_manifest(archive: ZipFile, shown: str) -> tuple[dict[str, Any], list[ArchivedFile]]:
     info = archive.getinfo(MANIFEST)
     if info.file_size > _LARGEST_MANIFEST:
-        raise _UnusableArchiveError("is damaged, or is not an archive of raidbench")
+        raise _UnusableArchiveError("is damaged, or is not a raidbench archive")
     with archive.open(_require_plain_file(info)) as entry:
         document = json.loads(entry.read(_LARGEST_MANIFEST))
     require_known(FileFormat.ARCHIVE, document["format"], document["program"], shown)

@@ -80,8 +80,10 @@ class SessionInventory:
             nonlocal timer
             answered[part] = inventory
             self._parts = {**self._parts, part: inventory}
-            if timer is None:
-                timer = loop.call_later(PART_INTERVAL if len(answered) > 1 else 0, show_parts)
+            if len(answered) == 1:
+                show_parts()
+            elif timer is None:
+                timer = loop.call_later(PART_INTERVAL, show_parts)
 
         def show_parts() -> None:
             nonlocal timer

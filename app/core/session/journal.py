@@ -389,7 +389,7 @@ def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
 
 def _duplicate_id_error(key: _Key) -> StorageError:
     return StorageError(
-        f"The journal already has another change {key[1]} of {Path(key[0]).name}. Nothing was changed.",
+        f"The session {Path(key[0]).name} already has a different change {key[1]}. Nothing was changed.",
         hint="Make the change again: it then gets the next number.",
     )
 

@@ -150,8 +150,8 @@ def _one_size_text(cost: StripeCost, size: int) -> str:
 def _mixed_sizes_text(costs: list[StripeCost], share: float) -> str:
     least, most = min(c.member_ios for c in costs), max(c.member_ios for c in costs)
     return (
-        f"{units.fraction(share)} of the bytes go into partial stripes. A write costs at least {least:.0f} to"
-        f" {most:.0f} member I/Os."
+        f"{units.fraction(share)} of the bytes go into partial stripes. Depending on its size, a write costs at least"
+        f" {least:.0f} to {most:.0f} member I/Os."
     )
 
 

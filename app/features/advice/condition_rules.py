@@ -67,7 +67,10 @@ def array_degraded(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="array-degraded",
-        message=f"The array is {state.value}. Missing data is rebuilt from the other members.",
+        message=(
+            f"The array is {state.value}. Each read of a missing member is calculated from the other members, so a "
+            "healthy array is faster."
+        ),
         do="Replace the drive, and wait for the rebuild before you measure.",
     )
 

@@ -218,7 +218,7 @@ class NewArrayScreen(WorkbenchScreen):
         key = self.query_one(KeyedTable).cursor
         entry = next((entry for entry in self._made if entry.array.name == key), None)
         if entry is None:
-            self.say("raidbench only deletes arrays that it created (the first rows).")
+            self.say("raidbench only deletes arrays that it created. They are the first rows of the table.")
         else:
             self._app.run_worker(self._review_deletion(entry), group="review", exclusive=True)
 

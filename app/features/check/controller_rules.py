@@ -138,7 +138,7 @@ def failed_batteries(snapshot: SystemSnapshot) -> RuleOutput:
     NOTE,
     "writes-always-cached",
     "a controller caches writes even without a healthy battery",
-    "the controller's tool, write policy",
+    "the write policy, in the controller's tool",
 )
 def unconditional_write_caches(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield controllers that cache writes even without a healthy battery: one finding per controller."""

@@ -44,7 +44,9 @@ _LVM_TOOL = (
     "Find the cause with `lvs -a -o +lv_health_status` and `dmesg`. lvmraid(7) and lvmthin(7) describe the repair."
 )
 _COST: Mapping[Level, tuple[str, str]] = {
-    **dict.fromkeys((*PARITY, *_RAIDZ), (f"Missing data is rebuilt from parity. {_REDUNDANT}", _REPLACE)),
+    **dict.fromkeys(
+        (*PARITY, *_RAIDZ), (f"Reads of the missing member are calculated from parity. {_REDUNDANT}", _REPLACE)
+    ),
     **dict.fromkeys((Level.RAID1, Level.RAID10), (f"Some data has fewer copies. {_REDUNDANT}", _REPLACE)),
     Level.REPLICATED: (
         "Some copies on the hosts are outdated or disconnected. A failure of this host may lose the newest writes.",

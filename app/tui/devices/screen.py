@@ -493,7 +493,7 @@ class DevicesScreen(ListDetailScreen):
     def action_review(self) -> None:
         """Plan all staged changes, show them, and apply them after confirmation."""
         if not self.workbench_app.staged:
-            self.say("Nothing is staged: choose a value with left and right, or enter.")
+            self.say("Nothing is staged. Change a value with ← and →, or press enter for the list.")
             return
         self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 

@@ -271,7 +271,7 @@ def _useless_reason(name: str, key: str) -> str | None:
 
     For example, zram ignores write-back.
     """
-    return "memory has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
+    return "a RAM disk has no write cache" if key == "write_cache" and name.startswith(("zram", "ram")) else None
 
 
 def _revert_writes(name: str, key: str, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:

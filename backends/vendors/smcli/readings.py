@@ -230,10 +230,10 @@ def _unsettled(now: str | None) -> str | None:
 def _blocked_reason(view: SystemView, row: SmcliSetting) -> str | None:
     """Return the first reason against any change, or None."""
     if not is_valid_name(view.profile.name):
-        return "the name of the disk system cannot be used in a command"
+        return "its disk system has a name with characters that SMcli commands do not accept"
     if view.volume is not None:
         if not is_valid_name(view.volume.name):
-            return "its name cannot be used in a command"
+            return "its name has characters that SMcli commands do not accept"
         state = view.volume.text_of("logical drive status", "volume status", "virtual disk status") or "not told"
         if row is SEGMENT and not state.startswith("Optimal"):
             return f"its status is {state}"

@@ -217,7 +217,7 @@ def parse_unit_details(text: str, unit: str, ports: Collection[str]) -> UnitDeta
     groups = sum(name.count("-") == 1 and kind != "DISK" for name, kind in parts.items())
     missing = "" if "name" in values else "its name is not reported"
     if not missing and (number not in parts or not set(ports) <= set(ports_shown)):
-        missing = "rows of its drives are missing"
+        missing = "the list of its drives is incomplete"
     volumes = values.get("volume(s)", "1")
     return UnitDetails(
         name=values.get("name") or None,

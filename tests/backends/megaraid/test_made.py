@@ -317,7 +317,7 @@ async def test_what_cannot_be_told_is_unknown_and_nothing_is_done_about_it(conte
 @pytest.mark.parametrize("state", [State.UNASSIGNED, State.SPARE, State.FAILED])
 async def test_drives_that_no_virtual_drive_has_any_more_bear_nothing_of_it(state: State) -> None:
     found = await judged(replace(GONE, drives=first(state=state)))
-    assert (found.state, found.sentence) == (ArrayMatchState.ABSENT, "No virtual drive uses any of its 3 drives.")
+    assert (found.state, found.sentence) == (ArrayMatchState.ABSENT, "None of its 3 drives belongs to a virtual drive.")
 
 
 async def test_a_member_without_a_serial_number_is_never_found() -> None:

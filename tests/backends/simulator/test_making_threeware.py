@@ -266,7 +266,7 @@ async def test_nothing_is_deleted_or_made_on_half_an_answer(words: str, cut: int
         ("/c2/u1 show all", "name = rb-1", "name = ", "has no name"),
         ("/c2/u1 show all", "/c2/u1 name = rb-1\n", "", "its name is not reported"),
         ("/c2/u1 show all", "volume(s) = 1", "volume(s) = 2", "divided into 2 volumes"),
-        ("/c2/u1 show all", "p2 ", "p7 ", "rows of its drives are missing"),
+        ("/c2/u1 show all", "p2 ", "p7 ", "the list of its drives is incomplete"),
         ("/c2/u1 show all", "-       -         \n", "-       -       p7\n", "does not report which drives"),
         ("info c2 unitstatus", "RAID-5", "RAID-6", "is RAID6, not RAID5"),
         ("/c2/p2 show serial", "Serial = ", "Serial = X", "is not on the controller"),

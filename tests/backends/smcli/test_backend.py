@@ -264,7 +264,9 @@ async def test_a_name_that_cannot_be_said_in_a_statement_blocks_every_setting(na
     system = DiskSystem()
     system.volumes[0].name = name
     found = await Smcli(PlayedSystem(system)).read(volume_target("DS4700_A", name))
-    assert {one.availability.why_not for one in found.values()} == {"its name cannot be used in a command"}
+    assert {one.availability.why_not for one in found.values()} == {
+        "its name has characters that SMcli commands do not accept"
+    }
 
 
 async def test_two_logical_drives_of_one_name_are_not_changed() -> None:

@@ -329,7 +329,7 @@ def test_a_list_that_is_larger_than_its_entries_is_not_read(forged: Forged, tmp_
     at = content.rindex(b"PK\x05\x06")
     content[at + 12 : at + 16] = (1 << 30).to_bytes(4, "little")
     made.write_bytes(resealed(bytes(content)))
-    assert refusal(made, into).endswith("is damaged, or is not an archive of raidbench.")
+    assert refusal(made, into).endswith("is damaged, or is not a raidbench archive.")
 
 
 def test_a_zip_with_extensions_is_not_read(forged: Forged, tmp_path: Path, into: Path) -> None:
@@ -337,7 +337,7 @@ def test_a_zip_with_extensions_is_not_read(forged: Forged, tmp_path: Path, into:
     content = made.read_bytes()
     at = content.rindex(b"PK\x05\x06")
     made.write_bytes(resealed(content[:at] + b"PK\x06\x07" + bytes(16) + content[at:]))
-    assert refusal(made, into).endswith("is damaged, or is not an archive of raidbench.")
+    assert refusal(made, into).endswith("is damaged, or is not a raidbench archive.")
 
 
 def test_what_does_not_fit_is_not_begun(file: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ def _broken(level: Level, **more: Any) -> tuple[str, str]:
 def test_only_levels_with_parity_compute_what_is_missing(level: Level) -> None:
     message, mends = _broken(level)
     parity = level.value.startswith(("raid4", "raid5", "raid6", "raidz", "draid"))
-    assert ("rebuilt from parity" in message) == parity
+    assert ("calculated from parity" in message) == parity
     assert ("Another failure may lose the array" in message) == (parity or level in (Level.RAID1, Level.RAID10))
     assert ("Replace the failed drive" in mends) == (parity or level in (Level.RAID1, Level.RAID10))
     assert mends

@@ -122,7 +122,7 @@ class ArrayBuilder:
                 made = await self._remove(builder, entry, made, lock)
             except RaidbenchError as error:
                 return ToolFailedError(
-                    f"{array.name} was created only in part: {why} Its remains are still there: {error.message}",
+                    f"{array.name} was created only in part: {why} Removing that part failed, too: {error.message}",
                     hint="Run `raidbench recover` to show and delete the remains.",
                     evidence=error.evidence,
                 )

@@ -120,7 +120,7 @@ def _notes(
         peer for peer in peers if peer.lost and (span := peer.measuring_span) is not None and span[1] > window.begin
     ]
     for peer in lost:
-        yield f"{peer.host} was lost during the common interval. Its load was only present for a part of it."
+        yield f"{peer.host} was lost while all hosts were measured. Its load is missing from then on."
     jobs = {peer.host: peer.ready.job for peer in peers if peer.ready is not None}
     first = next(iter(jobs.values()), {})
     for host, job in jobs.items():

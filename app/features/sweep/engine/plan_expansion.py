@@ -324,7 +324,7 @@ def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
         raise _LeftOutError(f"{facts.addresses[role]} has no setting {key}.")
     reading, setting = holder.readings[key], holder.settings.get(key)
     if setting is None:
-        raise _LeftOutError(f"{holder.target} has no setting {key} in the plan.")
+        raise _LeftOutError(f"{key} of {holder.target} is not a setting that a plan can vary.")
     return Assignment(
         target=holder.target,
         key=key,

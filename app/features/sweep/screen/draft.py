@@ -295,7 +295,7 @@ def _array_axes(draft: Draft) -> list[DraftAxis]:
         (
             "assume_clean",
             "Parity",
-            "md: write the whole array to make parity correct, and check it, instead of a resync.",
+            "md: no resync; instead, overwrite the whole array to make parity correct, then check it.",
             clean,
         ),
     )

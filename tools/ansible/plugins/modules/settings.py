@@ -105,7 +105,7 @@ def toml_of(targets, trial, persist):
     for table in targets:
         unknown = sorted(set(table) - {"select", "set", "expect", "confirm", "optional"})
         if unknown:
-            raise ValueError("unknown key in a table: %s" % ", ".join(unknown))
+            raise ValueError("unknown key in an entry of settings: %s" % ", ".join(unknown))
         rows += ["", "[[target]]"]
         rows += ["%s = %s" % (key, _value(table[key])) for key in ("confirm", "optional") if table.get(key) is not None]
         for part in ("select", "set", "expect"):
