@@ -1,7 +1,7 @@
 """Access to trusted files: regular files with a single name that only this user and root can write to.
 
 A log or journal determines the value to which a change is reverted, so no other user may be able to write to it. A user
-who can replace a file determines which file gets overwritten.
+who could replace it by a link could choose which file raidbench overwrites.
 """
 
 from __future__ import annotations
