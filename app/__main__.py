@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # the C part of `signal`, which is loaded already
+import _signal as signal  # type: ignore[import-not-found]  # the C part of `signal`; Python has loaded it already
 import sys
 
 if sys.argv[0].rpartition("/")[2] == "raidbench" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:

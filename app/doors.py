@@ -67,7 +67,7 @@ class DoorCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureDoor:
-    """The parts of a feature, named as `module:name`. Importing a door does not import these modules."""
+    """The parts of a feature, named as `module:name`. Importing a door does not import the modules of the parts."""
 
     commands: Mapping[str, DoorCommand] = field(default_factory=dict)
     """Commands of the command line, by name."""

@@ -467,7 +467,7 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     return max(judged, key=lambda row: row.a or 0.0, default=None)
 
 
-# -- other differences of the sides, and the scatter of sessions ------------------------------------------------------
+# -- recorded facts that differ between the sides, and the scatter between sessions -----------------------------------
 
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
 """Prefixes of the keys of I/O scheduler parameters.

@@ -109,7 +109,7 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
     """
     if len(rates) < _FEWEST:
         return otherwise
-    # Orthogonal polynomials: each coefficient is independent, and no matrix has to be inverted.
+    # With orthogonal polynomials, each coefficient is computed independently, so no matrix has to be inverted.
     middle, width = fsum(rates) / len(rates), rates[-1] - rates[0]
     first = [(rate - middle) / width for rate in rates]
     squares = fsum(x * x for x in first)

@@ -236,7 +236,7 @@ def _largest(
             contrasts = _contrasts_of(list(map(sum, zip(*drawn, strict=True))), row_squares, len(rows))
             base, others = contrasts.means[0], sorted(contrasts.means[1:])
             contrast = max(contrast, (others[-1] - base) / contrasts.error, (base - others[0]) / contrasts.error)
-            if len(others) > 1:  # the outermost values are farthest from the median of the rest
+            if len(others) > 1:  # only the outermost values can be farthest from the median of the rest
                 alone = max(
                     alone,
                     (others[-1] - _middle(others, len(others) - 1, 0)) / contrasts.error,

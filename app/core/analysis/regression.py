@@ -87,7 +87,8 @@ def judge_later(
     interval = welch_interval(saved, now)
     half = least
     if between is not None and between.sd is not None:
-        # Steps overlap, and a median is less efficient than a mean. Half the degrees of freedom compensate for both.
+        # Consecutive steps share a session, and a median is less efficient than a mean. Half the degrees of freedom
+        # compensate for both.
         half = max(half, quantile(1 - LEVEL / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
     of_sessions = half > interval.high - interval.mean
     if of_sessions:

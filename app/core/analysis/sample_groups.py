@@ -109,7 +109,7 @@ def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
         return replace(sides, a=tuple(a for a, _ in both), b=tuple(b for _, b in both))
     a, b = (tuple(run for run in runs if not is_silent(run)) for runs in (sides.a, sides.b))
     after = sum(not is_silent(run) for run in sides.a[len(sides.a) - sides.after :])
-    if after in (0, len(a)):  # no longer between two measurements of A
+    if after in (0, len(a)):  # B is no longer between two measurements of A
         return replace(sides, a=a, b=b, after=0, order=RunOrder.GROUPS if sides.after else sides.order)
     return replace(sides, a=a, b=b, after=after)
 

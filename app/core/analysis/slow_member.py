@@ -153,7 +153,7 @@ def _without_far_values(values: Sequence[float]) -> list[float]:
 
 def _clip_outliers(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
     """Return the values with outliers clipped, because one slow round does not make a member slow."""
-    # The scatter comes from differences of two rounds, because the median of three rounds is itself one of the three.
+    # The scatter comes from differences of two rounds. Of three deviations from their median, one would always be 0.
     pairs = [abs(value - other) for values in centred.values() for value, other in combinations(values, 2)]
     reach = _HICCUP * _NORMAL * median(pairs) / sqrt(2)
     middles = {name: median(values) for name, values in centred.items()}

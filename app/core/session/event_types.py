@@ -261,7 +261,7 @@ class MembersSampled:
     """Metrics of the devices below the device under test in the last interval."""
 
     members: tuple[MemberStats, ...]
-    """All of these devices. The members of a nested array follow the array."""
+    """All devices below the device under test. The members of a nested array follow the array."""
     caches: tuple[CacheStats, ...] = ()
     """Metrics of the caches among these devices since the measured phase began; empty before the first reading."""
 
@@ -309,7 +309,7 @@ LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | Workl
 """Every event that a running workload can send."""
 
 
-# -- data written to a device ----------------------------------------------------------------------------------------
+# -- data that preconditioning wrote to a device ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -350,7 +350,7 @@ def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | 
     if device is None:
         return
     yield device
-    if isinstance(device, Array) and device.device is None:  # a pool, or a controller's volume without a kernel disk
+    if isinstance(device, Array) and device.device is None:  # no kernel disk, as for a pool: its members may be in use
         members = (inventory.find(str(member)) for member in device.members)
         yield from (member for member in members if isinstance(member, Array | Drive))
     yield from inventory.at(device.device) if device.device is not None else ()

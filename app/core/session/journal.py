@@ -410,7 +410,7 @@ def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], other
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line  # an incomplete record stays on its own line
+                line = b"\n" + line  # end the line of an incomplete record first
             if os.write(descriptor, line) != len(line):
                 raise OSError(28, "No space left on device")
             os.fsync(descriptor)

@@ -112,7 +112,7 @@ class HelperJournal(Journal):
         return tuple(structure(item, UnresolvedChange) for item in answer)
 
 
-# -- the journals of a machine ----------------------------------------------------------------------------------------
+# -- list of the journals that have had a trial since boot ------------------------------------------------------------
 
 # Root may have several state folders, each with a journal, but only one folder of locks. A file there lists the
 # journals that have had a trial since boot. So the users of one journal see the trials in all others.

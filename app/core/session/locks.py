@@ -93,13 +93,13 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
                 f"{name} is locked by {_read_holder(descriptor)}.",
                 hint="Wait until that process has finished, or stop it.",
             ) from None
-        except OSError as error:  # a filesystem without locks
+        except OSError as error:  # the filesystem does not support locks
             raise _creation_error(folder, name, error) from error
         _write_holder(descriptor, f"raidbench (PID {os.getpid()}: {purpose})\n")
         try:
             yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
-            _write_holder(descriptor, "")  # the next holder must not be shown with our name
+            _write_holder(descriptor, "")  # our name must not be shown as that of the next holder
             fcntl.flock(descriptor, fcntl.LOCK_UN)  # close() would not release it: a child before exec has a copy
     finally:
         os.close(descriptor)

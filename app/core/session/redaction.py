@@ -50,7 +50,7 @@ def redactor_of_inventories(
     signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
     labels = {signature.label for signature in signatures if signature.label}
     names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
-    names |= {signature.uuid for signature in signatures if signature.uuid}  # UUIDs, even short ones
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # UUIDs of filesystems and other signatures
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -96,7 +96,7 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
     events = []
     for event in session.events:
         line = event_codec.as_json(event)
-        redacted_line = {**redact_json(line, redactor), "event": line["event"]}  # the kind of the event is kept
+        redacted_line = {**redact_json(line, redactor), "event": line["event"]}  # `decode` needs the kind of the event
         redacted_event = event_codec.decode(json.dumps(redacted_line))
         if redacted_event is None:
             raise RefusedError("The session cannot be redacted: one of its lines would become unreadable.")

@@ -163,7 +163,7 @@ class Sample(PartSample):
     """Metrics of a running job in one interval."""
 
     at: float
-    """Seconds from the start of its phase to the end of the interval."""
+    """Seconds from the start of the phase to the end of the interval."""
     seconds: float
     """Length of the interval."""
     phase: Phase

@@ -215,7 +215,7 @@ class Session:
     id: str = ""
     """Name of the session."""
     started: float = 0.0
-    """Start of the session, in seconds since the epoch; 0 before it."""
+    """Start of the session, in seconds since the epoch; 0 for a session that has not started."""
     machine: MachineFacts | None = None
     """The machine."""
     simulated: bool = False
@@ -355,7 +355,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active=None,
                 sweep=sweep_record.stop_running(session.sweep),
             )
-        case logged.InventorySeen(complete=False) if session.scan_complete:  # an older complete scan is better
+        case logged.InventorySeen(complete=False) if session.scan_complete:  # keep the complete inventory
             return replace(session, probing=True)
         case logged.InventorySeen():
             return replace(session, inventory=event.inventory, probing=not event.complete, scan_complete=event.complete)

@@ -69,7 +69,7 @@ class SessionLog:
         except BlockingIOError:
             os.close(self._descriptor)
             raise
-        except OSError as error:  # a network filesystem without locks
+        except OSError as error:  # a network filesystem that does not support locks
             os.close(self._descriptor)
             raise _write_error(folder, error) from error
         size = os.fstat(self._descriptor).st_size
