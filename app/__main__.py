@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal as signal  # type: ignore[import-not-found]  # the C part of `signal`, which is loaded already
+import _signal as signal  # type: ignore[import-not-found]  # the C part of `signal`; Python has loaded it already
 import sys
 
 if sys.argv[0].rpartition("/")[2] == "raidbench" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -87,7 +87,7 @@ def _may_run_as_root() -> bool:
 def _is_owned_by_root(folder: str) -> bool:
     """Return whether only root can write to a folder and its parents.
 
-    This function is defined here and not imported, because no module may be imported before it is checked.
+    This function is defined here and not imported, because no module may be imported before its folder is checked.
     """
     path = os.path.realpath(folder)
     while True:

@@ -58,23 +58,23 @@ class DoorCommand:
     path: str
     """The command's object, as `module:name`."""
     help: str
-    """Its line in `--help`, which is the first line of its docstring."""
+    """The command's line in `--help`, which is the first line of its docstring."""
     group: HelpGroup
-    """Its heading in `--help`."""
+    """The heading in `--help` under which the command is listed."""
     rank: int
-    """Its position in `--help`; the lowest is first."""
+    """The command's position in `--help`; the lowest rank is first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureDoor:
-    """The parts of a feature, named as `module:name`. Importing a door does not import these modules."""
+    """The parts of a feature, named as `module:name`. Importing a door does not import the modules of the parts."""
 
     commands: Mapping[str, DoorCommand] = field(default_factory=dict)
     """Commands of the command line, by name."""
     screens: Mapping[str, str] = field(default_factory=dict)
     """Classes of screens that a number key opens, by the name of the screen."""
     background: Mapping[str, str] = field(default_factory=dict)
-    """Classes of work in the background (`app.tui.feature_hooks`), by the screen that shows it."""
+    """Classes of background work (`app.tui.feature_hooks`), by the name of the screen that shows the work."""
     actions: Mapping[str, str] = field(default_factory=dict)
     """Functions that other parts of raidbench call through `action`, by name."""
 

@@ -8,13 +8,13 @@ import sys
 _THRESHOLD = 20_000
 """Number of new objects after which Python collects garbage, once raidbench has started.
 
-With Python's default of 700, a tenth of the startup time is spent on garbage collection.
+With Python's default of 700, garbage collection takes a tenth of the startup time.
 """
 
 _START_THRESHOLD = 60_000
-"""Number of new objects before a garbage collection during the start.
+"""Number of new objects after which Python collects garbage while raidbench starts.
 
-Imports create fewer, and none of them is garbage.
+The imports create fewer objects than that. None of them is garbage, so a collection would only take time.
 """
 
 
@@ -32,7 +32,7 @@ def import_asyncio() -> None:
     """Import asyncio without `ssl`, which raidbench does not need. This saves 5 % of the startup time and 3 MiB."""
     if "asyncio" in sys.modules or "ssl" in sys.modules:
         return
-    sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio then works without it
+    sys.modules["ssl"] = None  # type: ignore[assignment]  # asyncio's `import ssl` then fails, which it expects
     try:
         import asyncio  # noqa: F401
     finally:

@@ -33,7 +33,7 @@ class Config:
     """Options that the user sets in the configuration file. Every field has a default."""
 
     fps: int = 10
-    """Maximum redraws of the live graphs per second, 1 to 30. Few are sufficient over a slow connection."""
+    """Maximum redraws of the live graphs per second, 1 to 30. A low number suits a slow connection."""
     theme: str = "auto"
     """Colour theme of the workbench, one of `THEMES`."""
     ascii: bool = False
@@ -45,27 +45,27 @@ class Config:
     profile: str = "randread-4k"
     """The job profile that is used if the user names none."""
     firmware_queries: bool = True
-    """Whether to query MegaRAID controllers directly if no tool manages them; if not, their node is never opened."""
+    """Whether to query MegaRAID controllers directly if no tool manages them. If False, no device node is opened."""
     lend_in_use: bool = False
-    """Whether programs of users may read devices in use, including files. Only the root helper uses this key."""
+    """Whether the root helper may let users' programs read devices in use, and so all files on them."""
     steady_cap: int = 1800
     """Maximum wait for the steady state in seconds."""
     steady_round: int = 10
-    """Length of a round in seconds. With short rounds, a run counts as steady too easily."""
+    """Length of a round of the steady state check, in seconds. With short rounds, a run counts as steady too easily."""
     steady_rounds: int = 5
-    """Number of rounds that are judged together."""
+    """Number of last rounds that the steady state check judges together."""
     devices_columns: tuple[str, ...] = ()
     """Columns of the device list; () for the usual columns."""
     devices_order: str = "address"
     """Sort key of the device list."""
     state_file: str | None = None
-    """Settings file with which the workbench compares the machine."""
+    """Settings file with which the workbench compares the settings of the machine."""
     endurance_tbw: Mapping[str, float] = field(default_factory=dict)
     """Rated endurance in terabytes written, by drive model: `{"SAMSUNG MZQLB960HAJR" = 1400}`."""
     santricity: tuple[HttpsEndpoint, ...] = ()
-    """Web services of E-Series storage systems: `[santricity.lab]`. No other network address is ever used."""
+    """Web services of E-Series storage systems: `[santricity.lab]`. raidbench queries no other web service."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys by command id: `{"bench.run": "f5"}`."""
+    """Keyboard keys by command id: `{"bench.run": "f5"}`."""
 
 
 def _size(value: Any) -> int:
@@ -148,7 +148,7 @@ def load_config(path: Path, *, required: bool) -> Config:
     """Return the configuration in the file `path`.
 
     If the file is missing, return the defaults, unless it is `required`. Raises NotFoundError if a required file is
-    missing, ConfigError with a sentence that names the key and the line if the file cannot be used.
+    missing, ConfigError if the file cannot be read or is invalid. The message names an invalid key and its line.
     """
     shown = clean(str(path), 200)
     try:
@@ -168,9 +168,9 @@ def load_config(path: Path, *, required: bool) -> Config:
 
 
 def parse_config(data: bytes, shown: str) -> Config:
-    """Return the configuration in the bytes of a file. `shown`: name of the file.
+    """Return the configuration in the bytes of a file. `shown`: name of the file in error messages.
 
-    Raises ConfigError for an invalid one.
+    Raises ConfigError for an invalid configuration.
     """
     top = read_toml(data, shown, "a configuration file", ConfigError, _HINT)
     top.require_keys(*KEYS)

@@ -20,7 +20,7 @@ MANAGERS: Mapping[str, tuple[str, str]] = {
     "apk": ("apk add", "Alpine"),
     "pacman": ("pacman -S", "Arch"),
 }
-"""Install command and distributions of each package manager. The order is that of the list's columns."""
+"""Install command and distributions of each package manager, in the order of the package list's columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Package:
     """A line of the package list."""
 
     step: str
-    """Installation step that needs the program: run, test, browser, lab."""
+    """Installation step that needs the program, such as `base`, `run`, `test`, `browser` or `lab`."""
     program: str
     """Program that the package installs."""
     names: tuple[str, ...]
@@ -44,9 +44,9 @@ def packages() -> tuple[Package, ...]:
 
 
 def package_names(manager: str, *programs: str) -> tuple[str, ...]:
-    """Return the names of the packages with these programs.
+    """Return the names of the packages that contain these programs.
 
-    For a program that is not listed, return the program's name.
+    A program that is not listed is returned by its own name. A program without a package is left out.
     """
     column = list(MANAGERS).index(manager)
     names = {package.program: package.names[column] for package in packages()}

@@ -1,4 +1,4 @@
-"""Adds storage systems that are queried over HTTPS to a host, as the configuration names them."""
+"""Adds the storage systems in the configuration to a host; they are queried over HTTPS."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def with_configured_systems(host: Host, config: Path) -> Host:
 def parse_endpoints(value: Any) -> tuple[HttpsEndpoint, ...]:
     """Return the endpoints in the table `santricity`.
 
-    Raises ValueError; its text continues a sentence after the key.
+    Raises ValueError for an invalid table. The message completes a sentence that begins with the key's name.
     """
     from backends.system.https.endpoint import HttpsEndpoint, fingerprint_of, url_of, validate_name
 

@@ -1,7 +1,7 @@
-"""Finds experiments whose process was killed, by a flag file, and restores the setting's old value.
+"""Finds experiments whose process was killed, and restores the old values of their settings.
 
 After a kill, value B may stay in force. The change to B is complete, so neither the journal nor the session reports a
-failure. The flag file is in the session folder from the start of an experiment until its old value is restored.
+failure. Only a flag file does: it is in the session folder from the start of an experiment until it restores value A.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def open_experiments(session: Session) -> tuple[ExperimentRecord, ...]:
 
 
 async def restore_settings(bench: Workbench) -> tuple[str, ...]:
-    """Restore the old values of interrupted experiments in the open session; return sentences about failures.
+    """Restore the old values of interrupted experiments in the open session; return a message for each failure.
 
-    A value that is neither A nor B was set by another program and is left alone. Raises StorageError if nothing can be
-    recorded.
+    A value that is neither A nor B was set by another program and is left unchanged. Raises StorageError if the session
+    cannot be written.
     """
     folder = bench.require_recording()
     failures: list[str] = []
@@ -124,7 +124,7 @@ def _changes_in_force(session: Session, record: ExperimentRecord) -> tuple[Chang
 def _changes_of_its_process(session: Session, record: ExperimentRecord) -> frozenset[str]:
     """Return the ids of the changes that the experiment's process made.
 
-    They are found by their order in the log: times prove no order, as clocks can be set.
+    They are found by their position in the log and not by their times, because clocks can be set.
     """
     names: set[str] = set()
     is_its_process = False

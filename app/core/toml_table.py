@@ -64,13 +64,13 @@ T = TypeVar("T")
 Parse = Callable[[Any], T]
 """Function that parses a value.
 
-For an illegal value it raises ValueError, whose text continues a sentence after the key's name ("must be ..."), or an
-error with a complete sentence.
+For an illegal value it raises ValueError, whose message continues a sentence after the key's name ("must be ..."), or
+InvalidValueError or NotFoundError, whose message is a complete sentence.
 """
 
 
 class TomlFile:
-    """What all tables of a TOML file have in common: displayed name, text, error class and default hint."""
+    """A TOML file, which its tables share: displayed name, content, error class and default hint."""
 
     def __init__(self, shown: str, text: str, failure: type[InvalidValueError], hint: str) -> None:
         self.shown = shown
@@ -83,7 +83,7 @@ class TomlFile:
 class TomlTable:
     """A table of a file, with its name (`job`, `axis.2`, or "" for the top table).
 
-    Every method raises the error class of the file.
+    For an invalid key or value, its methods raise the error class of the file.
     """
 
     def __init__(self, file: TomlFile, name: str, given: Mapping[str, Any]) -> None:
@@ -143,7 +143,7 @@ def read_toml(data: bytes, shown: str, kind: str, failure: type[InvalidValueErro
 
     `shown`, `kind`: name and kind of the file in error messages. `hint`: default hint of errors.
     """
-    import tomllib  # most machines have no configuration file
+    import tomllib  # not imported at the start, because most machines have no configuration file
 
     try:
         text = data.decode("utf-8")
@@ -165,9 +165,9 @@ class _UnfitError(ValueError):
 
 
 _MOST_PARTS = 100
-"""Maximum number of dots in a line of TOML, without those in strings.
+"""Maximum number of dots in a line of TOML, without those in strings and comments.
 
-The time that tomllib needs grows with the square of the number of parts of a key.
+Dots separate the parts of a key, and the time that tomllib needs grows with the square of their number.
 """
 
 _TEXTS = re.compile(r"""\"[^\"\n]*\"|'[^'\n]*'|#[^\n]*""")
@@ -180,7 +180,7 @@ def _require_shallow(text: str) -> None:
 
 
 def _require_small(data: Mapping[str, Any]) -> None:
-    """Raise _UnfitError if an integer needs more than 64 bits. TOML does not guarantee such integers. No I/O."""
+    """Raise _UnfitError if an integer needs more than 64 bits, which a TOML parser need not accept. No I/O."""
     left: list[Any] = [data]
     while left:
         value = left.pop()
@@ -193,14 +193,14 @@ def _require_small(data: Mapping[str, Any]) -> None:
 
 
 def text_or_empty(value: Any) -> str:
-    """Return a string, which may be empty. Raises ValueError for any other type of value."""
+    """Return a string without surrounding spaces; it may be empty. Raises ValueError for any other type of value."""
     if not isinstance(value, str):
         raise ValueError("must be a quoted string")
     return value.strip()
 
 
 def text(value: Any) -> str:
-    """Return a string that is not blank. Raises ValueError for any other value."""
+    """Return a string that is not blank, without surrounding spaces. Raises ValueError for any other value."""
     stripped = text_or_empty(value)
     if not stripped:
         raise ValueError("must be a quoted string")

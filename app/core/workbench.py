@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Workbench(Recorder):
-    """A session that is being recorded, with its operations. Each event updates `session` and goes to all listeners."""
+    """The recorder of a session, with all operations. Each event updates `session` and goes to all listeners."""
 
     def __init__(self, host: Host, *, paths: Paths | None = None, advisor: Advisor = no_advice) -> None:
         """`advisor`: function that returns advice on the results of a run."""
@@ -34,7 +34,7 @@ class Workbench(Recorder):
         self.changes = SessionChanges(self, self.hardware, host)
         """Applies changes, makes trials, undoes changes and recovers after a crash."""
         self.keeping = SettingPersister(self, self.hardware)
-        """Makes settings survive a reboot, by files that set them at boot."""
+        """Makes settings survive a reboot, by writing files that set them at boot."""
         self.jobs = SessionBenchmarks(self, self.hardware, advisor)
         """Runs benchmarks."""
         self.restarts: CanRestart | None = host if isinstance(host, CanRestart) else None
@@ -52,12 +52,15 @@ class Workbench(Recorder):
         return ArrayBuilder(self, self.hardware, self.changes.journal_folder)
 
     def note(self, text: str) -> None:
-        """Add a note to the session. Raises StorageError if nothing can be recorded."""
+        """Add a note to the session. Raises StorageError if the session cannot be written."""
         self.require_recording()
         self.emit(NoteAdded(at=time.time(), text=text))
 
     def mark_baseline(self, run_id: str | None) -> None:
-        """Mark a run with which other runs are compared; None removes the mark. Raises NotFoundError, StorageError."""
+        """Mark a run as the baseline for other runs; None removes the mark.
+
+        Raises NotFoundError if the session has no such run, StorageError if the session cannot be written.
+        """
         self.require_recording()
         if run_id is not None and self.session.run(run_id) is None:
             raise NotFoundError(f"This session has no run {run_id}.")

@@ -18,7 +18,7 @@ from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 
 LOST_WRITE_BACK = ("write_cache", "write-through")
-"""Subject of the advice about write-back that is configured but not in force."""
+"""Subject of the advice about an array whose configured write-back is not in force."""
 
 
 FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
@@ -26,7 +26,7 @@ FORBIDS: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
         "background-task": None,
         "policy-changed": None,
         "battery-learning": None,
-        # Only write-back that became write-through counts. With cached I/O the user asks for write-through.
+        # Not if write-through acts as write-back: that is the effect of another setting, cached I/O.
         "policy-not-in-force": LOST_WRITE_BACK,
     }
 )

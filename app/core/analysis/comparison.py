@@ -242,7 +242,7 @@ def differing_values(a: Mapping[str, str], b: Mapping[str, str]) -> Differences:
 
 
 def varying_keys(mappings: list[Mapping[str, str]]) -> list[str]:
-    """Return the keys whose value is not the same in all mappings: the columns worth showing."""
+    """Return the keys whose value is not the same in all mappings. Only these are worth a column in a table."""
     keys = dict.fromkeys(key for mapping in mappings for key in mapping)
     return [key for key in keys if len({mapping.get(key) for mapping in mappings}) > 1]
 
@@ -363,9 +363,8 @@ def _has_stopped(sides: ComparisonSides) -> bool:
 def _without_silent_choice(judgement: VerdictResult, sides: ComparisonSides) -> VerdictResult:
     """Return NOT_DECIDED if one side has several more silent or slow runs than the other, else `judgement`.
 
-    `judgement`: the verdict of the runs with I/O.
-
-    A side that often completed no I/O must not be chosen for the results of its other runs.
+    `judgement`: the verdict on the runs with I/O. Without this check, it could recommend a side that often completed no
+    I/O, because of the results of its other runs.
     """
     more_on_b = sum(map(is_silent, sides.b)) - sum(map(is_silent, sides.a))
     if not more_on_b or not judgement.decided:
@@ -387,7 +386,7 @@ def _judged_values(
 
 
 def latency_kinds(sides: ComparisonSides) -> set[bool]:
-    """Return which latencies the runs recorded: True if they include submission, False if not (earlier versions)."""
+    """Return the kinds of latency that runs recorded: True includes submission, False does not (earlier versions)."""
     both = (side for run in (*sides.a, *sides.b) for side in run.figures.transfers)
     return {side.completion_ns is not None for side in both}
 
@@ -403,7 +402,7 @@ def _judge_values(
     """Return the verdict on one metric, by the method that suits the order in which the runs were measured.
 
     The order is that of an experiment's plan, B between two measurements of A, or two groups. `a` and `b`: values of
-    `left`, which has only the runs with I/O. All pairs in `sides`, even those without I/O, count towards the next
+    the runs in `left`, which are those with I/O. All pairs in `sides`, even those without I/O, count towards the next
     interim analysis.
     """
     direction, figure = kind
@@ -443,7 +442,7 @@ def _judge_values(
 
 
 def _complete_values(values: Sequence[float | None]) -> list[float]:
-    """Return the values, or an empty list if any is missing, because the other runs cannot replace it."""
+    """Return the values; an empty list if any is missing, because the other values cannot replace the missing one."""
     present = [value for value in values if value is not None]
     return present if len(present) == len(values) else []
 
@@ -455,7 +454,7 @@ def _mean(values: list[float]) -> float | None:
 
 
 def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
-    """Return the p99 latency row to show with every headline; None for single runs, or if the headline is a p99.
+    """Return the p99 latency row to show with a headline; None without repeats, or if the headline is a p99.
 
     The row is that of the slower direction, or of the flushes if the headline metric is about flushes.
     """
@@ -468,7 +467,7 @@ def tail_row(rows: Sequence[MetricComparison]) -> MetricComparison | None:
     return max(judged, key=lambda row: row.a or 0.0, default=None)
 
 
-# -- other differences of the sides, and the scatter of sessions ------------------------------------------------------
+# -- recorded facts that differ between the sides, and the scatter between sessions -----------------------------------
 
 _OF_SCHEDULER = ("queue_iosched_", "member_queue_iosched_")
 """Prefixes of the keys of I/O scheduler parameters.

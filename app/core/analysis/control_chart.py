@@ -1,4 +1,4 @@
-"""Control chart of one measurement that is repeated every night: it finds the night on which a loss began. No I/O.
+"""Control chart of one measurement that is repeated every night. It finds the night on which a loss began. No I/O.
 
 The first night is the baseline. Each episode (a loss from its beginning to its end) raises one alarm. The method is a
 self-starting CUSUM (Hawkins, "Self-starting CUSUM charts for location and scale", The Statistician 36, 1987). Each
@@ -11,9 +11,9 @@ episode lasts until the sum is 0 again. Five additions are raidbench's own, and 
 - Nights of a loss are not part of the reference until the sum is 0 again, so a loss does not become normal.
 - Nights of an alarm join the reference when the second alarm ends. So weekends and maintenance nights become normal,
   but a single fault does not. While the chart is learning, they join when the first alarm ends.
-- If consecutive nights have a correlation of r, the standard deviation is multiplied by sqrt((1 + r) / (1 - r)). This
-  does not apply if the correlation with the nights a week before is higher. A weekly rhythm ends by itself, but a
-  correlated deviation adds up.
+- If consecutive nights have a correlation of r, the standard deviation is multiplied by sqrt((1 + r) / (1 - r)),
+  because correlated deviations add up. This does not apply if the correlation with the nights a week before is higher.
+  That is a weekly rhythm, whose deviations end by themselves.
 - A single night raises an alarm if it is so far below that Student's t with three degrees of freedom cannot explain it.
 """
 
@@ -50,7 +50,7 @@ MOST = 2.5
 """Maximum that one night adds to the sum, so that two outlier nights raise no alarm."""
 
 FAR = 12.0
-"""Distance below the reference, in standard deviations, at which a single night raises an alarm.
+"""A single night more than this many standard deviations below the reference raises an alarm.
 
 A Student's t distribution with three degrees of freedom and the same standard deviation exceeds this distance once in
 12,000 values.
@@ -60,7 +60,7 @@ SHORT = 30
 """Length in nights of the longest episode that can be normal operation; a longer one never joins the reference."""
 
 WEEK = 7
-"""Nights in a weekly rhythm, which does not count as correlation of consecutive nights."""
+"""Length in nights of a weekly rhythm. Such a rhythm does not count as correlation of consecutive nights."""
 
 SIGHT = 7
 """Number of nights in which the chart reports a loss of the size `seen_percent` with more than 50 % probability."""
@@ -82,9 +82,9 @@ class ControlChart:
     nights: int
     """Number of nights, including the baseline."""
     reference_size: int
-    """Number of nights in the reference for the next night."""
+    """Number of nights in the reference with which the next night will be compared."""
     against: int
-    """Number of nights with which the last night was compared; 1 while the chart is learning."""
+    """Number of nights with which the last night was compared; 1 (the baseline) while the chart is learning."""
     sd: float | None
     """Standard deviation of the logarithms of the reference nights; None if there is only one."""
     since: int | None
@@ -118,8 +118,9 @@ def night_chart(
     """Return the chart of a series of nights in order of time. The first is the baseline.
 
     `nights`: the values of the runs of each night. `earlier`: one value for each session before the baseline.
-    `threshold`: in percent. `judged_early`: whether nights are compared with the baseline alone while there are too few
-    for a chart. Raises ValueError without a night, and for values that have no logarithm.
+    `threshold`: in percent. `judged_early`: whether a night can raise an alarm while there are too few nights for a
+    chart; it is then compared with the baseline alone. Raises ValueError without a night, and for values that have no
+    logarithm.
     """
     if not nights or not all(nights):
         raise ValueError("no nights")
@@ -273,7 +274,7 @@ def _moments(logs: Sequence[float]) -> tuple[float, float]:
 
 
 def _inflation(logs: Sequence[float]) -> float:
-    """Return the factor by which the sum of correlated nights scatters more than a sum of independent nights."""
+    """Return the scatter of a sum of these nights as a multiple of that of independent nights; 1 if uncorrelated."""
     mean = fsum(logs) / len(logs)
     off = [log - mean for log in logs]
     squares = fsum(map(mul, off, off))

@@ -23,7 +23,7 @@ FEWEST = 6
 """Least number of pairs that can show a pattern."""
 
 FEWEST_OF_A_KIND = 2
-"""Least number of pairs of each kind: those that begin with a change of the setting, and the others.
+"""Least number of pairs that begin with a change of the setting, and least number of other pairs.
 
 A single pair does not show the scatter.
 """
@@ -39,7 +39,7 @@ class RunPattern(StrEnum):
     PERIOD = "period"
     """The values of the runs rise and fall periodically."""
     CARRY_OVER = "carry-over"
-    """The effect is smaller in pairs that begin with a change of the setting: the old one still has an effect."""
+    """The effect is smaller in pairs that begin with a change of the setting: the old value still has an effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class DriftPattern:
 def disturbances(sides: ComparisonSides, value: Callable[[RunRecord], float | None]) -> Iterator[DriftPattern]:
     """Yield the patterns in the runs over time.
 
-    Pairs in random order cancel the effect of a pattern on the mean, but the pattern makes the interval wider.
+    The random order within the pairs cancels the effect of a pattern on the mean, but not on the width of the interval.
     """
     if not sides.interleaved or len(sides.a) < FEWEST:
         return
@@ -205,7 +205,7 @@ STRETCH = range(FEWEST_POINTS, 31)
 """Possible lengths, in points, of a temporary change of level; a longer one counts as two permanent changes."""
 
 FEW_IN_STRETCH = 5
-"""A temporary change with fewer points is tested at a fifth of the level, because a few outliers could cause it."""
+"""A temporary change with fewer points is tested at a fifth of the level, because a few outliers could look like it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,9 +242,9 @@ def shifts(values: Sequence[float], *, threshold: float = THRESHOLD_PERCENT) -> 
 
 
 def level_of(points: int) -> float:
-    """Return the test level for a series of this many points.
+    """Return the test level for a series of this many points, which is analysed again after each point.
 
-    It limits the false changes that one more analysis may add.
+    It is so low that all analyses together seldom show a false change.
     """
     return LEVEL / 3 / max(1.0, log2(points / FEWEST_POINTS)) ** 2 if points else LEVEL
 
@@ -283,8 +283,8 @@ def _most_significant_part(
     centre = fsum(logs) / n
     moved = [log - centre for log in logs]
     sums = list(accumulate(moved, initial=0.0))
-    # With all points centred on 0, a part with the sum S explains S^2 / m + S^2 / (n - m) of the squares, for m points.
-    # Here this is divided by n.
+    # The mean of all points is now 0. So a part of m points with the sum S explains S^2 / m + S^2 / (n - m) of the sum
+    # of squares. That is n * S^2 / (m * (n - m)); the factor n is left out here.
     explained = [(sums[end] - sums[begin]) ** 2 / ((end - begin) * (n - end + begin)) for begin, end in parts]
     at = max(range(len(parts)), key=explained.__getitem__)
     begin, end = parts[at]

@@ -91,7 +91,7 @@ def knee(loads: Sequence[LoadPoint]) -> Knee | None:
 
 
 def _best(loads: Sequence[_CarriedLoad]) -> float:
-    """Return the rate at the top of a parabola fitted to the best loads, limited to their range."""
+    """Return the rate at the maximum of a parabola that is fitted to the best loads; it is within their range."""
     powers = [load.power for load in loads]
     best = max(range(len(loads)), key=powers.__getitem__)
     first = last = best
@@ -109,7 +109,7 @@ def _vertex(rates: Sequence[float], powers: Sequence[float], otherwise: float) -
     """
     if len(rates) < _FEWEST:
         return otherwise
-    # Orthogonal polynomials: each coefficient is independent, and no matrix has to be inverted.
+    # With orthogonal polynomials, each coefficient is computed independently, so no matrix has to be inverted.
     middle, width = fsum(rates) / len(rates), rates[-1] - rates[0]
     first = [(rate - middle) / width for rate in rates]
     squares = fsum(x * x for x in first)
@@ -166,7 +166,7 @@ def _half_step(loads: Sequence[_CarriedLoad], rate: float) -> float:
 
 
 def _extend_to_break(loads: Sequence[_CarriedLoad], low: float, high: float) -> tuple[float, float]:
-    """Return both ends of the interval. An end is moved out to the next load if the ratio there is below NEAR_BEST.
+    """Return both ends of the interval. An end is moved out to the next load if the ratio there is far below the best.
 
     No rate between the end and that load was measured, so the ratio may drop anywhere between them.
     """

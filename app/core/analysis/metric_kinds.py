@@ -31,13 +31,13 @@ class MetricKind:
     key: str
     """Key of the metric in JSON."""
     read: Read
-    """Function that returns the value of the metric; None if there are too few I/Os for it."""
+    """Function that returns the value of the metric, or None if there are too few I/Os for it."""
     higher_is_better: bool = False
     """Whether a larger value is better; for latencies a smaller value is better."""
     judged: bool = True
-    """Whether repeated runs can give a verdict on the metric; a maximum depends on a single I/O."""
+    """Whether repeated runs can give a verdict on the metric. False for a maximum, which depends on a single I/O."""
     rare: bool = False
-    """Whether few runs have enough I/Os for the metric, so that it is shown only if it has a value."""
+    """Whether most runs have too few I/Os for the metric, so that it is shown only if it has a value."""
 
     @property
     def is_latency(self) -> bool:

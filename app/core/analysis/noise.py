@@ -1,4 +1,4 @@
-"""Scatter of repeated runs, and the effects that pairs of runs can therefore show. No I/O."""
+"""Scatter of repeated runs, and the effects that pairs of runs can show in spite of it. No I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEWEST_KNOWN = 3
 """Least degrees of freedom of a scatter. With fewer, the scatter says almost nothing about the next run."""
 
 CAUTION = 0.75
-"""Probability that the true scatter is at most the assumed one."""
+"""Probability that the true scatter is at most the scatter that a plan assumes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ FEWEST_FORETELLING = 6
 """Least number of pairs for a forecast. With three pairs that agreed by chance it was correct in only 48 % of cases."""
 
 FORECAST_CAUTION = 0.80
-"""Probability that the effect is not worse than the forecast assumes, and the same for the scatter."""
+"""Probability that the effect is not worse than the forecast assumes; also that the scatter is not."""
 
 
 def deciding_look(

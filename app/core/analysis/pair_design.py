@@ -53,8 +53,8 @@ def switches(letters: Sequence[Letter]) -> int:
 
 # -- interim analyses of a comparison in pairs, and their levels ------------------------------------------------------
 
-# An analysis after every pair that stops at the first interval without 0 finds false differences. So the interim
-# analyses are fixed before the first pair, and one rate of false verdicts is divided among them. The levels of
+# An experiment that is analysed after every pair and stops at the first interval without 0 often finds a false
+# difference. So the analyses are fixed before the first pair, and share one rate of false verdicts. The levels of
 # `STANDARD` give 4 to 5 % of false verdicts in all; three analyses at 5 % each give 11 %. A verdict of "no difference"
 # cannot arise by chance while runs scatter widely, so it has its own levels. With these, a true effect as large as the
 # threshold is judged "no difference" in 5 % of experiments. The first analysis is after six pairs, because after four
@@ -81,11 +81,10 @@ level of 5 % this happens in 6.2 % of experiments, at this level in 5 %.
 """
 
 UNDER_PERIODS = MappingProxyType({3: 0.27, 4: 0.13, 8: 0.06})
-"""Rate of false verdicts of a single analysis under the worst periodic disturbance.
+"""Rate of false verdicts of a single analysis under the worst periodic disturbance, by the least number of pairs.
 
-Each key is the least number of pairs to which its rate applies.
-
-Few pairs have few possible orders, and then all their differences are of similar size.
+Few pairs have few possible orders. So the disturbance often causes differences of similar size in all pairs, which look
+like an effect.
 """
 
 
@@ -117,7 +116,7 @@ three or more runs are far slower and all of them are on one side.
 """
 
 AGAIN = 0.2
-"""Share of its level that an experiment gets if it repeats the question of another experiment in the session.
+"""Share of its level that an experiment gets if it repeats the comparison of another experiment in the session.
 
 Each further repeat gets half of that. The pairs of all these experiments are analysed together. Repeating an experiment
 at the full level until a difference shows gave a false difference in 24 % of cases after five repeats.
@@ -125,9 +124,9 @@ at the full level until a difference shows gave a false difference in 24 % of ca
 
 
 def repeated_looks(looks: Sequence[InterimAnalysis], times: int, pairs: int) -> tuple[InterimAnalysis, ...]:
-    """Return the interim analyses of an experiment that repeats a question already asked by `times` experiments.
+    """Return the interim analyses of an experiment that repeats the comparison of `times` earlier experiments.
 
-    `pairs`: the number of pairs that those experiments have together.
+    `looks`: the interim analyses without repeats. `pairs`: number of pairs of all these earlier experiments together.
     """
     if not times:
         return tuple(looks)

@@ -8,7 +8,7 @@ time, and for all configurations and workloads together.
 
 It is not valid if the runs of one configuration scatter more than those of the others. If that configuration is the
 baseline, its error alone separates it from all configurations at once. So a contrast must meet one more condition:
-given their own scatter, the configuration differs from the others, or the baseline differs from all of them.
+judged by its own scatter, the configuration differs from the others, or the baseline differs from all of them.
 """
 
 from __future__ import annotations
@@ -34,15 +34,14 @@ finds an effect of +20 % in most of the tested kinds of noise.
 """
 
 REACH = 0.55
-"""Largest allowed rate of draws that keep all values of one configuration together.
+"""Largest allowed probability that a draw keeps all values of one configuration together, as a share of the level.
 
-The rate is a share of the level.
-
-In such a draw the configuration differs as much as observed, and in half of these draws even more.
+In such a draw the configuration differs as much as observed, and in half of these draws even more. If such draws were
+more frequent, chance could explain any difference, however large.
 """
 
 _MEDIAN = 1.5
-"""Variance of the median of normally distributed values, divided by the variance of their mean."""
+"""Variance of the median of normally distributed values, as a multiple of the variance of their mean."""
 
 _NORMAL = 1.4826
 """Standard deviation divided by median absolute deviation, for a normal distribution."""
@@ -133,7 +132,7 @@ def _columns(by_label: Sequence[Sequence[float]]) -> list[tuple[float, ...]]:
 def _p_of_baselines(
     family: Sequence[RoundResults], left: Sequence[Sequence[Sequence[float]]], contrasts: Sequence[_Contrasts]
 ) -> list[float]:
-    """Return, for each workload, the p value of the baseline's distance from the others, given its own scatter."""
+    """Return, for each workload, the p value of the baseline's distance from the others, by its own scatter."""
     columns = [(_names(results), _columns(rows)) for results, rows in zip(family, left, strict=True)]
     by_row = scatter_by_row(columns)
     p = []
@@ -201,7 +200,7 @@ def _residuals(rows: Sequence[Sequence[float]], labels: Sequence[Sequence[int]])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Contrasts:
-    """Means of the configurations by label, and the standard error of the difference of two means."""
+    """Means of the configurations, indexed by label, and the standard error of the difference of two means."""
 
     means: tuple[float, ...]
     error: float
@@ -237,7 +236,7 @@ def _largest(
             contrasts = _contrasts_of(list(map(sum, zip(*drawn, strict=True))), row_squares, len(rows))
             base, others = contrasts.means[0], sorted(contrasts.means[1:])
             contrast = max(contrast, (others[-1] - base) / contrasts.error, (base - others[0]) / contrasts.error)
-            if len(others) > 1:  # the outermost values are farthest from the median of the rest
+            if len(others) > 1:  # only the outermost values can be farthest from the median of the rest
                 alone = max(
                     alone,
                     (others[-1] - _middle(others, len(others) - 1, 0)) / contrasts.error,

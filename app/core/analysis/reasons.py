@@ -49,13 +49,13 @@ class Reason(StrEnum):
     NOT_DRAWN = "not-drawn"
     """The order of the pairs was not random, or their number was not fixed in advance.
 
-    So a periodic event could look like an effect. So could a chance result, if someone measured until a difference
+    So a periodic event could look like an effect. So could a chance result, if pairs were added until a difference
     showed.
     """
     OF_EXPERIMENT = "of-an-experiment"
     """The pairs belong to an experiment whose plan is missing.
 
-    The plan says when the pairs are judged, and together with which others.
+    The plan fixes when the pairs are judged, and which pairs of earlier experiments are judged with them.
     """
     ENGINES = "other-engines"
     """The runs used different I/O engines, which affects the results."""
@@ -67,7 +67,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedCount:
-    """The number of rounds or pairs that a plan requires before a verdict is given."""
+    """The number of rounds or pairs that the plan of a sweep requires before a verdict is given."""
 
     number: int
     """Number of rounds, or of pairs."""

@@ -1,7 +1,7 @@
 """Comparison of a later session with an earlier one of the same measurement: worse by a threshold, or not. No I/O.
 
-The sessions were not measured in turn. So the interval from their runs is valid only if sessions do not scatter. The
-scatter of sessions is taken from other sessions if there are enough, and the interval is at least as wide as it.
+The sessions were not measured in turn. So the interval from their runs is valid only if sessions do not scatter. If
+there are enough other sessions, their scatter is measured, and the interval is at least as wide as it requires.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FEWEST_SESSIONS = 4
 """Least number of sessions; fewer do not show the scatter of sessions well enough."""
 
 LATER_THRESHOLD_PERCENT = 5.0
-"""Default threshold; sessions often differ by less than this without a cause."""
+"""Default threshold in percent; sessions often differ by less than this without a cause."""
 
 _MEDIAN_OF_NORMAL = 0.6744897501960817
 """Half of all values of a normal distribution are within this many standard deviations of the mean."""
@@ -87,7 +87,8 @@ def judge_later(
     interval = welch_interval(saved, now)
     half = least
     if between is not None and between.sd is not None:
-        # Steps overlap, and a median is less efficient than a mean. Half the degrees of freedom compensate for both.
+        # Consecutive steps share a session, and a median is less efficient than a mean. Half the degrees of freedom
+        # compensate for both.
         half = max(half, quantile(1 - LEVEL / 2, (between.n - 1) / 2) * between.sd * sqrt(2))
     of_sessions = half > interval.high - interval.mean
     if of_sessions:

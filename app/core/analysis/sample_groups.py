@@ -23,7 +23,7 @@ class RunOrder(StrEnum):
     SINGLE = "single"
     """One run of each side."""
     IN_TURN = "in-turn"
-    """In pairs of consecutive runs that the user started, not an experiment."""
+    """In pairs of consecutive runs that the user started without an experiment."""
     BETWEEN = "between"
     """All runs of the second side between two groups of runs of the first."""
     GROUPS = "groups"
@@ -49,7 +49,7 @@ class ComparisonSides:
     looks: tuple[InterimAnalysis, ...] = ()
     """The planned interim analyses; their numbers of pairs include those of `others`. Empty without a plan."""
     others: tuple[str, ...] = ()
-    """Ids of earlier experiments of the session with the same question. Their pairs are first in `a` and `b`."""
+    """Ids of earlier experiments of the session with the same comparison. Their pairs are first in `a` and `b`."""
     before: int = 0
     """Number of pairs from the experiments in `others`."""
     has_plan: bool = True
@@ -59,7 +59,7 @@ class ComparisonSides:
     threshold: float = THRESHOLD_PERCENT
     """A difference within this many percent counts as none."""
     after: int = 0
-    """Number of runs at the end of `a` that were measured after all of `b`; 0 unless the others were before `b`."""
+    """Number of runs at the end of `a` that were after all of `b`; 0 unless all other runs of `a` were before `b`."""
 
 
 SUBJECT = (
@@ -109,7 +109,7 @@ def without_silent_runs(sides: ComparisonSides) -> ComparisonSides:
         return replace(sides, a=tuple(a for a, _ in both), b=tuple(b for _, b in both))
     a, b = (tuple(run for run in runs if not is_silent(run)) for runs in (sides.a, sides.b))
     after = sum(not is_silent(run) for run in sides.a[len(sides.a) - sides.after :])
-    if after in (0, len(a)):  # no longer between two measurements of A
+    if after in (0, len(a)):  # B is no longer between two measurements of A
         return replace(sides, a=a, b=b, after=0, order=RunOrder.GROUPS if sides.after else sides.order)
     return replace(sides, a=a, b=b, after=after)
 
@@ -130,7 +130,7 @@ def repeats(runs: Iterable[RunRecord]) -> dict[Condition, tuple[RunRecord, ...]]
 
 
 def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
-    """Return the complete pairs of an experiment, after those of earlier experiments with the same question."""
+    """Return the complete pairs of an experiment, after the pairs of earlier experiments with the same comparison."""
     pairs, record = _pairs(session, experiment_id), session.experiment(experiment_id)
     others = _earlier_experiments(session, record, pairs[0]) if record is not None and pairs else ()
     earlier = [pair for other in others for pair in _pairs(session, other)]
@@ -152,9 +152,9 @@ def pairs_of(session: Session, experiment_id: str) -> ComparisonSides:
 def _earlier_experiments(
     session: Session, record: ExperimentRecord, first: tuple[RunRecord, RunRecord]
 ) -> tuple[str, ...]:
-    """Return the ids of earlier experiments with the same question.
+    """Return the ids of earlier experiments of the session with the same comparison as `record`.
 
-    They have complete pairs, and the same target, setting, values, rule, device and kind of plan.
+    They have complete pairs, and the same target, setting, values, rule, job, device and kind of plan.
     """
     start = record.start
     if start.until_percent is not None:
@@ -289,7 +289,7 @@ class Replicates:
         self._groups: dict[Condition, tuple[RunRecord, ...]] = repeats(runs)
 
     def of(self, run: RunRecord) -> tuple[RunRecord, ...]:
-        """Return the run and its complete repeats; an empty tuple if the run itself is not complete."""
+        """Return the run and its complete repeats, in order; an empty tuple if the run itself is not complete."""
         records = self._groups.get(condition(run), ())
         return records if run in records else ()
 

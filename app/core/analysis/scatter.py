@@ -12,7 +12,10 @@ WIDER = 0.02
 """Level of the test for a larger scatter. A configuration gets no verdict if the test finds its scatter larger."""
 
 FREEDOM = 4
-"""Degrees of freedom below which that test detects too little; then each configuration's own scatter counts too."""
+"""Degrees of freedom below which the test at the level `WIDER` detects too little.
+
+The p value of a configuration then also allows for its own scatter.
+"""
 
 FAR_WIDER = 0.0001
 """Level of the test by which a configuration is left out when the scatter of the others is computed.

@@ -1,8 +1,8 @@
 """Verdicts on pairs by signed ranks: Wilcoxon's exact test with the interval of Hodges and Lehmann. No I/O.
 
-A run that took ten times as long moves a mean and increases its scatter, so more pairs would make verdicts rarer. Among
-ranks it is only the largest value. With normally distributed values, ranks find an effect two percentage points less
-often than Student's t.
+A run that took ten times as long moves a mean and increases its scatter. More pairs contain more such runs, so they
+would make verdicts rarer. Among ranks, such a run is only the largest value. With normally distributed values, ranks
+find an effect two percentage points less often than Student's t.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_EXACT = 100
 
 
 def uses_ranks(pairs: int, level: float) -> bool:
-    """Return whether this many pairs are tested by ranks at this level. The measured values have no influence on it.
+    """Return whether this many pairs are tested by ranks at this level. The measured values do not affect the choice.
 
     At least two patterns of signs must be within the level. If only one is, a single pair in the other direction
     prevents any verdict, and one more pair makes verdicts rarer by up to twelve percentage points.
@@ -72,7 +72,7 @@ def signed_ranks(ratios: Sequence[float], *, level: float = LEVEL) -> Confidence
 
 @lru_cache(maxsize=128)
 def _sums(n: int) -> tuple[float, ...]:
-    """Return the chances that the ranks of one sign add up to at most 0, 1, 2 and so on.
+    """Return the chances that the ranks of one sign add up to at most 0, 1, 2 and so on, for `n` values.
 
     Both signs are equally likely.
     """

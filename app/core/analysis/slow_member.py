@@ -20,10 +20,10 @@ POWER = 0.9
 """Chance of finding a member that is slower by the share that `detectable` returns."""
 
 MATTERS = 0.05
-"""Share by which a member may be slower without being reported."""
+"""Share by which a member may be slower than the others without being reported."""
 
 ALIKE = 0.02
-"""Assumed standard deviation between healthy members of one model, as a share of their value."""
+"""Assumed standard deviation between the values of healthy members of one model, as a share of their mean."""
 
 FEWEST = 4
 """Least number of members; fewer do not show what is normal."""
@@ -140,12 +140,12 @@ def _critical_value(members: int, free: float) -> float:
 
 
 def _median_factor(others: int) -> float:
-    """Return a factor by which the difference from the median of `others` members scatters more than one member."""
+    """Return the scatter of a member's difference from the median of `others` members, as a multiple of its scatter."""
     return sqrt(1 + pi / 2 / others)
 
 
 def _without_far_values(values: Sequence[float]) -> list[float]:
-    """Return the values without those far from the median, so that a second slow member does not hide the first."""
+    """Return the values without those far from the median: a second slow member must not widen the normal scatter."""
     middle = median(values)
     reach = _FAR * _NORMAL * median(abs(value - middle) for value in values)
     return [value for value in values if abs(value - middle) <= reach]
@@ -153,7 +153,7 @@ def _without_far_values(values: Sequence[float]) -> list[float]:
 
 def _clip_outliers(centred: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
     """Return the values with outliers clipped, because one slow round does not make a member slow."""
-    # The scatter comes from differences of two rounds, because the median of three rounds is itself one of the three.
+    # The scatter comes from differences of two rounds. Of three deviations from their median, one would always be 0.
     pairs = [abs(value - other) for values in centred.values() for value, other in combinations(values, 2)]
     reach = _HICCUP * _NORMAL * median(pairs) / sqrt(2)
     middles = {name: median(values) for name, values in centred.items()}

@@ -64,7 +64,7 @@ def tails(t: float, dof: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(p: float, dof: float) -> float:
-    """Return the value t for which T is below t with probability p, for T with Student's t distribution.
+    """Return the quantile of Student's t with `dof` degrees of freedom: a value is below it with probability `p`.
 
     Raises ValueError unless 0 < p < 1 and dof > 0.
     """
@@ -143,11 +143,11 @@ class ConfidenceInterval:
         return self.low > 0 or self.high < 0
 
     def within(self, percent: float) -> bool:
-        """Return whether the whole interval is within +-percent."""
+        """Return whether the whole interval is between -`percent` and +`percent`."""
         return self.percent_low > -percent and self.percent_high < percent
 
     def at_least(self, half: float) -> ConfidenceInterval:
-        """Return the interval, extended if necessary to reach `half` on both sides of the mean."""
+        """Return the interval, extended if necessary to reach `half` (a logarithm) to both sides of the mean."""
         return replace(self, low=min(self.low, self.mean - half), high=max(self.high, self.mean + half))
 
 
@@ -231,7 +231,7 @@ def log_mean_interval(values: Sequence[float]) -> LogMeanInterval:
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Return the p values, adjusted for their number by Holm's method and in the same order."""
+    """Return the p values in the same order, adjusted for their number by Holm's method."""
     ranked = sorted(range(len(p_values)), key=lambda index: p_values[index])
     adjusted = [0.0] * len(p_values)
     largest = 0.0

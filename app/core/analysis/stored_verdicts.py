@@ -1,4 +1,4 @@
-"""The verdicts of an experiment as stored in the log; a later version with another rule keeps them. No I/O."""
+"""The verdicts of an experiment as stored in the log. A later version with another rule still shows them. No I/O."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _record_of(row: MetricComparison, judgement: VerdictResult) -> RecordedVerdi
 def stored_comparison(session: Session, experiment_id: str) -> Comparison | None:
     """Return the comparison of an experiment with its stored verdicts.
 
-    While the experiment is running, return the comparison from its pairs so far. None before the first complete pair.
+    Without a recorded end, return the comparison from its pairs so far. None before the first complete pair.
     """
     comparison, record = compare_experiment(session, experiment_id), session.experiment(experiment_id)
     if comparison is None or record is None or record.end is None:

@@ -187,7 +187,7 @@ def judge_between(
 def chance_of_silence(silent: int, side_runs: int, runs: int) -> float:
     """Return the chance that all `silent` runs without I/O are on one side, which has `side_runs` of the `runs` runs.
 
-    By Fisher's test, two-sided because it could have been either side.
+    This is the p value of Fisher's test. It is two-sided, because either side could have had the silent runs.
     """
     return min(1.0, 2 * comb(side_runs, silent) / comb(runs, silent))
 
@@ -236,7 +236,7 @@ def _outlier_pairs(ratios: Sequence[float]) -> tuple[OutlierPair, ...]:
 
 
 FAR_SLOWER = log(1.1)
-"""Least distance of a slow run from the median, as a logarithm: it is at least 10 % slower."""
+"""Least distance of a slow run from the median, as a logarithm; it corresponds to 10 %."""
 
 _FAR_SPREADS = 8 * 1.4826
 """Least distance of a slow run from the median, in median absolute deviations.
@@ -278,7 +278,7 @@ def _judge_groups(a: Sequence[float], b: Sequence[float], level: float, threshol
 BESIDE = 0.2
 """Level for all metrics except the headline together, as a share of the headline's level.
 
-So the level for all metrics of the job stays near that of the headline.
+It is small, so that the level for all metrics of a job, headline included, stays near that of the headline.
 """
 
 

@@ -34,7 +34,7 @@ MANIFEST = "manifest.json"
 """Name of the file in an archive that lists all other files."""
 
 SEAL = re.compile(rb"raidbench-archive (\d{1,6}) by ([0-9A-Za-z.+]{1,40}) sha256=([0-9a-f]{64})")
-"""Pattern of an archive's last bytes: format, version of the program, and checksum of all bytes before the checksum."""
+"""Pattern of an archive's last bytes: format, raidbench's version, and checksum of all bytes before the checksum."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}(/[A-Za-z0-9][A-Za-z0-9._-]{0,99}){0,5}")
 """Legal names of files in an archive. Such a name cannot lead out of the session's folder."""
@@ -81,9 +81,9 @@ class WrittenArchive:
 def write_archive(folder: Path, file: Path, *, redact: bool = False, force: bool = False) -> WrittenArchive:
     """Write the session in `folder` to one file. An existing file is replaced only with `force`.
 
-    `redact`: replace identifiers of the machine with pseudonyms. If a program is still writing the session, the archive
+    `redact`: replace identifiers of the machine with pseudonyms. If a process is still writing the session, the archive
     contains what was written so far. Raises NotFoundError for a folder without a session, RefusedError for an existing
-    file or too many parts, StorageError.
+    file or a session with too many files, StorageError if the archive cannot be written.
     """
     session = load(folder).session
     with open_document(file, force=force, mode=0o600) as handle:
@@ -114,7 +114,7 @@ def _write_parts(handle: BinaryIO, folder: Path, session: Session, redactor: Red
                 events = redact_session(session, redactor).events
                 pieces = (event_codec.encode(event).encode() + b"\n" for event in events)
             elif LINES.fullmatch(name):
-                continue  # output of other hosts: their serial numbers are not known here
+                continue  # output of other hosts: their serial numbers are unknown here and would not be redacted
             else:
                 pieces = (redactor.text(line).encode() for line in _read_lines(folder / name))
             parts.append(_write_part(archive, name if redactor is None else redactor.text(name), pieces))
@@ -170,7 +170,7 @@ def _write_part(archive: ZipFile, name: str, pieces: Iterator[bytes]) -> Archive
 
 
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the content of a file in blocks. Data that is appended to it after the start is left out."""
+    """Yield the content of a file in blocks. Data that is appended to the file meanwhile is left out."""
     with open(os.open(path, _READING), "rb") as file:
         remaining = os.fstat(file.fileno()).st_size
         while remaining and (piece := file.read(min(BLOCK, remaining))):
@@ -190,7 +190,7 @@ def _read_lines(path: Path) -> Iterator[str]:
 
 
 def _write_seal(handle: BinaryIO) -> tuple[int, str]:
-    """Append the checksum of all bytes of the file so far; return the size and the checksum of the whole file."""
+    """Replace the zeros at the end of the file by the checksum of all bytes before them; return size and checksum."""
     size = handle.seek(0, os.SEEK_END)
     checksum = checksum_of(handle, size - DIGEST)
     handle.seek(size - DIGEST)
@@ -200,7 +200,7 @@ def _write_seal(handle: BinaryIO) -> tuple[int, str]:
 
 
 def checksum_of(handle: BinaryIO, length: int) -> hashlib._Hash:
-    """Return the SHA-256 of the first `length` bytes."""
+    """Return the SHA-256 hash object of the first `length` bytes of a file."""
     checksum = hashlib.sha256()
     handle.seek(0)
     while length > 0 and (piece := handle.read(min(BLOCK, length))):

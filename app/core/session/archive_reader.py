@@ -63,9 +63,9 @@ _DAMAGED_TOO = (NotImplementedError, RuntimeError, RecursionError, OverflowError
 def unpacked_archive(file: Path, *, with_output: bool = True) -> Iterator[LoadedSession]:
     """Unpack an archive into a temporary private folder and yield its session; the folder is removed at the end.
 
-    `with_output`: include the output of programs, for graphs and job files. If False, only the log is unpacked, which
-    is enough to show runs and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind of
-    file; StorageError if it cannot be unpacked.
+    `with_output`: include the output of programs, which graphs and job files need. If False, only the log is unpacked,
+    which is enough to show runs and verdicts. Raises RefusedError for a damaged archive, a newer format or another kind
+    of file; NotFoundError if the file is missing; StorageError if it cannot be unpacked.
     """
     with tempfile.TemporaryDirectory(prefix="raidbench-archive-") as private:
         yield load_archive(file, Path(private), with_output=with_output)

@@ -1,4 +1,4 @@
-"""Cache for shell completion: addresses, setting keys and legal values from the last scan since boot.
+"""Cache for shell completion: addresses, setting keys and legal values, as of the last scan since boot.
 
 Completion must be fast and must not run any tool, so this module imports almost nothing.
 """
@@ -38,7 +38,7 @@ def load_completion_cache(file: Path) -> Mapping[str, Any]:
 
 
 def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inventory) -> None:
-    """Save the devices of an inventory and their readings. Earlier readings since boot are kept. Never raises.
+    """Save the devices of an inventory and their settings. Settings of devices not read now are kept. Never raises.
 
     A failure to write the file is not reported, because only shell completion uses it.
     """
@@ -62,7 +62,7 @@ def save_completion_cache(file: Path, machine: MachineBackends, inventory: Inven
 def _device_entry(device_record: Any, inventory: Inventory) -> dict[str, Any]:
     """Return the name and description of a device as JSON.
 
-    `twin` marks the kernel's view of a device that a vendor lists too.
+    The field `twin` marks a device that is shown with another one, such as the kernel disk of a vendor's drive.
     """
     from backends.display_names import name_of
     from backends.text import clean

@@ -1,4 +1,4 @@
-"""Conversion of events to JSON lines of a log and back. Lines by other versions of raidbench are tolerated."""
+"""Conversion of events to JSON lines of a log and back. Lines that other versions of raidbench wrote are tolerated."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def as_json(event: LoggedEvent) -> dict[str, Any]:
     data = unstructure(event)
     change_fields = (
         data.pop("change") if isinstance(event, ChangeIntended) else {}
-    )  # the fields of the change are on the level of the event
+    )  # in the log, the fields of the change are fields of the event
     for name in _NEVER_LOGGED:
         change_fields.pop(name, None)
     return {"event": _BY_TYPE[type(event)], **data, **change_fields}
@@ -60,9 +60,9 @@ def encode(event: LoggedEvent) -> str:
 
 
 def read_origin(line: str) -> tuple[int, object] | None:
-    """If this line marks where a program started writing, return the format and the program of the lines after it.
+    """Return the format and the raidbench version of the lines after this one; None if it is no `SessionStarted` event.
 
-    Otherwise return None.
+    Such an event is the first that a process writes.
     """
     if not line.startswith(_BEGINS):
         return None
@@ -86,5 +86,5 @@ def decode(line: str) -> LoggedEvent | None:
             return event
         change_fields = {name: value for name, value in data.items() if name not in _NEVER_LOGGED}
         return structure({**data, "change": change_fields}, ChangeIntended)
-    except Exception:  # damaged or written by another version; counted by the caller
+    except Exception:  # a damaged line, or one of another version; the caller counts it
         return None

@@ -28,7 +28,7 @@ class TimedEvent:
     """Base class of the events of a session."""
 
     at: float
-    """Seconds since the epoch."""
+    """Time of the event, in seconds since the epoch."""
 
 
 # -- side effects of changes, interim analyses and recorded verdicts -------------------------------------------------
@@ -61,7 +61,7 @@ class InterimAnalysis:
     level: float
     """Significance level: the probability of a false verdict that this analysis may add.
 
-    Its interval covers 1 - level.
+    Its interval covers the true value with probability 1 - level.
     """
     no_difference: float | None = None
     """Significance level of the interval that must lie within the threshold for the verdict "no difference".
@@ -77,7 +77,7 @@ class InterimAnalysis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedVerdict:
-    """The verdict of an experiment on one metric, as judged when it ended."""
+    """The verdict of an experiment on one metric, as judged at the end of the experiment."""
 
     direction: str
     """`read`, `write`, `both` or `sync`."""
@@ -106,9 +106,9 @@ class RecordedVerdict:
     threshold: float | None = None
     """The largest difference, in percent, that counts as no difference."""
     further_pairs: int | None = None
-    """Number of additional pairs that would decide the experiment."""
+    """Additional pairs after which a verdict is due or likely; None if decided or if more pairs do not help."""
     figures: int = 0
-    """Number of metrics judged together; 0 for the headline metric."""
+    """Number of metrics that were corrected together; 0 unless that correction is the reason for "not decided"."""
     slow_side: str = ""
     """Side that has all of the far slower runs, `A` or `B`; "" if there are none or both sides have some."""
     slow_runs: int = 0
@@ -177,7 +177,7 @@ class SteadyPlan:
     round_s: int = ROUND_S
     """Length of a round in seconds.
 
-    SNIA's rounds take a minute. In a round of less than ten seconds, a garbage collection could fill the whole round.
+    SNIA's rounds take a minute. A garbage collection of the SSD could fill a whole round of less than ten seconds.
     """
     window: int = WINDOW
     """Number of last rounds that are judged together."""
@@ -217,7 +217,7 @@ class SteadyPlan:
         return ", ".join(parts)
 
 
-# -- progress of a running job: from the load, the members below it and the advisor ----------------------------------
+# -- progress of a running job: phases, samples, CPU usage, members, advice and steady state -------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,14 +261,14 @@ class MembersSampled:
     """Metrics of the devices below the device under test in the last interval."""
 
     members: tuple[MemberStats, ...]
-    """All of these devices. The members of a nested array follow the array."""
+    """All devices below the device under test. The members of a nested array follow the array."""
     caches: tuple[CacheStats, ...] = ()
     """Metrics of the caches among these devices since the measured phase began; empty before the first reading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceGiven:
-    """The conditions that currently make the results of the job doubtful. The last ones become part of the result."""
+    """The conditions that make a running job's results doubtful. Those of the last event become part of the result."""
 
     advice: tuple[Advice, ...]
     """All current conditions, the worst first. They replace those of the previous event."""
@@ -302,14 +302,14 @@ class WorkloadFinished:
     figures: RunResult
     """The result of the workload."""
     raw: Path
-    """fio's standard output, unchanged."""
+    """File with fio's standard output, unchanged."""
 
 
 LoadEvent = PhaseChanged | SampleTaken | SteadyStateUpdated | CpuSampled | WorkloadFinished
 """Every event that a running workload can send."""
 
 
-# -- data written to a device ----------------------------------------------------------------------------------------
+# -- data that preconditioning wrote to a device ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -351,6 +351,6 @@ def written_text(written: PreconditionWritten) -> str:
 
 
 def written_ago(written: PreconditionWritten, now: float) -> str:
-    """Return a text about preconditioning for the facts of a device, such as `2.0x, steady, 3 h ago`."""
+    """Return a clause about preconditioning for the facts of a device, such as `2.0x, steady, 3 h ago`."""
     steady = {True: ", steady", False: ", not steady", None: ""}[written.steady]
     return f"{written.times:.1f}x{steady}, {units.ago(now - written.at)}"

@@ -123,9 +123,9 @@ class ChangeEnded(TimedEvent):
     """The end of a change."""
 
     id: str
-    """Id of the change; "" for a change of a set whose value was already set, so that nothing was recorded."""
+    """Id of the change; "" if the setting already had the requested value, so that no change was recorded."""
     result: str
-    """`verified`, `differs`, `failed`, `restored`, `kept` (after a crash or trial) or `gone` (no such device now)."""
+    """`verified`, `differs`, `failed`, `restored`, `kept` (confirmed after a crash or trial), `gone` (no device)."""
     now: str | None
     """The value that was read after the change."""
     message: str = ""
@@ -140,7 +140,7 @@ class ChangeEnded(TimedEvent):
 
     @property
     def is_reverted(self) -> bool:
-        """For the end of an undo: return whether it succeeded, so that nothing of the undone change is in force."""
+        """Return whether an undo with this end succeeded, so that the undone change is no longer in force."""
         return self.result in ("verified", "restored", "gone")
 
 
@@ -158,14 +158,14 @@ class ExperimentMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTarget:
-    """One target of a run, and where its data is."""
+    """One target of a run, with its block device and its scratch file."""
 
     target: str
     """The target as shown: an address or a file path."""
     device: str | None = None
     """Block device below the target, such as `/dev/sda`; None if it is not known."""
     scratch: str | None = None
-    """Path of the scratch file, which the end of the run removes; None for a target without one."""
+    """Path of the scratch file, which is removed at the end of the run; None for a target without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class RunSection:
 
     @property
     def text(self) -> str:
-        """Return everything that distinguishes this section from others of the job, in one line of text."""
+        """Return the section's job fields and its phase as `key=value` in one line, to compare sections."""
         return " ".join(f"{key}={text}" for key, text in {**self.job, "phase": str(self.phase)}.items())
 
 
@@ -247,9 +247,9 @@ class RunStarted(TimedEvent):
 
     @property
     def job_texts(self) -> dict[str, str]:
-        """Return the fields of the job and a text for each of its sections, by name.
+        """Return the fields of the job by name, and the `text` of each of its sections as one more field.
 
-        Runs with equal texts had equal jobs.
+        Runs for which all of these are equal had equal jobs.
         """
         return self.job | {f"section {section.name}": section.text for section in self.sections}
 
@@ -260,7 +260,7 @@ class RunStarted(TimedEvent):
 
     @property
     def location(self) -> str:
-        """Return the device node for users. If its number changes at each boot, return the address instead."""
+        """Return the device node to show. If there is none or its number may change at boot, return the target."""
         return self.target if self.device is None or _NUMBERED.fullmatch(self.device) else self.device
 
 
@@ -271,7 +271,7 @@ class LiveEvent(TimedEvent):
     id: str
     """Id of the run."""
     progress: Progress
-    """The new state."""
+    """The progress that is reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,7 +297,7 @@ class PreconditionEnded(TimedEvent):
     written: PreconditionWritten
     """The bytes written and the job that followed."""
     remembered: bool
-    """Whether this was saved for other sessions."""
+    """Whether `written` was saved for other sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,14 +327,14 @@ class ExperimentStarted(TimedEvent):
     looks: tuple[InterimAnalysis, ...] = ()
     """The planned interim analyses."""
     until_percent: float | None = None
-    """Half width in percent: the experiment ends at the first interim analysis whose interval is this narrow.
+    """Half width of an interval in percent: the experiment ends at the first interim analysis that reaches it.
 
     None: it ends when a verdict is reached.
     """
     threshold_percent: float | None = None
     """The largest difference, in percent, that counts as no difference; None for 2 %."""
     seed: int | None = None
-    """Seed of the random order and pauses."""
+    """Seed of the random order of the runs and of the random pauses before them; None if none was recorded."""
     rule: int
     """Version number of the rules that judge the experiment."""
 
@@ -356,7 +356,7 @@ class ExperimentEnded(TimedEvent):
     id: str
     """Id of the experiment."""
     status: RunStatus
-    """`ok` if every planned run was made; `stopped` or `failed` with the runs so far."""
+    """`ok` if it ended by its plan, after the last run or at an interim analysis; `stopped` or `failed` before that."""
     restored: bool
     """Whether the setting has its old value again after the experiment."""
     reason: str = ""
@@ -425,7 +425,7 @@ class RulePersisted(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemRecorded(TimedEvent):
-    """A problem that is worth recording in the session."""
+    """An error of an operation, recorded in the session."""
 
     problem: Problem
 

@@ -15,7 +15,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionFlag:
-    """A file in a session's folder whose mere presence tells other processes something."""
+    """A file in a session's folder whose existence informs other processes; it is empty."""
 
     name: str
     """Name of the file."""
@@ -41,10 +41,10 @@ class SessionFlag:
 
 
 STOP = SessionFlag("sweep.stop")
-"""Requests a sweep to restore all settings and stop."""
+"""Request to the running sweep to restore all settings and stop."""
 
 SWEEP = SessionFlag("sweep.active")
-"""A sweep has begun and may leave settings that must be restored."""
+"""A sweep has begun and has not restored all settings yet."""
 
 EXPERIMENT = SessionFlag("experiment.active")
 """An experiment may have left its value B in force. Only this flag reports that, as the change itself is complete."""

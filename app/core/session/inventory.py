@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 STALE = 600.0
-"""Maximum age in seconds of readings from which a change is planned that is only shown."""
+"""Maximum age in seconds of the readings from which a change may be planned if the plan is only shown."""
 
 
 JUST_NOW = 60.0
@@ -39,11 +39,11 @@ JUST_NOW = 60.0
 
 
 PART_INTERVAL = 0.05
-"""Minimum time in seconds between partial results of a scan: joining all parts for each of dozens is slow."""
+"""Minimum time in seconds between partial results of a scan, because each of them joins all parts again."""
 
 
 _TELLING = ("mount", "swap", "btrfs", "zfs", "loop", *HOLDER_KINDS)
-"""Kinds of use of a block device that name its dependents, which count if its vendor reports no dependents."""
+"""Kinds of use whose details name dependents of a block device. They count if its vendor reports no dependents."""
 
 
 class SessionInventory:
@@ -54,7 +54,7 @@ class SessionInventory:
     _last_inventory: Inventory | None = None
     """The last complete scan."""
     _scanned_at: float = 0.0
-    """Start of the last complete scan, by time.monotonic()."""
+    """Start of the last scan of all backends, by time.monotonic()."""
 
     def __init__(self, record: Recorder) -> None:
         self._record = record
@@ -101,9 +101,9 @@ class SessionInventory:
         return merged
 
     async def probe_if_stale(self) -> Inventory:
-        """Return an inventory that is less than a minute old, and record it in the session.
+        """Return an inventory that is at most `JUST_NOW` seconds old, and record it in the session.
 
-        If there is none, scan again.
+        If there is none, scan all backends.
         """
         if self._last_inventory is None or time.monotonic() - self._scanned_at > JUST_NOW:
             return await self.probe()
@@ -111,7 +111,7 @@ class SessionInventory:
         return self._last_inventory
 
     async def rescan_after_change(self, changes: Iterable[Change]) -> Inventory:
-        """Scan the devices again that changes may have affected, or all devices if a change re-creates one."""
+        """Scan again the backends whose devices were changed, or all backends if a change re-creates an array."""
         change_list = tuple(changes)
         if self._record.session.probing or any(change.effect is Effect.RECREATED for change in change_list):
             return await self.probe()
@@ -164,7 +164,7 @@ class SessionInventory:
         return device
 
     async def device_label(self, target: Target) -> DeviceLabel:
-        """Return the label that names a target in a question to the user, with the confirmation token."""
+        """Return the label that names a target in a confirmation prompt, with the confirmation token."""
         inventory = self._record.session.inventory
         if (
             self._record.session.probing and inventory.find(str(target)) is None
@@ -220,7 +220,7 @@ class SessionInventory:
         return next((view for view in self.views_of(target) if view.backend == KERNEL), None)
 
     def order_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes in an order in which none resets a setting of the kernel disk that another one has set.
+        """Return the changes in such an order that none resets a setting of the kernel disk that an earlier one set.
 
         All changes of one target stay together, in their order.
         """
@@ -230,7 +230,7 @@ class SessionInventory:
         return (*first, *(change for change in changes if change.target not in front))
 
     def required_changes(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """Return the changes that are needed: their value is not set yet, or another of the changes may alter it."""
+        """Return the changes that are needed: their value is not set yet, or another needed change may alter it."""
         effective = [change for change in changes if change.before != change.after]
         moved = {(change.target, key) for change in effective for key in change.moves}
         moved |= {setting for change in effective for setting in self._moved_on_disk(change)}
@@ -243,10 +243,10 @@ class SessionInventory:
             yield from ((disk, key) for key in change.moves_disk)
 
     async def plan_to_show(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return the changes of `plan_all` to be shown, planned from the readings since the last scan if possible.
+        """Return the changes of `plan_all` for display, planned from readings of the last `STALE` seconds if possible.
 
-        When they are applied, the values are read again under the lock. New readings are used at once if the plan
-        destroys data, or if it fails with the old readings.
+        When the changes are applied, the values are read again under the lock. The values are read at once if a change
+        destroys data, or if planning fails with the earlier readings.
         """
         with contextlib.suppress(RaidbenchError), self.machine.using_last_scan(STALE):
             changes = await self.plan_all(target, values)
@@ -280,7 +280,7 @@ class SessionInventory:
         return readings
 
     async def tasks_of(self, device: str | None) -> tuple[Task, ...] | None:
-        """Return the background work of the array whose device node is `device`; None if it cannot be read."""
+        """Return the background work of the array with the node `device`; None for no array or an unreadable one."""
         arrays = [
             device_record
             for device_record in self._record.session.inventory.at(device or "")
@@ -317,7 +317,7 @@ def _find_by_name(inventory: Inventory, name: str, device: Device | None) -> Dev
 
 
 def _problem_above(inventory: Inventory, address: str) -> Problem | None:
-    """Return why the vendor or controller to which an address belongs could not be read; None if both responded."""
+    """Return the problem with reading the vendor or controller of an address; None if both responded."""
     for problem in inventory.problems:
         below = address.startswith((f"{problem.where}:", f"{problem.where}/"))
         if (below or address == problem.where) and inventory.find(problem.where) is None:
@@ -352,7 +352,7 @@ def _affected_devices(inventory: Inventory, target: Target) -> Iterator[Array | 
     if device is None:
         return
     yield device
-    if isinstance(device, Array) and device.device is None:  # a pool, or a controller's volume without a kernel disk
+    if isinstance(device, Array) and device.device is None:  # no kernel disk, as for a pool: its members may be in use
         members = (inventory.find(str(member)) for member in device.members)
         yield from (member for member in members if isinstance(member, Array | Drive))
     yield from inventory.at(device.device) if device.device is not None else ()

@@ -131,7 +131,8 @@ class Journal:
         from which an undo is planned, but no commands. It names the lock, because other processes must wait for a
         program that raidbench left running. For an array that is re-created it lists the members, which no other record
         names once the array is deleted. Raises StorageError if it cannot be written or the id is already used;
-        NewerError if the journal has open changes of a newer program, in an unknown form. Then nothing may be changed.
+        NewerError if the journal has open changes of a newer program, in an unknown form. After either error, nothing
+        may be changed.
         """
         entries, key = self._entries(), (str(session), change_id)
         if (unknown := _newer_error(entries)) is not None:
@@ -177,7 +178,7 @@ class Journal:
         )
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
-        """Record on disk how a change ended: `verified`, `differs`, `failed`, `restored`, `kept`.
+        """Record on disk how a change ended: `verified`, `differs`, `failed`, `restored`, `kept`, `conflict`, `gone`.
 
         Raises StorageError if that cannot be written.
         """
@@ -202,7 +203,7 @@ class Journal:
         return end
 
     def is_new(self, change_id: str, session: Path, result: str) -> bool:
-        """Return whether an outcome would add information to the journal. Never raises."""
+        """Return whether the journal has neither this outcome of a change nor the end of the change. Never raises."""
         entry = self._entries().get((str(session), change_id))
         return entry is None or not (entry.ended or result in entry.results)
 
@@ -218,7 +219,7 @@ class Journal:
         )
 
     def is_ours(self, change: UnresolvedChange) -> bool:
-        """Return whether this user may decide about a change. In the user's own journal, that is every change."""
+        """Return whether this user may confirm or revert a change. In the user's own journal, this is always True."""
         return True
 
     def read_error(self) -> StorageError | None:
@@ -269,9 +270,9 @@ class Journal:
         )
 
     def trials_of(self, session: Path, until: float) -> tuple[UnresolvedChange, ...]:
-        """Return the undecided trials of a session with the deadline `until`, newest first, however late.
+        """Return the undecided trials of a session with the deadline `until`, newest first. Never raises.
 
-        Never raises.
+        They are returned however long ago the deadline was.
         """
         trial_set = str(session), until
         return tuple(change for change in self._newest_open_first() if (change.session, change.until) == trial_set)
@@ -353,7 +354,7 @@ def _key(record: Mapping[str, Any]) -> _Key:
 
 
 def _user_of(record: Mapping[str, Any]) -> int | None:
-    """Return the user on whose behalf a record was written; None for root and for the owner of the journal."""
+    """Return the id of the user for whom a record was written; None for root or the journal's owner, -1 if invalid."""
     uid = record.get("uid")
     return None if uid in (None, 0) else (uid if type(uid) is int else -1)
 
@@ -409,7 +410,7 @@ def append_record(file: Path, kept: FileFormat, record: Mapping[str, Any], other
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                line = b"\n" + line  # an incomplete record stays on its own line
+                line = b"\n" + line  # end the line of an incomplete record first
             if os.write(descriptor, line) != len(line):
                 raise OSError(28, "No space left on device")
             os.fsync(descriptor)
@@ -456,7 +457,7 @@ def _open_change(record: Mapping[str, Any]) -> UnresolvedChange | None:
     """Return the change that an intent record describes; None if the form of the record is unknown."""
     try:
         return structure({**record, "change": record}, UnresolvedChange)
-    except Exception:  # no damage of a record may hide the other records
+    except Exception:  # one damaged record must not make the others unreadable
         return None
 
 
@@ -464,7 +465,7 @@ def _running_process(record: Mapping[str, Any], boot: str) -> ChangeProcess | No
     """Return the program that a record names, if its process is still running; else None."""
     try:
         setter = structure(dict(record), ChangeProcess)
-    except Exception:  # no damage may raise an error, as in `_open_change`
+    except Exception:  # one damaged record must not make the others unreadable, as in `_open_change`
         return None
     return setter if boot == boot_id() and is_running(setter.pid, setter.start) else None
 
@@ -478,7 +479,7 @@ def boot_id() -> str:
 
 
 def is_running(pid: int, start: str) -> bool:
-    """Return whether the process with this pid is running and has this start time, so that it is no later process."""
+    """Return whether the process that had this pid at this start time is running. A later process does not count."""
     return bool(start) and process_start(pid) == start
 
 

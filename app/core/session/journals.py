@@ -48,7 +48,7 @@ class HelperJournal(Journal):
                 after=change.after,
                 until=until,
             )
-        except RefusedError as error:  # nothing was changed, as with an unwritable journal
+        except RefusedError as error:  # handled like an unwritable journal: nothing was changed
             raise StorageError(error.message, hint=error.hint, evidence=error.evidence) from error
 
     def write_outcome(self, change_id: str, session: Path, result: str) -> None:
@@ -71,9 +71,9 @@ class HelperJournal(Journal):
         return self._ask("left_running")
 
     def newer_error(self) -> NewerError | None:
-        """Return an error if a newer program recorded open changes in a form that the helper does not know;
+        """Return an error if a newer program recorded open changes in a form unknown to the helper; None if not.
 
-        None if not.
+        Returns None if the helper has ended.
         """
         try:
             fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
@@ -90,9 +90,9 @@ class HelperJournal(Journal):
             return frozenset()
 
     def is_ours(self, change: UnresolvedChange) -> bool:
-        """Return whether this user may decide about a change.
+        """Return whether this user may confirm or revert a change.
 
-        Root may decide about all changes, other users about their own.
+        Root may do so with all changes, other users with their own.
         """
         return os.getuid() in (0, change.uid)
 
@@ -112,7 +112,7 @@ class HelperJournal(Journal):
         return tuple(structure(item, UnresolvedChange) for item in answer)
 
 
-# -- the journals of a machine ----------------------------------------------------------------------------------------
+# -- list of the journals that have had a trial since boot ------------------------------------------------------------
 
 # Root may have several state folders, each with a journal, but only one folder of locks. A file there lists the
 # journals that have had a trial since boot. So the users of one journal see the trials in all others.

@@ -62,6 +62,6 @@ def _default(value: Any, factory: Any) -> Callable[[], Any]:
 def structure(data: Any, kind: type[T]) -> T:
     """Return the instance of the dataclass `kind` that JSON values describe.
 
-    Raises cattrs' errors for an unknown form.
+    Raises cattrs' errors if the values do not fit the dataclass.
     """
     return _converter().structure(data, kind)

@@ -45,10 +45,10 @@ class HeldLock:
     A program that inherits it holds the lock, too. -1: the root helper holds the lock.
     """
     purpose: str
-    """Purpose of the lock, shown to another process that needs it."""
+    """Purpose of the lock, which is shown to another process that needs the lock."""
 
     def note_inherited_lock(self, pid: int, program: str) -> None:
-        """Write to the lock file which program inherits the lock, to be shown to another process that needs it."""
+        """Write to the lock file which program inherits the lock. Another process that needs the lock shows this."""
         _write_holder(
             self.descriptor, f"{program} (PID {pid}, started by raidbench PID {os.getpid()}: {self.purpose})\n"
         )
@@ -56,9 +56,9 @@ class HeldLock:
 
 @contextmanager
 def hold_lock(locks: LockPlace, name: str, purpose: str) -> Iterator[HeldLock]:
-    """Hold the lock `name` inside the block. `purpose` is shown to another process that needs it.
+    """Hold the lock `name` inside the block. `purpose` is shown to another process that needs the lock.
 
-    Raises HeldError, which names the holder, and StorageError if the lock file cannot be created.
+    Raises HeldError, which names the holder, if another process holds it; StorageError if it cannot be created.
     """
     if isinstance(locks, Path):
         with _file_lock(locks, name, purpose) as held:
@@ -93,14 +93,14 @@ def _file_lock(folder: Path, name: str, purpose: str) -> Iterator[HeldLock]:
                 f"{name} is locked by {_read_holder(descriptor)}.",
                 hint="Wait until that process has finished, or stop it.",
             ) from None
-        except OSError as error:  # a filesystem without locks
+        except OSError as error:  # the filesystem does not support locks
             raise _creation_error(folder, name, error) from error
         _write_holder(descriptor, f"raidbench (PID {os.getpid()}: {purpose})\n")
         try:
             yield HeldLock(descriptor=descriptor, purpose=purpose)
         finally:
-            _write_holder(descriptor, "")  # the next holder must not be shown with our name
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # a child between fork and exec still has a copy of the descriptor
+            _write_holder(descriptor, "")  # our name must not be shown as that of the next holder
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # close() would not release it: a child before exec has a copy
     finally:
         os.close(descriptor)
 

@@ -38,7 +38,7 @@ async def machine_facts(host: Host) -> MachineFacts:
 
 
 def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
-    """Return the known facts about a machine that a run records, by the keys of its provenance."""
+    """Return the known facts about a machine, by their keys in the provenance of a run."""
     texts = {
         "host": machine.host,
         "system": machine.system,
@@ -56,7 +56,7 @@ def provenance_of(machine: MachineFacts) -> Mapping[str, str]:
 def _cpu(text: str) -> tuple[str, int]:
     """Return the model name and the number of logical CPUs from /proc/cpuinfo.
 
-    On ARM, the model may only be known from the lines `Hardware` or `CPU part`.
+    On ARM, only the line `Hardware` may name the model; on MIPS, only the line `cpu model`.
     """
     model = ""
     cores = 0

@@ -1,4 +1,4 @@
-"""Runs on many hosts: their limits, and the file with the host names next to the session's log."""
+"""Runs on many hosts: their time limits, and the names of their folders and files in a session folder."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 from backends.input_file import open_input
 
 LEASE_S = 5
-"""Default number of seconds without a message from the controlling host after which a run stops."""
+"""A run stops after this many seconds without a message from the controlling host, by default."""
 
 LEASES = (2, 300)
-"""Minimum and maximum of the seconds without a message after which a run stops."""
+"""Minimum and maximum of the value that a user may choose instead of `LEASE_S`, in seconds."""
 
 PLACE = re.compile(r"j[1-9][0-9]{0,5}")
 """Pattern of the name of the folder of a run on many hosts, below `runs`."""
@@ -22,7 +22,7 @@ NAMES = "hosts"
 """Name of the file with one host name per line."""
 
 LINES = re.compile(rf"runs/{PLACE.pattern}/h[0-9]+\.jsonl")
-"""Pattern of the paths of files with one host's output. Device numbers in them are meaningless on this machine."""
+"""Pattern of the paths of files with one host's output. The device numbers in them are those of that host."""
 
 _MOST = 1 << 20
 

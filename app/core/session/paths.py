@@ -23,7 +23,7 @@ ROOTS_CONFIG = Path("/etc/raidbench/config.toml")
 """Configuration file that root uses if root's environment names a path that other users can write to."""
 
 ROOTS_LOCKS = Path("/run/raidbench")
-"""Folder of root's locks, regardless of the environment: a device must have only one writer."""
+"""Folder of root's locks. The environment cannot change it, because a device must have only one writer."""
 
 SIMULATED = "simulated"
 """Name of the subfolder of a user's state folder that has a folder for each simulated or recorded machine."""
@@ -99,15 +99,15 @@ class Paths:
         return cls.of(_simulation_id(host))
 
     def for_host(self, host: Host) -> Paths:
-        """Return the same folders, with `apart` set to the name of the host."""
+        """Return the same folders, with `apart` set to the host's name if it is simulated or recorded, else ""."""
         return replace(self, apart=_simulation_id(host))
 
     @classmethod
     def of(cls, apart: str) -> Paths:
         """Return the folders of the simulated or recorded machine `apart`; "" is this machine.
 
-        Two machines never share a folder. Root's fixed locations are only for this machine. RAIDBENCH_STATE_DIR puts
-        everything in one folder: for tests, to try raidbench out, or if several users share one account.
+        Two machines never share a folder. Root's fixed locations are only for this machine. RAIDBENCH_STATE_DIR names
+        one folder for everything: for tests, to try raidbench out, or if several users share one account.
         """
         override = os.environ.get("RAIDBENCH_STATE_DIR")
         if override:

@@ -43,7 +43,7 @@ class Recorder:
         self.folder: Path | None = None
         """Folder of the session; None until it is opened."""
         self.storage_problem: StorageError | None = None
-        """Why the session cannot be recorded, so that nothing may be changed; None if it can."""
+        """Error that prevents recording the session, so that nothing may be changed; None if there is none."""
         self._log: SessionLog | None = None
         self._listeners: list[Listener] = []
         self._outputs = 0
@@ -54,10 +54,10 @@ class Recorder:
         return self.host.root_side or self.paths.locks
 
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
-        """Open the session in `folder`; if None, a new session, or if not `fresh` the machine's last one.
+        """Open the session in `folder`. If it is None, open a new one, or unless `fresh` a recent one of this machine.
 
-        Raises NewerError if a newer program wrote `folder`. Raises StorageError if it cannot be written: then nothing
-        can be changed or measured.
+        Raises NewerError if a newer program wrote the session, StorageError if it cannot be written. After an error,
+        nothing can be changed or measured.
         """
         machine = await machine_facts(self.host)
         self._log = self._open_log(folder, fresh=fresh)
@@ -122,7 +122,7 @@ class Recorder:
         return self._log is not None and self.storage_problem is None
 
     def close(self, reason: str = "left") -> None:
-        """Close the session normally."""
+        """Record the end of the session with its reason (`SessionEnded.reason`), and close the log."""
         if self._log is None:
             return
         with contextlib.suppress(StorageError):
@@ -131,9 +131,9 @@ class Recorder:
         self._log = None
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Call the listener with every later event and the session after the event.
+        """Call the listener with the session and the event after every later event.
 
-        Return a function that unsubscribes it.
+        Return a function that unsubscribes the listener.
         """
         self._listeners.append(listener)
 
@@ -171,7 +171,7 @@ class Recorder:
     def _record_command(self, ran: ExecutedCommand) -> None:
         """Record a command that ran or a file that was written on the host.
 
-        A read that cannot be recorded is not stopped.
+        If the session cannot be written, no error is raised, because the command has run already.
         """
         text = "\n".join(filter(None, (ran.stdout, ran.stderr)))
         file = None

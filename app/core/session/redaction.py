@@ -50,7 +50,7 @@ def redactor_of_inventories(
     signatures = [mark for inventory in inventory_list for drive in inventory.drives for mark in drive.signatures]
     labels = {signature.label for signature in signatures if signature.label}
     names = {*(name for inventory in inventory_list for name in identifiers(inventory)), *others}
-    names |= {signature.uuid for signature in signatures if signature.uuid}  # UUIDs, even short ones
+    names |= {signature.uuid for signature in signatures if signature.uuid}  # UUIDs of filesystems and other signatures
     points = {point for inventory in inventory_list for point in _mount_points(inventory)}
     return Redactor(
         serials={
@@ -96,7 +96,7 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
     events = []
     for event in session.events:
         line = event_codec.as_json(event)
-        redacted_line = {**redact_json(line, redactor), "event": line["event"]}  # the kind of the event is kept
+        redacted_line = {**redact_json(line, redactor), "event": line["event"]}  # `decode` needs the kind of the event
         redacted_event = event_codec.decode(json.dumps(redacted_line))
         if redacted_event is None:
             raise RefusedError("The session cannot be redacted: one of its lines would become unreadable.")
@@ -107,7 +107,7 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
 def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:
     """Return a JSON value with pseudonyms for identifiers. `name`: name of the field that has the value.
 
-    The text of an identifying field is replaced as a whole; in other texts, only the identifiers are replaced.
+    The string in an identifying field is replaced as a whole; in other strings, only the identifiers are replaced.
     """
     match value:
         case str():
@@ -158,9 +158,9 @@ def is_identifying(name: str) -> bool:
 
 
 def is_replaced_everywhere(identifier: str) -> bool:
-    """Return whether an identifier is replaced in every text, and not only in its own field. No I/O.
+    """Return whether an identifier is replaced in every string, and not only in its own field. No I/O.
 
-    Short numbers and words are not replaced everywhere, because they also occur in texts with another meaning.
+    Short numbers and words are not replaced everywhere, because they also occur with another meaning.
     """
     bare = re.sub(r"[^0-9A-Za-z]", "", identifier)
     if len(set(bare)) <= 1:  # 0000000000: a disk without a serial number
@@ -194,9 +194,9 @@ def spellings(text: str) -> Iterator[str]:
     yield bare
     yield re.sub(r"\s+", "_", bare)
     yield bare[::-1]  # MegaRAID's serial numbers are WWNs written backwards
-    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # UUID of an MBR partition: begins with the disk's
+    if re.fullmatch(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{2}", bare):  # UUID of an MBR partition: begins with the disk's id
         yield bare[:8]
-    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl prints the last 36 bits as a number
+    if re.fullmatch(r"5[0-9a-f]{15}", bare.lower()):  # smartctl prints the last 36 bits of a WWN as a decimal number
         yield str(int(bare[7:], 16))
 
 

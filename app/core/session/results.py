@@ -66,7 +66,7 @@ class DirectionStats:
     bytes_per_second: float
     """Bytes per second of the measured time."""
     total_ios: int
-    """Number of completed I/Os; if fio reports it, the number of those whose latency was measured."""
+    """Number of completed I/Os; only of those whose latency was measured, if fio reports that number."""
     total_bytes: int
     """Bytes transferred."""
     runtime_s: float
@@ -78,12 +78,12 @@ class DirectionStats:
     completion_ns: LatencyStats | None = None
     """Latency from submission to completion; None if it is not known."""
     submission_ns: LatencyStats | None = None
-    """Latency of the submission; None if it is not known."""
+    """Latency of the submission alone; None if it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionSample:
-    """Metrics of one direction in one interval."""
+    """Metrics of one direction in one interval. Percentiles include earlier intervals if this one has too few I/Os."""
 
     iops: float
     """Completed I/Os per second in the interval."""
@@ -94,9 +94,9 @@ class DirectionSample:
     p50_ns: int | None = None
     """Median latency; None without I/Os."""
     p99_ns: int | None = None
-    """99th percentile of the latency; None with fewer than 100 I/Os in the window."""
+    """99th percentile of the latency; None with fewer than 100 I/Os."""
     p99_9_ns: int | None = None
-    """99.9th percentile of the latency; None with fewer than 1,000 I/Os in the window."""
+    """99.9th percentile of the latency; None with fewer than 1,000 I/Os."""
     max_ns: int | None = None
     """Maximum latency in the interval. It is exact only if the maximum of the whole run rose in this interval."""
     spread_from: int = 0
@@ -109,7 +109,7 @@ T = TypeVar("T")
 
 
 class _Directions(Generic[T]):
-    """Access to the metrics of each direction. Base class of the results of runs, intervals and parts of either."""
+    """Access to the metrics of each direction. Base class of the metrics of runs, intervals, targets and sections."""
 
     __slots__ = ()
 
@@ -124,7 +124,7 @@ class _Directions(Generic[T]):
 
     @property
     def transfers(self) -> tuple[T, ...]:
-        """Return those of the metrics of read, write and trim that are not None. Flushes are left out."""
+        """Return the metrics of reads, writes and trims that are not None. Flushes are left out."""
         return tuple(figures for figures in (self.read, self.write, self.trim) if figures is not None)
 
 
@@ -163,7 +163,7 @@ class Sample(PartSample):
     """Metrics of a running job in one interval."""
 
     at: float
-    """Seconds from the start of its phase to the end of the interval."""
+    """Seconds from the start of the phase to the end of the interval."""
     seconds: float
     """Length of the interval."""
     phase: Phase
@@ -230,12 +230,9 @@ class CacheStats:
     share_of_writes: float | None = None
     """Share of the writes that went to the cache, 0..1; None if the cache does not count them."""
     dirty: float | None = None
-    """Share of the cache that had not been written back at the end of the interval or run, 0..1;
-
-    None if not reported.
-    """
+    """Share of the cache that was not written back at the end of the interval or run, 0..1; None if not reported."""
     why_not: str = ""
-    """Why neither share of I/O is known; "" if one is known, or if no I/O reached the cache."""
+    """Why `share_of_reads` and `share_of_writes` are both unknown; "" if one is known or no I/O reached the cache."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,9 +282,7 @@ class SteadyStateResult:
     None before the first full window.
     """
     slope_share: float | None
-    """Change of the linear fit from start to end of the window, divided by the mean;
-
-    None before the first full window.
+    """Change of the linear fit from start to end of the window, divided by the mean. None before the first full window.
     """
     rounds: int
     """Number of rounds so far."""
@@ -311,11 +306,11 @@ class PartFigures(_Directions[DirectionStats]):
     """Metrics of one part of a run, such as one target or one section."""
 
     read: DirectionStats | None = None
-    """None if nothing was read."""
+    """Reads; None if nothing was read."""
     write: DirectionStats | None = None
-    """None if nothing was written."""
+    """Writes; None if nothing was written."""
     trim: DirectionStats | None = None
-    """None if nothing was trimmed."""
+    """Trims; None if nothing was trimmed."""
     sync: DirectionStats | None = None
     """Flushes; None without them."""
 
@@ -364,11 +359,11 @@ class RunResult(_Directions[DirectionStats]):
     seconds: float = 0.0
     """Measured time in seconds."""
     read: DirectionStats | None = None
-    """None if nothing was read."""
+    """Reads; None if nothing was read."""
     write: DirectionStats | None = None
-    """None if nothing was written."""
+    """Writes; None if nothing was written."""
     trim: DirectionStats | None = None
-    """None if nothing was trimmed."""
+    """Trims; None if nothing was trimmed."""
     sync: DirectionStats | None = None
     """Flushes; None without them."""
     cpu: CpuStats = CpuStats()
@@ -384,9 +379,7 @@ class RunResult(_Directions[DirectionStats]):
     advice: tuple[Advice, ...] = ()
     """Conditions that make the results doubtful, each with the next step."""
     steady: SteadyStateResult | None = None
-    """Result of the steady state check;
-
-    None if the run neither waited for the steady state nor lasted a full window.
+    """Result of the steady state check. None if the run neither waited for the steady state nor lasted a full window.
     """
     filled_bytes: int = 0
     """Bytes written sequentially before the job, to precondition the target. They are not part of the metrics."""

@@ -13,8 +13,8 @@ from app.core.session.state import RunRecord
 def section_runs(run: RunRecord) -> tuple[tuple[str, RunRecord], ...]:
     """Return the name of each section that has results, with a run that has the job and the results of the section.
 
-    Everything else is as in the whole run. The start event still names all sections, so only runs with the same
-    sections count as repeats.
+    Everything else is as in the whole run. The start event of such a run still names the other sections, so only runs
+    with the same sections count as repeats.
     """
     sections = {section.name: section for section in run.start.sections}
     return tuple(

@@ -99,7 +99,7 @@ class RunRecord:
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Return the known facts about the machine of the run, then those about the measured device, by key."""
+        """Return the known facts about the machine, the programs and the measured device of the run, by key."""
         machine_facts = {} if self.machine is None else dict(provenance_of(self.machine))
         tools = {"raidbench_version": self.version, "fio_version": self.start.fio_version or ""}
         return machine_facts | {key: text for key, text in tools.items() if text} | self.start.provenance
@@ -126,7 +126,7 @@ class RunRecord:
     def has_overwritten(self, device: str) -> bool:
         """Return whether the run wrote to the device itself.
 
-        If the run has several targets, a target whose path is not a device node is a file.
+        In a run with several targets, a target that is another path than the device node is a file on the device.
         """
         if not self.start.targets or not self.start.destructive:
             return self.start.destructive and self.start.device == device
@@ -199,7 +199,7 @@ class ActiveRun:
         return max(0.0, now - self.phase_since)
 
     def amount_left(self, now: float) -> float | None:
-        """Return the seconds left in a phase that ends after an amount of data, at its mean speed so far;
+        """Return the seconds left in a phase that ends after an amount of data, at its mean speed so far.
 
         None if unknown.
         """
@@ -215,7 +215,7 @@ class Session:
     id: str = ""
     """Name of the session."""
     started: float = 0.0
-    """Start of the session, in seconds since the epoch; 0 before it."""
+    """Start of the session, in seconds since the epoch; 0 for a session that has not started."""
     machine: MachineFacts | None = None
     """The machine."""
     simulated: bool = False
@@ -355,7 +355,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active=None,
                 sweep=sweep_record.stop_running(session.sweep),
             )
-        case logged.InventorySeen(complete=False) if session.scan_complete:  # an older complete scan is better
+        case logged.InventorySeen(complete=False) if session.scan_complete:  # keep the complete inventory
             return replace(session, probing=True)
         case logged.InventorySeen():
             return replace(session, inventory=event.inventory, probing=not event.complete, scan_complete=event.complete)
@@ -380,7 +380,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 active = None
             return replace(session, runs=runs, active=active)
         case logged.ExperimentStarted():
-            # A continued experiment has a second start event.
+            # A continued experiment has a second start event, which replaces the first.
             others = tuple(experiment for experiment in session.experiments if experiment.id != event.id)
             return replace(session, experiments=(*others, ExperimentRecord(start=event)))
         case logged.ExperimentEnded():

@@ -20,7 +20,7 @@ from backends.values import dataclass
 
 _LONGEST_LINE = 65536
 _COARSEST = 2_000_000_000
-"""Smallest difference in ns that the time stamps of every filesystem can show. vfat stores only even seconds."""
+"""Smallest difference in ns between two time stamps that every filesystem keeps. vfat stores only even seconds."""
 
 CONTINUE_WITHIN = 12 * 3600.0
 """Maximum age in seconds, since its last use, of a session that the next command on the same machine continues."""
@@ -31,9 +31,9 @@ class LoadedSession:
     """A session read from disk."""
 
     folder: Path
-    """Its folder."""
+    """Folder from which the session was read."""
     session: Session
-    """Its state."""
+    """State of the session."""
     passed_over: int
     """Number of skipped lines: truncated, damaged or of an unknown kind."""
     archive: Path | None = None
@@ -69,16 +69,16 @@ class SessionLog:
         except BlockingIOError:
             os.close(self._descriptor)
             raise
-        except OSError as error:  # a network filesystem without locks
+        except OSError as error:  # a network filesystem that does not support locks
             os.close(self._descriptor)
             raise _write_error(folder, error) from error
         size = os.fstat(self._descriptor).st_size
         self._torn = bool(size) and os.pread(self._descriptor, 1, size - 1) != b"\n"
 
     def append(self, event: LoggedEvent) -> None:
-        """Append an event as one line. Events of changes and runs are on disk before the call returns.
+        """Append an event as one line. The events in `DURABLE` are on disk before the call returns.
 
-        Raises StorageError if it cannot be written.
+        Raises StorageError if the event cannot be written.
         """
         line = event_codec.encode(event).encode() + b"\n"
         if self._torn:
@@ -110,9 +110,9 @@ class SessionLog:
         with contextlib.suppress(OSError):
             fcntl.flock(
                 self._descriptor, fcntl.LOCK_UN
-            )  # a child between fork and exec still has a copy of the descriptor
+            )  # close() would not release it: a child before exec has a copy of the descriptor
             os.close(self._descriptor)
-        self._descriptor = -1  # the descriptor number may be reused
+        self._descriptor = -1  # the number of the closed descriptor may be reused for another file
 
 
 def _time_after_others(sessions: Path, folder: Path) -> int:

@@ -94,7 +94,7 @@ class SweepEnded(TimedEvent):
     reason: str = ""
     """Why the sweep is not finished, as a sentence."""
     left: tuple[str, ...] = ()
-    """Sentences about settings that do not have their old value."""
+    """A sentence for each setting that does not have its old value."""
 
 
 SweepEvent = (

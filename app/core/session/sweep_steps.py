@@ -19,7 +19,7 @@ class Purpose(StrEnum):
     SCREEN = "screening"
     """One of the repeated runs that every cell gets."""
     BASELINE = "baseline again"
-    """The baseline, measured again after the other cells, because settings cannot be switched in place."""
+    """The baseline, measured again after the cells of other blocks to show drift: these cells cannot alternate."""
     CONFIRM = "confirmation"
     """One run of a new pair that confirms a winner against its baseline."""
     SATURATE = "saturation"
@@ -100,7 +100,7 @@ class PublishedFigure:
     column_name: str = ""
     """The name that the source gives to the workload; "" if it is the same."""
     labels: dict[str, str] = field(default_factory=dict)
-    """For a table whose rows are combinations: the cells that name configuration and workload, by column title."""
+    """For `PublishedRows.CELLS`: the table cells that name the configuration and the workload, by column title."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +124,9 @@ class SweepCell:
     id: str
     """Id of the cell in the sweep, such as `k1`."""
     row: str
-    """Text for the configuration: its name, or its settings."""
+    """Name to show for the configuration: its own name, or its settings."""
     column: str
-    """Text for the workload: the job fields in which it differs from the others."""
+    """Name to show for the workload: the job fields in which it differs from the others."""
     where: str
     """The measured target: an address or a path."""
     settings: tuple[Assignment, ...] = ()
@@ -257,12 +257,12 @@ class SweepArrays:
     assume_clean: bool = False
     """Whether md skips the initial sync.
 
-    Preparing the array later writes all of it, which makes copies and parity correct.
+    The whole array is then written to prepare it for measuring, which makes copies and parity correct.
     """
     policies: dict[str, str] = field(default_factory=dict)
     """Values of policies for new arrays, by setting key. All other policies have their defaults."""
     once: bool = False
-    """Whether each array is created only once because that takes long; the first one again at the end."""
+    """Whether each array is created only once, because creating it takes long; the first one again at the end."""
 
     def confirm_token(self, array: SweepArray) -> str:
         """Return the confirmation token for one array: the parts of `word` that stand for the array's drives."""
@@ -275,10 +275,10 @@ class SweepArrays:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saturation:
-    """The search for the saturation point: the depth with most IOPS in a latency limit, or lowest on the plateau."""
+    """The search for the saturation point: the depth with most IOPS within a latency limit, or the plateau's lowest."""
 
     p99_ns: int | None = None
-    """Limit for the 99th percentile of the latency; None searches for the plateau."""
+    """Limit for the 99th percentile of the latency in ns; if None, the plateau of the IOPS is searched for."""
     within: float = 5.0
     """Depths whose IOPS are at most this many percent below the maximum belong to the plateau."""
     lowest: int = 1

@@ -1,7 +1,7 @@
 """Access to trusted files: regular files with a single name that only this user and root can write to.
 
 A log or journal determines the value to which a change is reverted, so no other user may be able to write to it. A user
-who can replace a file determines which file gets overwritten.
+who could replace it by a link could choose which file raidbench overwrites.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from backends.input_file import NotRegularError, open_input
 
 _NEVER_WAITING = (
     os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-)  # opening a FIFO would block until another process opens it for writing
+)  # without O_NONBLOCK, opening a FIFO would block until another process opens it for writing
 
 
 _OTHER_KINDS = {
@@ -138,7 +138,7 @@ def require_owner(path: Path, info: os.stat_result) -> None:
     if info.st_uid not in (os.geteuid(), 0):
         why = f"belongs to another user (UID {info.st_uid})"
         raise UntrustedFileError(path, why, "raidbench does not use state files that another user wrote.")
-    # A group may write to files of an ordinary user, whose group is usually private (umask 002), but not of root.
+    # Group write permission is accepted for an ordinary user, whose group is usually private (umask 002), not for root.
     others = stat.S_IWOTH | (stat.S_IWGRP if os.geteuid() == 0 else 0)
     if info.st_mode & others and not (stat.S_ISDIR(info.st_mode) and info.st_mode & stat.S_ISVTX):
         hint = f"If no one else has written there, run `chmod go-w {path}`. {_WITHOUT_PERMISSIONS}"

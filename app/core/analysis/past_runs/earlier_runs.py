@@ -45,7 +45,7 @@ class PastRun:
     thing: str
     """Persistent id of the measured device: its WWN or serial number; without either, host and name."""
     target: str
-    """Name of the device at the time of the run: an address or a path."""
+    """The measured target as shown at the time of the run: an address or a path."""
     workload: str
     """Name of the profile, or the job in one line."""
     profile: str | None
@@ -160,14 +160,14 @@ def device_id_of_run(start: RunStarted, inventory: Inventory, host: str) -> str:
     if disk is None:
         return f"{host} {start.target}"
     if start.scratch is not None:
-        return f"{disk}, a file"  # its name may differ in each run
+        return f"{disk}, a file"  # without the file's name, which may differ in each run
     return f"{disk}, {start.target}" if start.target.startswith("/") and start.target != start.device else disk
 
 
 def device_id_of_target(inventory: Inventory, target: str) -> str | None:
     """Return the persistent id of the device at an address or node, in the form of `PastRun.thing`.
 
-    None if only its name identifies the device.
+    None if the device has no persistent id or no device node.
     """
     device = inventory.find(target)
     if device is None or isinstance(device, Controller):
@@ -176,7 +176,7 @@ def device_id_of_target(inventory: Inventory, target: str) -> str | None:
 
 
 def node_of(inventory: Inventory, name: str) -> str | None:
-    """Return the current device node for a persistent id; None if the device is missing, or the id is only a name."""
+    """Return the device node that now has a persistent id; None if the device is missing or `name` is no such id."""
     nodes = [array.device for array in inventory.arrays if array.device is not None]
     nodes += [drive.device for drive in inventory.drives if drive.device is not None]
     nodes += [f"/dev/{part}" for drive in inventory.drives for part in drive.partitions]

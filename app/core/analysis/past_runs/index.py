@@ -74,7 +74,7 @@ class RunIndex:
 
 
 class _UnreadableError(Exception):
-    """The file is not an index that this version can read. The text of the error is shown to the user."""
+    """The file is not an index that this version can read. The message is for the user; "" for an older index."""
 
 
 Stamp = tuple[int, int, int]
@@ -200,7 +200,7 @@ def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list
         runs = {name: runs for name, runs in read.items() if runs is not None}
         # The stamps were taken before the sessions were read, so a session that grew meanwhile is read again next time.
         _write(base, {name: stamps.get(name) if name in runs else None for name in read}, runs)
-    parsed = cache(json.loads)  # most runs have the same settings as the run before
+    parsed = cache(json.loads)  # most runs have the same settings as the run before, so one result serves many runs
     all_runs = [_run_of_row(row, parsed) for row in base.execute("SELECT * FROM runs")]
     if len(all_runs) != (base.execute("SELECT sum(runs) FROM sessions").fetchone()[0] or 0):
         raise ValueError("runs are missing")
