@@ -192,7 +192,7 @@ class ArrayLifecycle:
 
     async def _initial_settings(self, match: ArrayMatch) -> Mapping[str, Assignment]:
         """Return, by key, the value that each setting of the cells has on the array that was just created. Raises
-        InvalidValueError when the sweep cannot change such a setting.
+        InvalidValueError when such a setting cannot be changed, or does not accept a value of the plan.
         """
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells

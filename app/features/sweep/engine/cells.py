@@ -183,7 +183,7 @@ class CellResult:
     judgement: VerdictResult | None = None
     """Verdict against its baseline; None for a baseline, or if the cell or its baseline has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
-    """Kernel name of each member, and the mean share (0 to 1) of the reads that it served; () if none were counted."""
+    """Kernel name of each member, and its mean share (0 to 1) of the reads; () for fewer than two counted members."""
     failures: tuple[str, ...] = ()
     """Reasons why steps of the cell failed."""
     notes: tuple[str, ...] = ()

@@ -2,8 +2,8 @@
 
 Cells with the same slow settings and features form a block. Within a block, every repeat is a round that visits all
 cells of the block in a new random order. The permutation test of the verdicts counts all orders that could have been
-drawn, so each round is drawn independently, and none is the reverse of another. Blocks cannot be interleaved. If
-several blocks differ by slow settings, the baseline cells are measured again at the end (A B A).
+drawn, so each round is drawn independently, and not as the reverse of another. Blocks cannot be interleaved. If several
+blocks differ by slow settings, the baseline cells are measured again at the end (A B A).
 """
 
 from __future__ import annotations

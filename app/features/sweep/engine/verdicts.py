@@ -59,7 +59,7 @@ Group = tuple[SweepCell, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlphaBudget:
-    """How the permitted probability of a false verdict is divided. The plan fixes this before the first run."""
+    """How the permitted rate of false verdicts in a sweep is divided. The plan fixes this before the first run."""
 
     each: float
     """Rate of false verdicts for each cell of the matrix; 0 if the matrix cannot show a difference."""
@@ -95,10 +95,10 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
 
 
 def alpha_budget(design: Design) -> AlphaBudget:
-    """Return how the permitted probability of a false verdict is divided between the matrix and the confirmation.
+    """Return how the permitted rate of false verdicts is divided between the matrix and the confirmation.
 
-    Without a confirmation, the matrix gets all of it. If the matrix cannot show a difference, the confirmation gets all
-    of it.
+    Without a confirmation, the matrix gets the whole rate. If the matrix cannot show a difference, the confirmation
+    gets the whole rate.
     """
     block_groups = groups(design.cells)
     count = sum(cell.against is not None for cell in design.cells)
