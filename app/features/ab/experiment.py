@@ -125,7 +125,7 @@ class AbExperiment:
         return ends_experiment(self._plan.until_percent, shown)
 
     async def _run(self, number: int, letter: Letter, *, idle: bool) -> tuple[RunStatus, str] | None:
-        """Make one run. If the experiment ends with it, return the status and the reason of the end, else None."""
+        """Make run `number` (from 0). If the experiment ends with it, return the status and the reason, else None."""
         last = number == len(self._plan.order) - 1
         change = self._plan.change
         new_data = any(
@@ -219,7 +219,10 @@ class AbExperiment:
             self._since_a.setdefault((setting.target, setting.key), []).append(setting)
 
     async def _restore_moved(self, change_id: str) -> None:
-        """Undo the side effects on other settings that remain after the value was restored."""
+        """Restore the other settings whose side-effect values remain after the setting itself was restored.
+
+        `change_id` is the change that is recorded as undone.
+        """
         change = self._plan.change
         moved, self._since_a = self._since_a, {}
         for (target, key), moves in moved.items():

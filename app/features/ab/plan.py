@@ -46,7 +46,7 @@ NULL_PAIRS = 6
 """Number of pairs of a null experiment. Twelve equal runs determine their standard deviation to within 20 %."""
 
 SAME_SET_UP, AS_IT_IS = "the same configuration", "as it is"
-"""The label of the setting and the value of both A and B that a null experiment shows, which changes nothing."""
+"""Label of the setting, and value of both A and B, that are shown for a null experiment, which changes nothing."""
 
 _INSTEAD = (
     "Run `raidbench bench --repeat 3` before the change, after the change and after the undo, then `raidbench"
@@ -62,7 +62,7 @@ class AbPlan:
     change: Change
     """The change from A to B; its `undo` restores A."""
     ready: RunPlan
-    """The run of the job as it was planned."""
+    """The planned run of the job, which every run of the experiment repeats."""
     looks: tuple[InterimAnalysis, ...]
     """The planned interim analyses. The experiment may end after each."""
     until_percent: float | None
@@ -276,8 +276,8 @@ def resumable_experiment(
 def ends_experiment(until_percent: float | None, comparison: Comparison | None) -> bool:
     """Return whether an interim analysis is due now that ends the experiment.
 
-    The last planned analysis always does. Others do if they have a verdict or, if `until_percent` is set, if the
-    interval extends at most that far, in percent, to either side.
+    The last planned analysis always ends it. An earlier one ends it when there is a verdict or, if `until_percent` is
+    set, only when the interval extends at most that far, in percent, to either side.
     """
     row = None if comparison is None else comparison.headline
     if comparison is None or row is None:

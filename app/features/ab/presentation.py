@@ -1,4 +1,4 @@
-"""An A/B plan as text and JSON: number of runs, duration, and the difference that its pairs detect. No I/O."""
+"""An A/B plan as sentences and JSON: number of runs, duration, and the difference that its pairs detect. No I/O."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def threshold_text(plan: AbPlan) -> str:
 
 
 def order_text(plan: AbPlan) -> str:
-    """Return a text with the maximum number of runs, the interim analyses and the duration."""
+    """Return the maximum number of runs, the interim analyses and the duration as a sentence without a full stop."""
     pause = f", at least {units.duration(min(plan.rests))} of idle time before each" if any(plan.rests) else ""
     last = plan.looks[-1].pairs
     if plan.until_percent is not None:
@@ -38,8 +38,8 @@ def order_text(plan: AbPlan) -> str:
 
 
 def plan_noise_text(plan: AbPlan) -> str:
-    """Return a text about the scatter of equal runs, the difference that the pairs detect, and the effect of periodic
-    load.
+    """Return sentences about the scatter of equal runs, the difference that the pairs detect, and the effect of
+    periodic load.
     """
     pairs = plan.looks[-1].pairs
     if pairs < FEWEST_PAIRS and not plan.null:
@@ -56,7 +56,7 @@ def _period_text(pairs: int) -> str:
 
 
 def _noise_text(plan: AbPlan) -> str:
-    """Return a text about the scatter of equal runs, or how to measure it, and the difference the pairs detect."""
+    """Return sentences about the scatter of equal runs, or how to measure it, and the difference the pairs detect."""
     noise = plan.noise
     if noise is None:
         if plan.null:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def plan_lines(plan: AbPlan) -> tuple[str, str]:
-    """Return two texts: one about the job and its target, and one about the number and duration of the runs."""
+    """Return two strings: one about the job and its target, and one about the number and duration of the runs."""
     count = f"{order_text(plan)}. {threshold_text(plan)} {plan_noise_text(plan)}"
     return f"{plan.ready.job.describe()} on {plan.ready.request.name}", count
 
@@ -127,8 +127,8 @@ class ExperimentDialog(ChoiceDialog):
             super().take(value)
 
     def _take_field(self) -> str:
-        """Read the threshold field into `threshold`. Show and return the reason if the text is not valid, else return
-        an empty text.
+        """Read the threshold field into `threshold`. If its content is not valid, show and return the reason, else
+        return "".
         """
         reason = ""
         try:
@@ -142,14 +142,14 @@ class ExperimentDialog(ChoiceDialog):
 # -- A/B of the only staged value: choose the pairs, confirm, and run on the Bench screen -----------------------------
 
 UNTIL_PERCENT = 1.0
-"""With the third choice, the experiment ends when its interval extends at most this far, in percent, to either side."""
+"""With the plan `exact`, the experiment ends when its interval extends at most so many percent to either side."""
 
 _PLANS: dict[str, tuple[tuple[InterimAnalysis, ...], float | None, str]] = {
     "standard": (STANDARD, None, "Ends as soon as there is a verdict. Finds 2 % at a run-to-run noise of 2 %."),
     "quick": (QUICK, None, "Finds only large differences: about 5 % at a run-to-run noise of 1 %."),
     "exact": (UNTIL, UNTIL_PERCENT, f"Runs until the difference is known to +-{UNTIL_PERCENT:g} %."),
 }
-"""Choices of a plan by name: interim analyses, interval width in percent (None for no limit), and help text."""
+"""Choices of a plan by name: interim analyses, `until_percent` (half the width of the interval), and help text."""
 
 
 async def _begin(app: AppInterface, address: str, key: str, value: str) -> None:
@@ -292,8 +292,8 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
 
 
 def _help(name: str, plan: AbPlan) -> str:
-    """Return a text about the purpose of a plan and, if the noise of its target is known, the difference that the plan
-    detects.
+    """Return the help text of a plan: its purpose and, if the noise of its target is known, the difference that the
+    plan detects.
     """
     if plan.noise is None or plan.until_percent is not None:
         return _PLANS[name][2]

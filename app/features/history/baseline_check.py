@@ -27,7 +27,7 @@ _OTHER_EACH_TIME = ("boot_id",)
 STATUS: Mapping[RegressionVerdict, int] = MappingProxyType(
     {
         RegressionVerdict.WORSE: FOUND,
-        # Nightly mails about a known loss would soon be ignored. Status 0 would mean that all is well.
+        # Not FOUND, because nightly mails about a known loss would soon be ignored, and not DONE, as if all were well.
         RegressionVerdict.STILL_WORSE: UNDECIDED,
         RegressionVerdict.NOT_WORSE: DONE,
         RegressionVerdict.NOT_DECIDED: UNDECIDED,

@@ -155,7 +155,7 @@ def check_baseline(options: CheckOptions) -> int:
     except RaidbenchError as error:
         if exit_status(error) != FAILED:
             raise
-        report_error(error)  # with --worse-is-1, status 1 means that the result is worse
+        report_error(error)  # the status is not 1, which with --worse-is-1 means that the result is worse
         return UNDECIDED
 
 

@@ -36,7 +36,7 @@ _ENDING = ".json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """Runs of one condition with everything recorded about them."""
+    """Repeated runs of one job on one target with the same settings, with everything recorded about them."""
 
     name: str
     """Name of the baseline."""
@@ -80,9 +80,10 @@ class Baselines:
             replace_file(path, json.dumps(_as_json(baseline), indent=1) + "\n", durable=True)
 
     def load(self, name: str) -> Baseline:
-        """Return a baseline.
+        """Return the baseline `name`.
 
-        Raises NotFoundError when there is none of that name, StorageError when it cannot be read.
+        Raises NotFoundError when there is none of that name, NewerError when a newer version of raidbench wrote it,
+        StorageError when it cannot be read.
         """
         path = self._path(name)
         try:
@@ -138,7 +139,7 @@ class Baselines:
 
 def baseline_of(name: str, loaded: LoadedSession, runs: Sequence[RunRecord]) -> Baseline:
     """Return a baseline made of runs of a session. Raises InvalidValueError when the runs differ, are incomplete or too
-    few.
+    few, ran several sections, or included preconditioning.
     """
     ids = ", ".join(run.id for run in runs)
     complete = [run for run in runs if run.figures.status is RunStatus.OK]

@@ -1,4 +1,4 @@
-"""The `history` command: list the runs of all sessions, and where their level changed."""
+"""The `history` command: list the runs of all sessions, and where the level of the results changed."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _picture_rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]
 
 def parse_moment(text: str) -> float:
     """Return the time, in seconds since the epoch, of a date such as `2026-01-31` or of an age such as `30d`. Raises
-    InvalidValueError for other texts.
+    InvalidValueError if `text` is neither.
     """
     span = _SPAN.fullmatch(text.strip())
     if span is not None:

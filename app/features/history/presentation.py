@@ -71,7 +71,7 @@ def value_text(run: PastRun, value: float) -> str:
 
 
 def differences(differs: Sequence[Difference]) -> str:
-    """Return differences between runs as text, such as `Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
+    """Return differences between runs as a string, such as `Read-ahead 128 KiB -> 64 KiB, Kernel 6.1 -> 6.8`."""
     lines = [f"{key_name(key)} {key_value(key, a)} -> {key_value(key, b)}" for key, a, b in differs[:_MOST_NAMED]]
     more = len(differs) - len(lines)
     return ", ".join((*lines, *([f"{more} more"] if more else [])))

@@ -80,7 +80,7 @@ class MemberPlan:
     rounds: int = ROUNDS
     """Number of readings of each member."""
     gently: bool = False
-    """Whether the rate of reads is limited, because the array is in use."""
+    """Whether the reads per second are limited, because the array is in use."""
 
     @property
     def seconds(self) -> int:
@@ -244,7 +244,7 @@ class _Reading:
         self._run.cancel()  # this has no effect on a finished run
         await asyncio.wait({self._run})
         if not self._run.cancelled():
-            self._run.exception()  # mark it as retrieved: `figures` raised it, or another error is raised
+            self._run.exception()  # mark it as retrieved, so that asyncio logs nothing: this or another error is raised
 
     async def hangs(self) -> bool:
         """Wait for the reading; return whether the drive hangs, which means that a read does not return in time. If it

@@ -1,4 +1,4 @@
-"""The results of `slowest` as text, as a table and as JSON. No I/O."""
+"""The plan and the results of `slowest` as sentences, as a table and as JSON. No I/O."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _row(drive: Drive, *cells: str | Cell) -> Row:
 
 
 def plan_text(plan: MemberPlan) -> str:
-    """Return a plan as text (`4 drives in 5 rounds: 40 s of reading.`), with the difference that it can detect."""
+    """Return sentences about a plan (`4 drives in 5 rounds: 40 s of reading.`) and about what it can detect."""
     limited = " at a limited rate" if plan.gently else ""
     length = f"{len(plan.drives)} drives in {plan.rounds} rounds: {units.duration(plan.seconds)} of reading{limited}."
     return f"{length} {power_text(plan)}"

@@ -82,7 +82,7 @@ class SlowMemberTest:
 
     @property
     def status_text(self) -> str:
-        """A text about the progress of the test, or about its result."""
+        """A message about the progress of the test, or about its result."""
         if self.running:
             count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} reads"
             return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {count} are complete."

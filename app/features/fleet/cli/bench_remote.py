@@ -40,7 +40,7 @@ from backends.version import program_version
 _ENCODED = JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 _BACKLOG = 4 << 20
-"""Number of unread bytes above which the reader counts as gone."""
+"""Number of bytes not yet written to the output above which its reader, the controlling host, counts as gone."""
 
 _LOOK = 0.2
 """Seconds between two reads of the wall clock, which may be changed while the run waits for its start."""
@@ -115,7 +115,7 @@ class RemoteRunControl:
         "" until then.
         """
         self.sentence = ""
-        """Why the run was ended, as a sentence."""
+        """Why the run was ended, as a sentence for the user; "" until then."""
         self.begun = False
         """Whether the run is saved on disk, so that it must be ended properly."""
         self._input = ends[0]
@@ -169,7 +169,7 @@ class RemoteRunControl:
         self.send(LineKind.RESULT, run=run, go=self._at, mono=round(time.monotonic(), 6))
 
     def close(self, why: str, sentence: str, hint: str = "") -> None:
-        """Send the last message, which says why the run is over. Wait until it is read, for at most the lease time."""
+        """Send the last message, which says why the run is over. Wait until it is written, at most for the lease."""
         self.send(LineKind.END, why=self.why or why, message=self.sentence or sentence, hint="" if self.why else hint)
         self._writer.close(self._lease)
 
@@ -288,7 +288,7 @@ async def run_remote_controlled(
     def stop() -> None:
         if bench.jobs.running or control.begun:
             bench.jobs.stop()
-        else:  # nothing that would have to be removed has been created yet
+        else:  # nothing was created yet that `stop` would have to remove
             task.cancel()
 
     boot = await _boot(bench.host)

@@ -140,7 +140,7 @@ def ask_all(gathered: HostResponses, order: HostsRequest, take: Callable[[HostRe
 
 
 def open_fleet(nodes: str, *, seconds: float | None, program: str | None) -> Fleet:
-    """Return the hosts of `nodes` for the TUI. Raises ToolMissingError, InvalidValueError."""
+    """Return the hosts of `nodes` for the TUI. Raises the errors of `parse_hosts`."""
     hosts = parse_hosts(nodes)
 
     def ask(some: tuple[str, ...], parts: tuple[str, ...]) -> AsyncIterator[RawResponse]:

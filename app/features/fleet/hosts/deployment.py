@@ -1,6 +1,7 @@
 """Installation of the standalone binary on a host: inspects the existing copy, and replaces it atomically.
 
-Two POSIX shell programs do this. Each is one line, because the login shell may be csh, and prints one JSON document.
+Two POSIX shell programs do this, and each prints one JSON document. Each is one line, because the login shell may be
+csh, which accepts no line breaks.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ PLACE = COPIED_IN.replace("$HOME", "~")
 """The folder of the copy on the host, for messages."""
 
 SEND_S = 900.0
-"""Time limit in seconds per host for receiving the copy. 40 MB reach 64 hosts at once over 100 Mbit/s in time."""
+"""Time limit in seconds per host for receiving the copy: long enough to send 40 MB to 64 hosts over 100 Mbit/s."""
 
 _LOOK = (
     f'f="{COPIED}"; m=$(uname -m); i=false; command -v {PROGRAM} >/dev/null 2>&1 && i=true; '
@@ -61,7 +62,7 @@ class InstalledCopy:
     """The raidbench that is installed on a host."""
 
     machine: str
-    """Machine type as `uname -m` prints it, such as `x86_64`."""
+    """CPU architecture as `uname -m` prints it, such as `x86_64`."""
     installed: bool
     """Whether raidbench is in the PATH after a login. If so, it is used instead of a copy."""
     sha256: str
@@ -94,11 +95,11 @@ COPY_WORDS: Mapping[CopyState, str] = {
     CopyState.COPIED: f"copied into {PLACE}",
     CopyState.WANTED: f"would be copied into {PLACE}",
 }
-"""Descriptions of the states."""
+"""Description of each state of the copy, for the user."""
 
 
 def copy_precheck(installed: InstalledCopy, file: StandaloneBinary | None) -> CopyState | None:
-    """Return the state before anything is copied. None: there is no copy, and no local binary suits the host."""
+    """Return the state of the copy before anything is sent; None if there is neither a copy nor a suitable `file`."""
     if installed.installed:
         return CopyState.INSTALLED
     if file is not None and installed.machine == file.machine:
@@ -107,7 +108,7 @@ def copy_precheck(installed: InstalledCopy, file: StandaloneBinary | None) -> Co
 
 
 def not_copied_reason(installed: InstalledCopy, file: StandaloneBinary | None) -> tuple[str, str]:
-    """Return why a host cannot get a copy: a sentence and a hint."""
+    """Return why a host cannot get a copy, as (message, hint)."""
     if file is None:
         return missing_binary_reason(), HOW_TO_GET
     return (

@@ -110,7 +110,7 @@ def missing_host(
 ) -> MissingHost:
     """Return the host of `raw` as missing, with the cause and the last lines of `evidence`.
 
-    `message` and `hint` replace the standard texts of the cause. By default, `evidence` is the host's error output.
+    `message` and `hint` replace those that belong to the cause. By default, `evidence` is the host's error output.
     """
     sentence, advice = _SENTENCES[cause]
     return MissingHost(
@@ -150,7 +150,7 @@ def _ended_text(status: int | None) -> str:
 
 
 def _last_lines(text: str) -> str:
-    """Return the last lines of a host's output, cleaned."""
+    """Return the last three lines of a host's output that are not empty, cleaned."""
     rows = [row for row in text[-4096:].splitlines() if row.strip()]
     return clean_lines("\n".join(rows[-3:]), 3, 200)
 

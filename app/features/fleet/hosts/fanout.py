@@ -89,7 +89,8 @@ class HostTask(EventHandler):  # type: ignore[misc]  # ClusterShell has no type 
 class _Client(SshClient):  # type: ignore[misc]
     """An ssh client that passes on output as it arrives. ClusterShell's own client keeps lines of any length in memory.
 
-    Input is handed over only when all earlier input was written. Otherwise the memory would hold one copy per host.
+    Input is handed over only when all earlier input was written. Otherwise each client would keep its own copy of all
+    of the input in memory.
     """
 
     def _handle_read(self, sname: str) -> None:

@@ -127,7 +127,7 @@ def group_by_key(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[
 def loss_rows(gathered: HostResponses) -> list[str]:
     """Return lines that say why hosts are missing. Hosts with the same reason share one entry."""
     rows = []
-    # The error output of missing hosts often differs only in the host name.
+    # The name of the host is ignored, because the error output of missing hosts often differs in nothing else.
     alike = group_by_key(
         gathered.losses(), lambda loss: (loss.cause, loss.message, loss.evidence.replace(loss.host, ""))
     )

@@ -1,6 +1,6 @@
 """Settings that more than half of the hosts have in common, as tables of a settings file. No I/O.
 
-Each host exports its settings by model, so that a table is valid on all hosts.
+Each host exports its settings by model instead of by device, so that a table of settings is valid on all hosts.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def majority_settings(documents: Sequence[Mapping[str, Any]]) -> Majority:
 
 
 def _sorts(document: Mapping[str, Any]) -> Iterator[tuple[Sort, Mapping[str, Any]]]:
-    """Yield the selector and the content of each table of a host.
+    """Yield the selector and the content of each table of settings that a host reported.
 
     Tables that select a particular device of one machine are left out.
     """

@@ -27,11 +27,11 @@ _SLACK_S = 30.0
 Ask = Callable[[tuple[str, ...], tuple[str, ...]], AsyncIterator[RawResponse]]
 """Queries hosts with a command line of raidbench, and yields each response as it arrives.
 
-Closing the iterator ends every ssh. Raises ToolMissingError, InvalidValueError.
+Closing the iterator ends every ssh. Raises the errors of `ask_hosts`.
 """
 
 OpenReach = Callable[[tuple[str, ...], tuple[str, ...]], AbstractAsyncContextManager[Transport]]
-"""Opens connections for a run on hosts: the first argument names the hosts, the second is what follows `bench`.
+"""Opens connections for a run on hosts. The first argument names the hosts, the second holds the arguments of `bench`.
 
 Raises RaidbenchError.
 """
@@ -54,8 +54,8 @@ class Fleet:
 async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawResponse]:
     """Yield the response of each host of a request as it arrives; `host` is this machine.
 
-    Every host gets exactly one response, also if it failed. Closing the iterator ends every ssh. Raises
-    ToolMissingError, InvalidValueError.
+    There is exactly one response for every host, also if it failed. Closing the iterator ends every ssh. Raises
+    ToolMissingError if ssh is not installed, InvalidValueError if the host names are too long for one command.
     """
     if host.which(("ssh",)) is None:
         raise ToolMissingError(
@@ -67,7 +67,7 @@ async def ask_hosts(host: Host, order: HostsRequest) -> AsyncIterator[RawRespons
         raise InvalidValueError("The list of host names is too long for one command.", hint="Use several commands.")
     left = dict.fromkeys(order.hosts)
     turns = math.ceil(len(order.hosts) / FANOUT)
-    # ssh needs the environment of the user for agents, tickets and helper programs.
+    # ssh needs the user's environment: it names the SSH agent, the Kerberos tickets and helper programs.
     command = Command(argv=(*self_exec_argv(_MODULE), word), env={**os.environ, "LC_ALL": "C"})
     end = time.monotonic() + turns * (order.seconds + CONNECT_S) + _SLACK_S
     async with host.stream(command) as process:

@@ -18,11 +18,11 @@ class Readiness:
     program: str
     """Version of raidbench on the host."""
     rights: str
-    """Text that says whether raidbench runs as root or has the root helper on the host."""
+    """Message that says whether raidbench runs as root or has the root helper on the host."""
     fio: str
-    """Version of fio, or a text that says that it is missing."""
+    """Version of fio, or a message that fio is missing."""
     in_use: str
-    """Text that says whether read-only jobs can measure mounted arrays on the host."""
+    """Message that says whether read-only jobs can measure mounted arrays on the host."""
     lacking: tuple[tuple[str, str], ...]
     """Requirements that are not met, each with a hint."""
 

@@ -1,6 +1,6 @@
 """Devices of a host, parsed from its `devices --json` output into an `Inventory`. No I/O.
 
-The host is not trusted: malformed parts are left out, and every text is cleaned.
+The host is not trusted: malformed parts are left out, and control characters are removed from every string.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS = ("devices", "--json")
 _E = TypeVar("_E", bound=StrEnum)
 
 _LONG = 2000
-"""Maximum number of characters of a sentence from the host; the rest is cut off."""
+"""Maximum number of characters of a message or another long string from the host; the rest is cut off."""
 
 _MOST = 1e6
 """Limit for a drive's percentages and temperatures; values beyond it are discarded."""
@@ -250,7 +250,7 @@ def _choices(record: Json) -> Iterator[Choice]:
 def _span(value: object) -> Span | None:
     span = table(value)
     least, most, step = span.get("minimum"), span.get("maximum"), whole_number(span.get("step"))
-    if not isinstance(least, int) or not isinstance(most, int):  # not `whole_number`, because the minimum may be -1
+    if not isinstance(least, int) or not isinstance(most, int):  # `whole_number` rejects a minimum of -1
         return None
     return Span(minimum=least, maximum=most, step=step or 1, unit=word(span.get("unit")) or "")
 
@@ -294,7 +294,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _target(value: object, scope: Scope) -> Target | None:
-    """Return the target that a printed address such as `BACKEND:ADDRESS` denotes; None if the text is no address."""
+    """Return the target that a printed address such as `BACKEND:ADDRESS` denotes; None if `value` is no address."""
     backend, joint, address = (word(value, 300) or "").partition(":")
     return Target(backend=backend, address=address, scope=scope) if backend and joint and address else None
 

@@ -1,4 +1,4 @@
-"""The standalone binary to copy to hosts: its path, machine type and checksum."""
+"""The standalone binary to copy to hosts: its path, CPU architecture and checksum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOW_TO_GET = "Build the standalone binary with `make package` (docs/packaging.md
 """Hint if there is no standalone binary to copy."""
 
 _MACHINES = {62: "x86_64", 183: "aarch64"}
-"""Supported machine types: value of e_machine in elf(5), and the name that `uname -m` prints."""
+"""Supported CPU architectures: value of e_machine in elf(5), and the name that `uname -m` prints."""
 
 _HEADER = 64
 _MARK = f"{LAUNCHER}=".encode()
@@ -39,10 +39,10 @@ class StandaloneBinary:
     size: int
     """Size in bytes."""
     machine: str
-    """Machine type: `x86_64` or `aarch64`."""
+    """CPU architecture: `x86_64` or `aarch64`."""
 
     def json(self) -> dict[str, Any]:
-        """Return the binary's path, checksum, size and machine type as JSON."""
+        """Return the binary's path, checksum, size and CPU architecture as JSON."""
         return {"path": str(self.path), "sha256": self.sha256, "size": self.size, "machine": self.machine}
 
 
@@ -67,7 +67,7 @@ def find_binary(path: Path | None = None) -> StandaloneBinary | None:
 
 
 def missing_binary_reason() -> str:
-    """Return a sentence that says why there is no binary to copy."""
+    """Return the reason why there is no binary to copy."""
     return (
         f"raidbench is not installed there. It cannot be copied, because this is a {install_form()}, not the"
         " standalone binary."

@@ -20,7 +20,7 @@ NOISE = 64 << 10
 """Maximum bytes that a login may print before the JSON document."""
 
 LAST_WORDS = 8192
-"""Number of bytes that are kept from the end of the error output."""
+"""Number of bytes that are kept from the end of the error output, or from the beginning of output that is too long."""
 
 FANOUT = 64
 """Maximum number of hosts that are queried at the same time."""

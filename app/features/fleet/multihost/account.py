@@ -28,7 +28,10 @@ _COVERED = 0.9
 """Minimum share of the run that the intervals must cover for their I/Os to be compared with the total."""
 
 _HALF = 0.5
-"""Minimum share of a run's I/Os that its intervals must contain, if they cover the run."""
+"""Minimum share of a run's I/Os that its intervals must contain, if they cover the run.
+
+Also the relative error up to which a reported rate fits the reported amount and time.
+"""
 
 _SIZES = (0.5, 2.0)
 """Allowed ratio of the mean I/O size to the block size: fio counts bytes and I/Os separately."""

@@ -62,9 +62,10 @@ def offset_of(replies: Iterable[PingReply]) -> ClockOffset | None:
 
 
 def start_moments(now: float, round_trips: Sequence[float], hosts: int, stagger_s: float) -> tuple[float, ...]:
-    """Return the start times of this number of hosts by our clock, `stagger_s` seconds apart.
+    """Return one start time by our clock for each of `hosts` hosts, `stagger_s` seconds apart.
 
-    `round_trips`: the latest round-trip time of each host in seconds; it decides how early the command must be sent.
+    `now`: the present time by our clock. `round_trips`: the latest round-trip time of each host in seconds. The first
+    start is three of the longest round trips after `now`, but at least `LEAST_LEAD_S` seconds after it.
     """
     first = now + max(LEAST_LEAD_S, 3 * max(round_trips, default=0.0))
     return tuple(first + number * stagger_s for number in range(hosts))

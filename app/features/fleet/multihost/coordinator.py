@@ -41,7 +41,7 @@ _ECHOES = 64
 """Number of pings per host from which its clock offset is computed: about the last minute, because clocks drift."""
 
 _BURST = 8
-"""Number of additional pings just before the start, for a precise clock offset."""
+"""Number of pings in quick succession just before the start, for a precise clock offset."""
 
 _NOISE_BYTES = 64 << 10
 """Maximum bytes that a login may print before the run's first message."""
@@ -58,7 +58,7 @@ class MultiHostTimeouts:
     ping: float = 1.0
     """Time between two pings, which renew the lease."""
     burst: float = 0.1
-    """Time between two of the additional pings just before the start."""
+    """Time between two of the `_BURST` pings just before the start."""
     beyond: float = 120.0
     """Time by which a run may exceed its maximum duration before its host counts as lost."""
     farewell: float = 10.0
@@ -79,13 +79,13 @@ class HostSession:
     ready: ReadyMessage | None = None
     """Message that the host is ready, which describes its run; None until it arrives."""
     doing: str = "connecting"
-    """What the host is doing, as a word for display."""
+    """What the host is doing, as a short string for display, such as `connecting` or `ready`."""
     planned: float | None = None
     """Planned start time by this machine's clock; None until the start command is sent."""
     spans: list[Span] = field(default_factory=list)
     """Times in which the host measured. Intervals without a gap between them form one span."""
     rate: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Time when the last interval of the host arrived, with its IOPS and bytes per second."""
+    """Last interval of the host: its arrival time by this machine's clock, its IOPS, and its bytes per second."""
     started: bool = False
     """Whether the host reported that it is starting fio."""
     result: ResultMessage | None = None
@@ -95,7 +95,7 @@ class HostSession:
     lost: str = ""
     """Why the host was dropped, as a clause; "" while it is connected and after a proper end."""
     over: bool = False
-    """Whether the last message was received."""
+    """Whether nothing more is read from the host, because it sent its last message or was dropped."""
     ping_replies: deque[PingReply] = field(default_factory=lambda: deque(maxlen=_ECHOES))
     """Latest answers of the host to pings."""
     line: HostConnection | None = None
@@ -160,7 +160,7 @@ class Coordinator:
         self._stop = asyncio.Event()
 
     async def run(self) -> None:
-        """Run on all hosts, and store the outcomes in `peers`. Raises StorageError if results cannot be saved."""
+        """Run the job on all hosts; the outcomes are in `peers`. Raises StorageError if results cannot be saved."""
         tasks = [asyncio.create_task(self._serve(peer), name=peer.host) for peer in self.peers]
         helpers = [asyncio.create_task(self._ping_forever()), asyncio.create_task(self._begin())]
         stop = asyncio.create_task(self._stop.wait(), name="stop")
@@ -185,7 +185,7 @@ class Coordinator:
                 self._drop(peer, "it did not confirm the stop")
 
     def stop(self) -> None:
-        """Send all hosts the stop command. `run` still receives their last messages for a while."""
+        """Send all hosts the stop command. `run` still receives their last messages, for at most `farewell` seconds."""
         self.stopped = True
         self._stop.set()
         self._send_all("bye")
@@ -194,7 +194,7 @@ class Coordinator:
         """Return the hosts that are not ready yet, except those whose session is over."""
         return tuple(peer.host for peer in self.peers if not peer.over and peer.ready is None)
 
-    # -- all hosts -----------------------------------------------------------------------------------------------------
+    # -- commands to all hosts: pings and the start --------------------------------------------------------------------
 
     @staticmethod
     def _raise_failed(tasks: Sequence[asyncio.Task[None]]) -> None:
@@ -265,7 +265,7 @@ class Coordinator:
                     if peer.line is not None:
                         peer.line.say("bye")
 
-    # -- one host ------------------------------------------------------------------------------------------------------
+    # -- connection and messages of one host ---------------------------------------------------------------------------
 
     async def _serve(self, peer: HostSession) -> None:
         try:

@@ -59,7 +59,7 @@ class MultiHostTotals:
     hosts: Mapping[str, HostStats]
     """Results by host name."""
     sides: Mapping[str, DirectionStats] = field(default_factory=dict)
-    """Combined results by direction: rates are added, and percentiles are over all I/Os."""
+    """Combined results by direction: IOPS and bytes per second are added, and percentiles are over all I/Os."""
     spread: IopsSpread | None = None
     """Variation between the hosts; None for fewer than two hosts."""
 

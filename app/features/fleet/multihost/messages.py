@@ -1,4 +1,4 @@
-"""Messages of a host about its run. The host is not trusted: sizes are limited and texts are cleaned. No I/O."""
+"""Messages of a host about its run. The host is not trusted: sizes are limited and strings are cleaned. No I/O."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _tick(body: Mapping[str, Any]) -> IntervalMessage:
 def _side(part: Mapping[str, Any], seconds: float) -> IoCounts:
     """Return the I/O counts of one direction of an interval that took `seconds`.
 
-    Raises ProtocolViolationError, and whatever `parse_counts` raises.
+    Raises ProtocolViolationError for contradictory or implausible counts, and whatever `parse_counts` raises.
     """
     side = parse_counts(part)
     timed = side.histogram.total

@@ -40,7 +40,7 @@ def rates_now(peers: Sequence[HostSession], now: float) -> tuple[int, float, flo
 
 
 def progress_text(coordinator: Coordinator, now: float) -> str:
-    """Return one line about all hosts: how many are measuring, their rates, and the lost and pending hosts."""
+    """Return one line about all hosts: how many measure, their IOPS and throughput, and the lost and pending hosts."""
     peers = coordinator.peers
     measuring, iops, size = rates_now(peers, now)
     parts = [f"{measuring} of {units.plural(len(peers), 'host')} measuring"]

@@ -1,6 +1,6 @@
-"""Protocol between a run and the host that controls it. The run gets three commands and sends JSON lines. No I/O.
+"""Protocol between a run and the host that controls it. The run receives commands and sends JSON lines. No I/O.
 
-Each command is one line: `ping ID`, `go AT` or `bye`. AT is in seconds since 1970, by the wall clock of the run's host.
+A command is one line: `ping ID`, `go AT` or `bye`. AT is in seconds since 1970, by the wall clock of the run's host.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class LineKind(StrEnum):
     """Kinds of messages that a run sends. The field `kind` of each message has one of these values."""
 
     HELLO = "hello"
-    """First message, with the host name, boot id, program, lease and clocks."""
+    """First message, with the host name, boot id, versions, lease and clocks."""
     PONG = "pong"
     """Answer to `ping`, with the same id and both clocks."""
     PHASE = "phase"
@@ -77,7 +77,7 @@ _GO = re.compile(rb"go ([0-9]{1,12}(?:\.[0-9]{1,9})?)", re.ASCII)
 
 
 def parse_command(line: bytes) -> RunCommand:
-    """Return the command in a line without its newline. Raises InvalidValueError."""
+    """Return the command in a line without its newline. Raises InvalidValueError if it is not a valid command."""
     line = line.removesuffix(b"\r")
     if line == b"bye":
         return StopCommand()

@@ -35,7 +35,7 @@ async def shared_places(host: Host, files: Iterable[Path]) -> tuple[str, ...]:
 
 
 async def _source(host: Host, mount: Mount) -> str:
-    """Return what is mounted, as it is known on all hosts.
+    """Return the source of a mount, such as `server:/export`, in a form that is the same on all hosts.
 
     For a block device, return the UUID of its filesystem, because the device name differs between machines.
     """

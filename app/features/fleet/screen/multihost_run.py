@@ -65,7 +65,7 @@ class MultiHostRunController(BackgroundWork):
 
     @property
     def status_text(self) -> str:
-        """Return a text about the progress of the run, or about its result."""
+        """Return a message about the progress of the run, or about its result once it is over."""
         if self.record is not None:
             return " ".join((*joint_sentences(self.record), f"Saved as {self.record.id}. Press E to write the report."))
         if self.coordinator is None or self.trouble:
@@ -90,7 +90,7 @@ class MultiHostRunController(BackgroundWork):
         await self._over.wait()
 
     async def may_leave(self) -> bool:
-        """Ask whether to stop the run and save its results; return whether the program may exit."""
+        """Ask whether to stop the run and save its results; return whether the TUI may exit."""
         if not self.running:
             return True
         from widgets.question import KeyedAnswer, QuestionDialog

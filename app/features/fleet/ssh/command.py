@@ -16,7 +16,7 @@ COPIED_IN = "$HOME/.local/lib/raidbench"
 """Folder on the remote host for the copy that `hosts prepare` installs, in shell syntax."""
 
 COPIED = f"{COPIED_IN}/raidbench-$(uname -m)"
-"""Path of the copy. Its name contains the machine type, because different hosts may share a home directory."""
+"""Path of the copy. Its name contains the CPU architecture, because different hosts may share a home directory."""
 
 _CALLED = f'command -v {PROGRAM} >/dev/null 2>&1 && exec {PROGRAM} "$@"; exec "{COPIED}" "$@"'
 """Shell code that runs raidbench from the PATH of a login, or else the copy. Without either, the exit status is 127."""
@@ -31,8 +31,8 @@ OPTIONS = (
 )
 """Options of ssh_config(5) that override the user's: ssh asks no questions and accepts no host key automatically.
 
-ssh reuses a shared connection that the user keeps open. It leaves no connection open, because that would keep our pipes
-open. The user's forwardings and local commands are disabled: they are meant for the user's own logins.
+ssh reuses a shared connection that the user keeps open. It never opens one itself, because the process that keeps it
+would also keep our pipes open. The user's forwardings and local commands are for the user's logins, so they are off.
 """
 
 _NEWER: tuple[tuple[tuple[int, int], tuple[str, ...]], ...] = (

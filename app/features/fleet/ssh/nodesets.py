@@ -1,4 +1,4 @@
-"""Parses sets of host names with ClusterShell, and folds many names into a short text."""
+"""Parses sets of host names with ClusterShell, and folds many names into a short node set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def _node_sets() -> Any:
 def parse_hosts(text: str, *, most: int = MOST) -> tuple[str, ...]:
     """Return the hosts of a node set (`node[1-50],@raid!node7`), each once, in order.
 
-    Groups such as `@raid` are defined in ClusterShell's configuration. Raises ToolMissingError, InvalidValueError.
+    Groups such as `@raid` are defined in ClusterShell's configuration. Raises ToolMissingError without ClusterShell,
+    InvalidValueError for a node set that is invalid, empty or larger than `most`.
     """
     node_sets = _node_sets()
     ranges = [pair for inner in _BRACKETS.findall(text) for pair in _RANGE.findall(inner)]
@@ -65,5 +66,5 @@ def parse_hosts(text: str, *, most: int = MOST) -> tuple[str, ...]:
 
 
 def fold_names(names: Iterable[str]) -> str:
-    """Return host names as a short text, such as `node[1-6,8-40]`. Raises ToolMissingError."""
+    """Return host names as a short node set, such as `node[1-6,8-40]`. Raises ToolMissingError without ClusterShell."""
     return str(_node_sets().NodeSet.fromlist(list(names)))

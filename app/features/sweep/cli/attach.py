@@ -116,7 +116,7 @@ class SweepFollower:
                 pass
 
     def clear(self) -> None:
-        """Remove a progress line that was printed without its end."""
+        """Remove the progress line from the terminal, so that other output can follow."""
         self._line.clear()
 
     def _draw(self, session: Session) -> None:

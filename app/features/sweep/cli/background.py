@@ -34,8 +34,8 @@ _KEPT = ("HOME", "PATH", "RAIDBENCH_STATE_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HO
 
 
 def screen_options(options: Options, nice: int | None) -> dict[str, Any]:
-    """Return two fields of `ScreenOptions`: the function with which the TUI starts sweeps, and the simulation's
-    speed-up.
+    """Return two fields of `ScreenOptions` by name: the function with which the TUI starts sweeps, which is None in
+    read-only mode, and the speed-up of a simulation.
     """
     return {
         "hand_over": None if options.read_only else partial(hand_over, options=options, nice=nice),
@@ -83,7 +83,7 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
         "nice": nice,
     }
     with contextlib.ExitStack() as stack:
-        side = await helper_connection()  # a new connection, because the present one ends with this process
+        side = await helper_connection()  # to the root helper: the present connection ends with this process
         keep: tuple[int, ...] = ()
         if side is not None:
             keep = (stack.enter_context(side).fileno(),)

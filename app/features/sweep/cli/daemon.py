@@ -15,7 +15,7 @@ def main() -> int:
     """Read the command and its environment as JSON from stdin, print `started PID`, and run the command."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     order = json.loads(sys.stdin.readline())
-    if os.fork():  # the starter waits until this process exits, and then reads the session
+    if os.fork():  # exit, so that only the child outlives the starter, which waits until this process exits
         return 0
     with contextlib.suppress(OSError):
         print(f"started {os.getpid()}", flush=True)

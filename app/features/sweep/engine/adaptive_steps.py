@@ -1,7 +1,7 @@
 """Decide which steps to add to a sweep, depending on the results so far. No I/O.
 
-The added steps confirm winners, run the next queue depths of a saturation search, or run the next rates of a curve. The
-decision depends only on the record, so a sweep that resumes after a crash decides the same.
+The added steps confirm winners, run the next queue depths of a saturation search, or run the next I/O rates of a curve.
+The decision depends only on the recorded session, so a sweep that resumes after a crash adds the same steps.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def next_steps(record: SweepRecord, runs: Sequence[RunRecord]) -> SweepExtended 
 
 
 def _confirmation(record: SweepRecord, outcome: Results) -> SweepExtended:
-    """Return steps that measure every winner and its baseline again in pairs; none if no winner can be measured."""
+    """Return the steps that measure every winner and its baseline again in pairs. If no winner can be measured any
+    more, the returned event has no steps.
+    """
     random = Random(record.design.seed + 1)
     number, block = _last_number_and_block(record)
     steps: list[Step] = []
@@ -77,8 +79,8 @@ def _curve(record: SweepRecord, ladder: RateSeries, runs: Runs) -> SweepExtended
 
 
 def _extend(record: SweepRecord, purpose: Purpose, wanted: Sequence[SweepCell]) -> SweepExtended | None:
-    """Return one more step for each of the `wanted` cells, in their order, and those cells that are not in the record
-    yet. None if `wanted` is empty.
+    """Return the event that adds one step for each of the `wanted` cells, in this order. It also adds the cells that
+    the record lacks. Return None if `wanted` is empty.
     """
     if not wanted:
         return None
@@ -99,8 +101,8 @@ def _random(record: SweepRecord) -> Random:
 
 
 def _still_possible(record: SweepRecord, cell: SweepCell) -> bool:
-    """Return whether a cell can still be measured after all planned steps. This requires that exactly the features that
-    the cell needs are active then.
+    """Return whether a cell can still be measured after all planned steps. All features that any planned cell needs are
+    active then, so the cell must need all of them.
     """
     return set(cell.needs) == {feature for cell in record.design.cells for feature in cell.needs}
 

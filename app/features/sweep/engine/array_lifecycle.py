@@ -80,8 +80,8 @@ class ArrayLifecycle:
         """Create and prepare the array of a step, after deleting any other array of the sweep.
 
         Once a stop is requested, no array is created. An array that could not be prepared remains, and `resolve_cell`
-        raises the reason. Raises ArrayRefusedError when the array is refused, ArrayMismatchError when drives or arrays
-        are not as confirmed, DeviceGoneError, StorageError.
+        raises its error. Raises ArrayRefusedError when the array is refused, ArrayMismatchError when drives or arrays
+        are not as confirmed, DeviceGoneError when a device is missing, StorageError when the session cannot be written.
         """
         use = array_use_of(step, cell, self._sweep_arrays)
         if self._present is None or self._present.use != use:
@@ -101,7 +101,7 @@ class ArrayLifecycle:
             self._present = replace(present, failure=error)
 
     async def disturbance(self) -> str:
-        """Return a sentence about why the last run on the array does not count; "" if it counts."""
+        """Return the reason why the last run on the array does not count; "" if it counts."""
         return "" if self._present is None else await disturbance_text(self._bench, self._present.match)
 
     @property
@@ -129,7 +129,7 @@ class ArrayLifecycle:
         )
         return replace(cell, where=str(present.match.target), settings=(*others, *made), needs=())
 
-    # -- creation -----------------------------------------------------------------------------------------------------
+    # -- creating an array and preparing it for measuring -------------------------------------------------------------
 
     async def _create(self, use: ArrayUse, array: SweepArray) -> None:
         bench, making = self._bench, self._sweep_arrays
@@ -191,7 +191,9 @@ class ArrayLifecycle:
             raise ArrayMismatchError(error.message, hint=error.hint) from error
 
     async def _initial_settings(self, match: ArrayMatch) -> Mapping[str, Assignment]:
-        """Return the values of all settings that the sweep changes, on the array that was just created."""
+        """Return, by key, the value that each setting of the cells has on the array that was just created. Raises
+        InvalidValueError when such a setting cannot be changed, or does not accept a value of the plan.
+        """
         bench, record = self._bench, self._bench.session.sweep
         cells = () if record is None else record.cells
         wanted = {
@@ -219,10 +221,10 @@ class ArrayLifecycle:
                 initial[key] = Assignment(target=target, key=key, value=now)
         return initial
 
-    # -- deletion -----------------------------------------------------------------------------------------------------
+    # -- deleting the arrays of this sweep ----------------------------------------------------------------------------
 
     async def delete_created_arrays(self) -> tuple[str, ...]:
-        """Delete all remaining arrays of this sweep; return sentences about those that could not be deleted."""
+        """Delete all remaining arrays of this sweep; return a message for each that could not be deleted."""
         self._present = None
         left: list[str] = []
         for entry in self._own_arrays():
@@ -276,7 +278,8 @@ class ArrayLifecycle:
 def _find_drive(candidates: tuple[Candidate, ...], drive: SweepDrive) -> Candidate:
     """Return a drive of the sweep in its present state.
 
-    Raises DeviceGoneError when it is missing or ambiguous, RefusedError when it is in use or has new content.
+    Raises DeviceGoneError when the drive is missing or ambiguous. Raises RefusedError when it is in use, or has content
+    that it did not have when the user confirmed the sweep.
     """
     drive_name = clean(drive.serial or drive.place, 80)
     matches = [

@@ -32,7 +32,7 @@ NOTE_EVERY = 60.0
 """Seconds between two notes about the progress of the preparation."""
 
 _MOST_SCANS = 5
-"""Scans after which an incomplete array that is not being rebuilt counts as broken."""
+"""Number of consecutive scans without a background task after which an incomplete array counts as broken."""
 
 
 class NotPreparedError(RaidbenchError):
@@ -100,7 +100,7 @@ async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio
 
 
 async def disturbance_text(bench: Workbench, match: ArrayMatch) -> str:
-    """Return a sentence about the current background task or failure of the array; "" if it has neither."""
+    """Return why a run on the array does not count: it now has a background task or a failure; "" if it has neither."""
     await bench.hardware.probe()
     for part in _parts(bench, match):
         if part.tasks:

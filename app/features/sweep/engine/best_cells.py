@@ -22,15 +22,15 @@ def leaders(record: SweepRecord, ranked: Sequence[CellResult], runs: Runs) -> tu
     """Return the ids of the best cell and of all cells that are not shown to be worse, best first.
 
     `ranked` contains the measured cells of one workload, best first. A cell is shown to be worse by its verdict against
-    a baseline, or by a direct comparison with the best cell. The direct comparison needs the same rounds for both
-    cells, and is corrected for all pairs of cells.
+    a baseline, or by a direct comparison with the best cell. The direct comparison requires that both cells were
+    measured in the same rounds. It is corrected for the number of all pairs of cells.
     """
     if not ranked:
         return ()
     best, *others = ranked
     share = 2 / len(ranked)
     direct = [_judge_in_turn(record, best, other, runs, LEVEL * share / max(1, len(others))) for other in others]
-    # The best cell was picked by its results. So chance could act in any pair of cells, not only in these comparisons.
+    # The best cell was picked by its results, so the correction counts all pairs of cells, not only these comparisons.
     corrected = correct_for_multiplicity(direct, share=share)
     tied = (
         cell_result.cell.id
@@ -45,8 +45,8 @@ def _judge_in_turn(
 ) -> VerdictResult | None:
     """Return the verdict on a cell against the best cell. `strictest` is the strictest level for its p value.
 
-    None if the cells were not measured in the same rounds, or if there are so few rounds that a device which changes
-    between two speeds could give the same result.
+    None if the cells were not measured in the same rounds. Also None if there are so few rounds that the difference may
+    come from a device that is sometimes fast and sometimes slow.
     """
     a, b = (values_by_turn(record, result.cell.id, runs, Purpose.SCREEN) for result in (best, cell_result))
     if best.cell.block != cell_result.cell.block or len(a.keys() & b.keys()) < pairs_needed(strictest):
@@ -92,10 +92,10 @@ def _is_apart(ahead: CellResult, cell_result: CellResult, ranked: Sequence[CellR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmedWinner:
-    """A winner measured against its baseline in fresh pairs."""
+    """A winner that was measured again together with its baseline, in fresh pairs of runs."""
 
     winner: SweepCell
-    """The best cell of the screening."""
+    """The cell that seemed better than its baseline in the screening runs."""
     baseline: SweepCell
     """The baseline that the winner is compared with."""
     judgement: VerdictResult | None
@@ -107,8 +107,8 @@ class ConfirmedWinner:
 def confirmations(record: SweepRecord, runs: Runs, shown: Collection[str] = ()) -> tuple[ConfirmedWinner, ...]:
     """Return the winners with the verdicts of their fresh pairs.
 
-    `shown` contains the ids of cells that the matrix has already shown to differ. Confirming them adds no claim, so
-    their verdicts are not corrected. The verdicts on the other winners are corrected together (Holm).
+    `shown` contains the ids of cells that the matrix has already shown to differ from their baselines. Confirming them
+    adds no claim, so their verdicts are not corrected. The verdicts on the other winners are corrected together (Holm).
     """
     winners = tuple(_winners(record, runs))
     unshown = [winner for winner in winners if winner.winner.id not in shown]
@@ -147,7 +147,7 @@ def _winners(record: SweepRecord, runs: Runs) -> Iterator[ConfirmedWinner]:
 
 
 def _fresh_runs(record: SweepRecord, winner: SweepCell, runs: Runs) -> Iterator[Mapping[Turn, float]]:
-    """Yield two mappings from turn to result of the confirmation runs: first the baseline's, then the winner's."""
+    """Yield the results of the confirmation runs by turn: first those of the baseline, then those of the winner."""
     return (values_by_turn(record, cell, runs, Purpose.CONFIRM) for cell in (winner.against or "", winner.id))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 _APP = Path(__file__).resolve().parents[3]
 FOLDERS = (_APP / "plans", _APP.parent / "plans")
-"""Folders with the built-in plans: of the installed program, and of the source tree."""
+"""Folders of the built-in plans: first that of the installed package, then that of the source tree."""
 
 
 EARLIER = {
@@ -17,7 +17,7 @@ EARLIER = {
     "ds4700-cache": "articles-f-ds4700",
     "5805-strips": "articles-f-5805",
 }
-"""Former names of built-in plans, each with the present name."""
+"""Present name of each renamed built-in plan, by its former name."""
 
 
 def plan_files() -> dict[str, Path]:

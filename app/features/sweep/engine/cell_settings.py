@@ -51,7 +51,7 @@ async def activate_feature(bench: Workbench, feature: NeededFeature) -> None:
 
 
 async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Deactivate the features that the sweep activated in a simulation; return sentences about those still active."""
+    """Deactivate the features that the sweep activated in a simulation; return a message for each still active one."""
     left: list[str] = []
     for feature in record.design.features:
         if feature.active or bench.restarts is None or record.todo:  # the remaining steps need the feature
@@ -77,7 +77,7 @@ def _controller(bench: Workbench, feature: NeededFeature) -> Controller | None:
     return device if isinstance(device, Controller) else None
 
 
-# -- waiting for a re-created array -----------------------------------------------------------------------------------
+# -- waiting until an array has been re-created or reshaped -----------------------------------------------------------
 
 SCAN_EVERY = 5.0
 """Seconds between two scans of an array that has a background task."""
@@ -114,11 +114,11 @@ class SettingNotAppliedError(RaidbenchError):
 
 
 async def apply_settings(bench: Workbench, wanted: Sequence[Assignment], stop: asyncio.Event) -> tuple[str, ...]:
-    """Set the values that differ, slow settings first; return sentences about values that are set but not effective.
+    """Set the values that differ, slow settings first; return a message for each value that is set but not effective.
 
-    The backend decides the order of the settings of one target. A setting that another setting changed is set again.
-    Waits while an array is re-created or reshaped, unless the sweep is stopped. Raises SettingNotAppliedError when a
-    setting does not have its value afterwards, and the errors of planning.
+    The backend decides the order of the settings of one target. A setting that changes as a side effect of another is
+    set again. Waits while an array is re-created or reshaped, unless the sweep is stopped. Raises
+    SettingNotAppliedError when a setting does not have its value afterwards, and the errors of planning a change.
     """
     await _set_missing(bench, wanted, stop)
     await _set_missing(bench, wanted, stop)
@@ -133,8 +133,8 @@ async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
     """Return a clause, without a full stop, that names the settings whose values differ from `wanted`; "" if none
     differs.
 
-    A device may report a set value differently, such as -1 for a default. Such a setting counts as equal if planning it
-    results in no change.
+    A device may report a set value differently, such as -1 for a default. Such a setting counts as equal if a plan for
+    the wanted value contains no change.
     """
     readings = await _readings(bench, wanted)
     texts = []
@@ -163,14 +163,14 @@ async def _set_missing(bench: Workbench, wanted: Sequence[Assignment], stop: asy
                 f"{change.label} of {assignment.target} was not set to {assignment.value}: {_failure_text(ended)}."
             )
         if assignment.slow:
-            await bench.hardware.probe()  # a re-created array is another disk with the old name
+            await bench.hardware.probe()  # a re-created array is a new device under the old name, so scan again
             await wait_for_tasks(bench, str(assignment.target), stop)
 
 
 async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assignment]:
     """Return the `wanted` settings; the fast ones of each target are in the order in which its backend sets them.
 
-    The order matters because one value may limit another.
+    The order matters because the value of one setting may limit the values that another one accepts.
     """
     ordered = list(wanted)
     for target in dict.fromkeys(assignment.target for assignment in wanted):
@@ -185,7 +185,7 @@ async def _in_order(bench: Workbench, wanted: Sequence[Assignment]) -> list[Assi
 
 
 def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
-    """Return a sentence that the effective value of a setting differs from the configured one; "" if it does not."""
+    """Return a message if the effective value of a setting differs from the configured one; "" if it does not."""
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
@@ -193,9 +193,9 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
-    """Restore every changed setting; return sentences about those that could not be restored.
+    """Restore every changed setting; return a message for each that could not be restored.
 
-    A value that is neither the sweep's nor the original one was set by someone else, and is kept.
+    A value that is neither the sweep's nor the original one was set by another program, and is left unchanged.
     """
     left: dict[Assignment, str] = {}
     waiting = list(record.design.originals)
@@ -220,7 +220,7 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
 
 
 async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
-    """Restore the side effects of the sweep's changes; return sentences about those that could not be restored.
+    """Restore the side effects of the sweep's changes; return a message for each that could not be restored.
 
     A side effect is a setting that changed because the sweep changed another one, possibly several times. The value
     before the first of these changes is restored, unless something else has set the present value.
@@ -236,7 +236,8 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if reading is None or reading.now == before or reading.now not in led_to:
                 continue
             change = await bench.hardware.machine.setter(target).plan(target, key, before)
-            if any(record.change.key in change.moves for record in made):  # both keys are names of one setting
+            # If this change also moves a key of the sweep, both keys name one setting, which is restored already.
+            if any(record.change.key in change.moves for record in made):
                 continue
             ended = await bench.changes.apply(change, undoes=made[-1].id)
             if ended.result != "verified":
@@ -303,10 +304,10 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
     changed = False
     rest = list(changes)
     if reading.now != original.value:
-        # Only values that a change of the sweep set are its own. Someone else may have set the value before a change.
+        # Overwrite only a value that the sweep set. Any other, even the one before a change, may be another program's.
         if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
             raise RefusedError(f"another program changed it to {reading.now}.", hint="Nothing was changed.")
-        first = changes[-1].change  # the oldest change: it lists the side effects that the original value had
+        first = changes[-1].change  # the oldest change: its `companions` are values from before the sweep
         if first.before == original.value:
             moved = None if changes[0].end is None else changes[0].end.moved
             ended = await bench.changes.restore_value(first, undoes=changes[0].id, moved=moved)

@@ -31,9 +31,9 @@ class RunScore:
     p99_ns: int | None
     """99th percentile of the latency of the slower direction; None with too few I/Os."""
     mean_ns: float | None
-    """Mean latency of all I/Os."""
+    """Mean latency of all I/Os; None if it is unknown for a direction."""
     p50_ns: int | None = None
-    """Median latency of the slower direction."""
+    """Median latency of the slower direction; None if it is unknown for a direction."""
     p99_9_ns: int | None = None
     """99.9th percentile of the latency of the slower direction; None with too few I/Os."""
     ios: int = 0
@@ -60,8 +60,8 @@ class LatencyFigure(StrEnum):
 
 
 def latency(scores: Sequence[RunScore], figure: LatencyFigure) -> LogMeanInterval | None:
-    """Return the mean of a latency metric over the runs; None if there are no runs, or if a run has too few I/Os for
-    the metric.
+    """Return the geometric mean and the interval of a latency metric over the runs; None if there are no runs, or if a
+    run has too few I/Os for the metric.
     """
     values = [value for score in scores if (value := getattr(score, figure)) is not None and value > 0]
     return log_mean_interval(values) if values and len(values) == len(scores) else None
@@ -105,12 +105,12 @@ def _mean(directions: list[DirectionStats]) -> float | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLoad:
-    """A load at which a cell is measured (a queue depth or a rate), and the results at it."""
+    """A load at which a cell is measured (a queue depth or I/Os per second), and the results at this load."""
 
     cell: SweepCell
-    """The cell that its runs measure."""
+    """The cell that is measured at this load."""
     tried: int
-    """Number of started runs, including failed ones."""
+    """Number of steps that have ended for good, including failed ones."""
     scores: tuple[RunScore, ...] = ()
     """Metrics of the completed runs."""
 
@@ -156,7 +156,7 @@ def values_by_turn(record: SweepRecord, cell: str, runs: Runs, *purposes: Purpos
 
 
 def runs_of_cell(record: SweepRecord, runs: Runs, cell: str, *, confirming: bool = False) -> tuple[RunRecord, ...]:
-    """Return the completed runs that the verdict on a cell uses: with `confirming`, those of the confirmation."""
+    """Return the runs on which the verdict on a cell is based: its confirmation runs if `confirming`, else the rest."""
     purposes = (Purpose.CONFIRM,) if confirming else (Purpose.SCREEN, Purpose.BASELINE)
     return tuple(runs[run] for _, run in record.runs_of(cell, *purposes) if run in runs)
 
@@ -183,11 +183,11 @@ class CellResult:
     judgement: VerdictResult | None = None
     """Verdict against its baseline; None for a baseline, or if the cell or its baseline has no runs."""
     reads_by: tuple[tuple[str, float], ...] = ()
-    """Kernel name of each member, and the mean share of the reads that it served; empty if reads were not counted."""
+    """Kernel name of each member, and its mean share (0 to 1) of the reads; () for fewer than two counted members."""
     failures: tuple[str, ...] = ()
     """Reasons why steps of the cell failed."""
     notes: tuple[str, ...] = ()
-    """Sentences about values that were set but not effective, and about repeated runs."""
+    """Messages about values that were set but not effective, and about repeated runs."""
     weakened: tuple[Caveat, ...] = ()
     """Caveats of the cell's runs that weaken a verdict."""
 

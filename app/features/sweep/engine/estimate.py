@@ -27,7 +27,7 @@ RESTART_SECONDS = 300.0
 
 
 def seconds_of(design: Design) -> float:
-    """Return the estimated length of all steps of a design and of the restoration, in seconds."""
+    """Return the estimated duration of a sweep in seconds: all steps, the runs of searches, and the restoration."""
     cells = {cell.id: cell for cell in design.cells}
     extra_seconds = later_runs(design) * max(_run(cell, design.rest) for cell in design.cells)
     return _seconds(design.steps, cells, design, design.originals) + extra_seconds
@@ -106,7 +106,7 @@ def switches(design: Design) -> tuple[tuple[Assignment, int], ...]:
 def _walk(
     steps: Iterable[Step], cells: Mapping[str, SweepCell], start: tuple[Assignment, ...]
 ) -> Iterable[tuple[tuple[Assignment, ...], tuple[Assignment, ...]]]:
-    """Yield the settings before and after each switch to another cell, and finally those before and after the
+    """Yield the settings before and after the switch to the cell of each step, and finally those before and after the
     restoration.
     """
     present = start

@@ -1,4 +1,4 @@
-"""Live events of the running step for other processes, and the follower of a sweep in another process."""
+"""Write the live events of the running step for other processes, and follow a sweep that another process runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from backends.output_file import replace_file
 # -- live events of the running step, in a small file next to the log -------------------------------------------------
 
 FILE = "live.jsonl"
-"""Name of the file in the session's folder."""
+"""Name of the file with the live events, in the session's folder."""
 
 KINDS: Mapping[str, type[Progress]] = {
     "PhaseChanged": event_types.PhaseChanged,
@@ -111,7 +111,7 @@ def _event(line: bytes) -> LiveEvent | None:
 Listener = Callable[[Session, AnyEvent], None]
 
 QUIET = 2.0
-"""Seconds without news after which the follower checks whether a process still writes the log."""
+"""Seconds without new events after which the follower checks whether a process still writes the log."""
 
 
 class Follower:
@@ -119,7 +119,9 @@ class Follower:
 
     def __init__(self, folder: Path) -> None:
         self.listener: Listener | None = None
-        """Called with every event and the session including it. It may be replaced between two calls of `read`."""
+        """Called with the session and each new event, which the session already includes. It may be replaced between
+        two calls of `read`.
+        """
         self.folder = folder
         """The session's folder."""
         self.session = Session()

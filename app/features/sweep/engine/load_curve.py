@@ -1,7 +1,7 @@
 """Throughput against latency under an open load. No I/O.
 
 With an open load, requests arrive at random, at a rate that does not depend on earlier completions. A fixed queue depth
-cannot show the latency under such a load, because a device that slows down then gets fewer requests.
+cannot show the latency under such a load, because it sends fewer requests to a device that slows down.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from backends.errors import InvalidValueError
 from backends.values import dataclass
 
 MARK = "~"
-"""Separator in the id of a curve's cell, before the rate in percent of the saturation throughput."""
+"""Separator in the id of a curve's cell. The rate in percent of the saturation throughput follows it."""
 
 MISSING_SHARE = 0.02
-"""Shortfall, as a share of the requested rate, up to which the rate counts as reached."""
+"""Shortfall, as a share of the requested I/O rate, up to which the rate counts as reached."""
 
 _CHANCE = 3.0
-"""Shortfall up to which a rate counts as reached, in standard errors of the number of random arrivals."""
+"""Shortfall up to which an I/O rate counts as reached, in standard errors of the number of random arrivals."""
 
 HIGHEST_PERCENT = 150
 """Highest requested rate, in percent of the saturation throughput."""
@@ -45,7 +45,7 @@ DEEPER, LEAST_DEPTH, MOST_DEPTH = 4, 64, 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatePoint(MeasuredLoad):
-    """A requested rate and its result."""
+    """A requested I/O rate and its results."""
 
     percent: int
     """The rate in percent of the saturation throughput."""
@@ -73,7 +73,7 @@ class LoadCurve:
     points: tuple[RatePoint, ...]
     """The measured rates, ascending."""
     knee: Knee | None
-    """Knee in I/Os per second and nanoseconds; None if no measured rate has reached it so far."""
+    """Knee of the curve in I/Os per second and nanoseconds; None if no measured rate has reached the knee so far."""
 
     def latencies(self, figure: LatencyFigure) -> list[tuple[float, LogMeanInterval]]:
         """Return the reached I/Os per second of each point with its latency, ascending by I/Os."""
@@ -152,8 +152,8 @@ def rate_cell(saturation: SaturationResult, percent: int) -> SweepCell:
 
 
 def curve_knee(points: Sequence[RatePoint]) -> Knee | None:
-    """Return the knee of a load curve, calculated from the reached rate and the mean latency of every run; None without
-    one.
+    """Return the knee of a load curve, calculated from the mean reached rate of each point and the mean latency of each
+    of its runs; None if the curve has no knee.
     """
     loads = []
     for point in points:
@@ -215,7 +215,7 @@ def column_without(cell: SweepCell, fields: Iterable[str]) -> tuple[str, ...]:
 
 
 def number_of(text: str) -> float:
-    """Return a string such as `64k` or `32` as a number; 0 for text that is not a number."""
+    """Return a string such as `64k` or `32` as a number; 0 if the string is not a number."""
     try:
         return float(parse_size(text))
     except InvalidValueError:

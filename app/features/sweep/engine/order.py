@@ -1,9 +1,9 @@
 """Order the steps and draw the pauses: slow settings change as rarely as possible, everything else is random. No I/O.
 
 Cells with the same slow settings and features form a block. Within a block, every repeat is a round that visits all
-cells of the block in a new random order. The verdicts depend on all orders that could have been drawn, so each round is
-drawn independently and none is mirrored. Blocks cannot be interleaved. If several blocks differ by slow settings, the
-baseline cells are measured again at the end (A B A).
+cells of the block in a new random order. The permutation test of the verdicts counts all orders that could have been
+drawn, so each round is drawn independently, and not as the reverse of another. Blocks cannot be interleaved. If several
+blocks differ by slow settings, the baseline cells are measured again at the end (A B A).
 """
 
 from __future__ import annotations
@@ -126,8 +126,8 @@ def _block(cell: SweepCell) -> _Block:
 def _order_blocks(cells: Iterable[SweepCell], present: tuple[Assignment, ...], random: Random) -> list[_Block]:
     """Return the blocks of the cells in the order in which they are measured.
 
-    Blocks that need fewer features come first. Among these, baseline blocks come first, then those with the present
-    slow settings. Otherwise, the order is random. `present` has the present slow settings.
+    Blocks that need fewer features come first. Among blocks with the same features, baseline blocks come first, then
+    those with the present slow settings (`present`). Otherwise, the order is random.
     """
     by_id = {cell.id: cell for cell in cells}
     blocks = list(dict.fromkeys(_block(cell) for cell in by_id.values()))

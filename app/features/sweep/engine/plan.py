@@ -63,7 +63,7 @@ class LevelAxis:
     drives: tuple[str, ...] = ()
     """Drives in order, as for `raidbench array create`; () if they are chosen from `pool`."""
     members: int = 0
-    """Number of drives to choose from the pool."""
+    """Number of drives to choose from the pool; 0 if `drives` lists them."""
     members_of: Mapping[Level, int] = field(default_factory=dict)
     """Number of drives by level, counted from the first drive. A level without an entry uses all drives."""
     pool: str = ""
@@ -110,16 +110,16 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipRule:
-    """Rule that excludes from the sweep the combinations that match all conditions of the rule."""
+    """Rule that leaves out every combination that matches all of its conditions."""
 
     reason: str
-    """Reason why they are left out, as a sentence."""
+    """Reason why the combinations are left out, as a sentence."""
     setups: tuple[str, ...] = ()
     """Set-ups that match, by name; () for all."""
     workloads: tuple[str, ...] = ()
     """Workloads that match, by name; () for all."""
     settings: tuple[tuple[str, str, str], ...] = ()
-    """(role, key, value) of each setting."""
+    """(role, key, value) of each setting that the combination must have."""
     job: Mapping[str, str] = field(default_factory=dict)
     """Values of job fields, all of which must match."""
     levels: tuple[Level, ...] = ()

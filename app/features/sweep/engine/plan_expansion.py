@@ -58,7 +58,7 @@ class _Column:
 
 
 def expand(plan: SweepPlan, facts: TargetFacts, seed: int) -> Design:
-    """Return the design: all cells, their order, and the combinations that are left out with the reason.
+    """Return the design: all cells, their order, and each combination that is left out, with the reason.
 
     Raises PlanError when nothing is left to measure, or when there are too many combinations.
     """
@@ -261,7 +261,9 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, facts: Targ
 
 
 def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, facts: TargetFacts) -> SweepCell:
-    """Return a cell on a created array. All arrays are tested over the same number of bytes."""
+    """Return a cell on a created array. Unless the job sets a size, the smallest array limits the tested bytes of all
+    arrays; single drives have a limit of their own.
+    """
     assert facts.arrays is not None
     job = {key: text for key, text in column.job.texts().items() if text}
     single, arrays = array.is_single_drive, facts.arrays.making.arrays
@@ -281,7 +283,7 @@ def _cell_on_array(cell_id: str, row: _Row, array: SweepArray, column: _Column, 
 
 
 def _made_assignment(setting: PlannedSetting, facts: TargetFacts) -> Assignment:
-    """Return a planned setting as an assignment. It is not checked yet, because its array does not exist yet."""
+    """Return a planned setting as an assignment. The value for a created array cannot be checked before it exists."""
     role, key, value = setting
     if facts.arrays is not None and role == facts.arrays.role:
         return Assignment(target=Target(backend=MADE, address=role), key=key, value=value)
@@ -360,8 +362,8 @@ def _baseline_row(plan: SweepPlan, axes: Sequence[SettingAxis], facts: TargetFac
     the first. For every axis it has the present value, or the first value if the present one is not on the axis. A row
     that is itself this baseline is compared with the same row on the first array.
 
-    The order of the settings on each array is random, and so is the order of the arrays. So each difference is judged
-    by its own random orders.
+    The order of the settings on each array is random, and so is the order of the arrays. So the difference between two
+    settings is judged by the orders of settings, and the difference between two arrays by the orders of arrays.
     """
     name, _, array = key
     setup = next((setup for setup in plan.setups if setup.name == name), None)

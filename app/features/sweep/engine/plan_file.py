@@ -253,7 +253,7 @@ class _Plan:
 
 
 def _require_known(row: TomlTable, key: str, name: str, choices: Iterable[str], problem: str) -> str:
-    """Return `name` unchanged. Raises PlanError, with the text `problem`, when it is not one of the choices."""
+    """Return `name` unchanged. Raises PlanError, with the message `problem`, when it is not one of the choices."""
     if name not in choices:
         raise row.error(
             key,
@@ -272,7 +272,7 @@ LARGEST = 1 << 20
 def load_plan(name: str) -> SweepPlan:
     """Return a built-in plan by name, or the plan in a file.
 
-    Raises NotFoundError when there is none, PlanError when it is not valid.
+    Raises NotFoundError when there is no such plan, PlanError when it cannot be read or is not valid.
     """
     shown = clean(name, 200)
     stem = name.removesuffix(".toml")

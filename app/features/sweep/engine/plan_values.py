@@ -31,7 +31,7 @@ LATENCY_UNITS = {"ns": 1, "us": 1000, "µs": 1000, "ms": 10**6, "s": 10**9}
 
 
 def as_text(value: Any) -> str:
-    """Return the value of a setting or field as text; `yes` or `no` for a boolean."""
+    """Return the value of a setting or field as a string; `yes` or `no` for a boolean."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -153,8 +153,8 @@ def job(row: TomlTable) -> tuple[str | None, Mapping[str, str]]:
 
 
 def check_job(row: TomlTable, field: str, text: str, key: str = "") -> None:
-    """Raise PlanError when a job field, or `profile`, does not accept a value; `key` is its key in the file, if
-    different.
+    """Raise PlanError when a job field, or `profile`, does not accept the value `text`. `key` is the key of the value
+    in the plan file; "" if it is `field`.
     """
     if field == "profile":
         row.parse(key, workload, text)

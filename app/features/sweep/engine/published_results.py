@@ -56,7 +56,7 @@ _Named = Callable[[PublishedFigure], PublishedFigure]
 
 
 def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tuple[PublishedRows | None, _Named]:
-    """Return the kind of rows of the published table, and a function that adds the names used there to a published
+    """Return the kind of rows of the published table, and a function that adds the names in that table to a published
     result. `rows` and `columns` are the row and column names of the sweep.
 
     Raises PlanError when the shape is not valid.
@@ -123,7 +123,7 @@ def _figures(row: TomlTable, name: str, source: str, columns: Sequence[str]) -> 
 
 
 def _require_name(names: Sequence[str], value: Any) -> str:
-    """Return the name of a row or column. Raises ValueError when the result has no such row or column."""
+    """Return the name of a row or column. Raises ValueError when it is not one of the sweep's `names`."""
     name = text(value)
     if name not in names:
         hint = suggestion_hint(name, names, f"Available: {'; '.join(names)}.")
@@ -154,7 +154,7 @@ class PublishedComparison:
 
     @property
     def percent(self) -> float | None:
-        """Difference from the published result in percent; None without a result."""
+        """Difference of the measured from the published result, in percent; None without a measured result."""
         return None if self.measured is None else (self.measured / self.figure.value - 1) * 100
 
 

@@ -13,7 +13,7 @@ from backends.array_planning import SPANNED
 from backends.model import Level
 
 ROLE = "array"
-"""Role by which a plan with a level axis refers to the array that exists at the time."""
+"""Role by which a plan with a level axis refers to the created array that currently exists."""
 
 _KEYS = ("array", "values", "drives", "members", "pool", "strip", "spans", "layout", "policies", "assume_clean")
 
@@ -128,8 +128,8 @@ def axis_of(
 ) -> LevelAxis:
     """Return the axis that command-line options describe.
 
-    Text options with several values are separated by commas. `birth` contains the initial policies. Raises PlanError
-    when an option is not valid.
+    Several values in one option are separated by commas. `birth` contains the initial policies by setting key. Raises
+    PlanError when an option is not valid.
     """
     listed = {
         name: [word.strip() for word in text.split(",") if word.strip()]
@@ -164,7 +164,7 @@ def axis_of(
 
 
 def _spans_of(named: Sequence[Level], given: str | None) -> dict[Level, tuple[int, ...]]:
-    """Return the numbers of spans in the option text `given`, for each spanned level in `named`.
+    """Return the numbers of spans in the option value `given`, by each spanned level in `named`.
 
     Raises PlanError when no level is spanned, or a number is not valid.
     """

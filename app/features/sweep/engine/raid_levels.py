@@ -59,7 +59,7 @@ class PlannedArrays:
     refused: tuple[tuple[ArrayShape, str], ...] = ()
     """Arrays that cannot be created, each with the reason as a sentence."""
     warnings: tuple[str, ...] = ()
-    """Sentences about differences between the drives."""
+    """Warnings about the chosen drives, and about controllers whose drives could not be listed."""
 
 
 async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:

@@ -55,7 +55,7 @@ class Results:
     fronts: tuple[tuple[str, ...], ...] = ()
     """For each workload, the cell ids on the Pareto front of IOPS and 99th percentile, by ascending latency."""
     leaders: tuple[tuple[str, ...], ...] = ()
-    """For each of the `lines`: the id of its best cell, then the ids of cells that cannot be distinguished."""
+    """For each of the `lines`: the id of its best cell, then the ids of cells that cannot be distinguished from it."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
     """Winners that were measured again in fresh pairs."""
     saturated: tuple[SaturationResult, ...] = ()

@@ -28,7 +28,7 @@ class RiskAssessment:
     """Everything that the user must know about a sweep before confirming it."""
 
     design: Design
-    """The design with the devices that lose their data."""
+    """The design, completed with the devices that lose their data."""
     risk: Risk
     """The highest risk of all steps of the sweep."""
     refused: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class RiskAssessment:
     hint: str = ""
     """Advice to the user if the sweep is refused; "" if there is none."""
     risks: tuple[str, ...] = ()
-    """Sentences about values whose setting is risky."""
+    """Warnings about values that are risky to set, and about the drives of created arrays."""
 
     wear: tuple[str, ...] = ()
     """Sentences about the amount of written data and the endurance of the drives."""
@@ -101,7 +101,7 @@ def _drives_label(making: SweepArrays) -> DeviceLabel:
 
 
 async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:
-    """Return why this machine cannot create the arrays; None if it can."""
+    """Return the error that keeps this machine from creating the arrays; None if it can create them."""
     try:
         if facts.arrays is not None:
             await bench.arrays.require_array_support(facts.arrays.controller)
@@ -123,8 +123,8 @@ def _noise(bench: Workbench, design: Design, facts: TargetFacts) -> Iterator[tup
 
 
 def _wear(bench: Workbench, ready: RunPlan, seconds: float) -> tuple[str, ...]:
-    """Return sentences about the amount of data that is written to a device within `seconds`, and about the endurance
-    of its drives; () if nothing is written to a device.
+    """Return sentences about the data that `seconds` of the planned run write to its device, and about the endurance of
+    the drives; () if nothing is written to a device.
     """
     if not seconds or ready.only.device is None:
         return ()
@@ -160,12 +160,12 @@ def _holders_by_target(facts: TargetFacts) -> dict[str, SettingOwner]:
 
 
 def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str, ...]]:
-    """Return the highest risk of all values that the sweep sets, and sentences about them."""
+    """Return the highest risk of all values that the sweep sets, and a warning for each risky value."""
     holders = _holders_by_target(facts)
     before = {(original.target, original.key): original.value for original in design.originals}
     grave, sentences = Risk.NONE, dict[str, None]()
     for assignment in dict.fromkeys(setting for cell in design.cells for setting in cell.settings):
-        if assignment.target.backend == MADE:  # checked once the array exists
+        if assignment.target.backend == MADE:  # a value for a created array is checked once the array exists
             continue
         if before[assignment.target, assignment.key] == assignment.value:
             continue

@@ -107,7 +107,7 @@ class SweepRunner:
         self._bench.emit(SweepResumed(at=time.time(), pid=os.getpid()))
         if self._makes_arrays and (
             left := await self._arrays.delete_created_arrays()
-        ):  # the next step creates its own array
+        ):  # these are arrays of interrupted steps; the next step creates its own
             raise RefusedError(" ".join(left), hint="Check the remaining changes with `raidbench recover`.")
         await end_interrupted_changes(self._bench)
 
@@ -231,11 +231,11 @@ class SweepRunner:
     async def _step(self, step: Step) -> SweepStepEnded:
         """Run one step, and return the event with its result, which is also recorded.
 
-        Raises errors that end the sweep: a lost device, or a full disk.
+        Raises errors that end the sweep: a lost device, a missing feature, or a session that cannot be written.
         """
         end = self._end_of_complete_run(step)
         if end is not None and await self._changed_settings_text(self.record.cell(step.cell)):
-            end = None  # the settings may have changed during that run
+            end = None  # measure again: the settings differ now, and may have changed during that run
         if end is None:
             self._bench.emit(SweepStepStarted(at=time.time(), step=step.number))
             end = await self._measure_step(step)
@@ -291,7 +291,7 @@ class SweepRunner:
                 return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 
     async def _changed_settings_text(self, cell: SweepCell) -> str:
-        """Return a sentence that names the settings of a cell that changed during its run; "" if none changed."""
+        """Return a message that names the settings of a cell that changed during its run; "" if none changed."""
         try:
             why = await mismatch_text(self._bench, cell.settings)
         except RaidbenchError as error:
@@ -299,8 +299,8 @@ class SweepRunner:
         return f"{why}: the value was changed during the run, so the result does not count for the cell." if why else ""
 
     async def _prepare_machine(self, cell: SweepCell) -> str:
-        """Activate the features of a cell and apply its settings; return sentences about values that are set but not
-        effective.
+        """Activate the features of a cell and apply its settings; return a message about values that are set but not
+        effective, "" if there are none.
         """
         for feature in self.record.design.features:
             if feature.name not in cell.needs:
@@ -354,8 +354,8 @@ class SweepRunner:
         return ready.confirm_text
 
     async def _rest(self, step: Step, cell: SweepCell) -> None:
-        """Pause before the run of a step, so that the effects of the previous run have ended. There is no pause on a
-        simulated host.
+        """Wait before the run of a step until the effects of the previous run on the device have worn off. Do not wait
+        on a simulated host.
         """
         if not self._bench.host.capabilities.live:
             return
@@ -372,6 +372,6 @@ def _step_end(
 
 
 async def restore_and_stop(bench: Workbench) -> tuple[str, ...]:
-    """Restore the settings of the open session's sweep; return sentences about those that could not be restored."""
+    """Restore the settings of the open session's sweep; return a message for each that could not be restored."""
     record = await SweepRunner(bench).restore_and_stop()
     return () if record.end is None else record.end.left

@@ -27,10 +27,10 @@ LEAST_RUNS = 3
 """Minimum number of runs of each depth."""
 
 MARK = "@"
-"""Separator in the id of a cell of a search, before the queue depth."""
+"""Separator in the id of a cell of a search. The queue depth follows it."""
 
 FLAT_DOUBLINGS = 2
-"""After this many consecutive doublings that gain at most the width of the plateau, no higher depth is tried."""
+"""After so many consecutive doublings that each raise the IOPS by at most `Saturation.within`, the doubling ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,8 @@ def best(points: Sequence[DepthPoint], goal: Saturation) -> DepthPoint | None:
 def next_runs(points: Sequence[DepthPoint], goal: Saturation, repeats: int, random: Random) -> tuple[int, ...]:
     """Return the next queue depths to run, in order; an empty tuple when the search is complete.
 
-    The first round runs ascending depths. Once the highest depth is known, the other rounds (of `repeats`) follow.
+    The first round runs ascending depths. Once the highest depth is known, all depths are run again until each has
+    `repeats` runs. Then depths between the two on either side of the goal follow.
     """
     further = _next_deeper(points, goal)
     if further is not None:
@@ -139,8 +140,8 @@ def _is_flat(means: Sequence[float], within: float) -> bool:
 
 
 def _depth_between(points: Sequence[DepthPoint], goal: Saturation) -> int | None:
-    """Return a depth between the two tried depths on either side of the goal, or below all tried depths. None if the
-    two are close enough.
+    """Return a depth between the two tried depths on either side of the goal, or one below all tried depths if the goal
+    may be there; None if the two are close enough.
     """
     reached = _goal_test(points, goal)
     least = points[0]

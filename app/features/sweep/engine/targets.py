@@ -33,7 +33,7 @@ class SettingOwner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
-    """What must be known about the machine to expand a sweep plan."""
+    """The facts about the machine that are needed to expand a sweep plan."""
 
     addresses: Mapping[str, str]
     """Addresses by role. Roles without an address, or with an absent one, are left out."""
@@ -46,7 +46,7 @@ class TargetFacts:
     arrays: PlannedArrays | None = None
     """Arrays that the plan's level axis creates on this machine; None without a level axis."""
     can_restart: bool = False
-    """Whether the machine may be restarted during the sweep. Only simulated machines may."""
+    """Whether raidbench may restart the host during the sweep. This is only true of simulated hosts."""
 
     def holder(self, role: str, key: str) -> SettingOwner | None:
         """Return the target that has the setting `key` for a role; None if neither the target nor its block device has
@@ -120,14 +120,16 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
 
 
 async def _find_device(bench: Workbench, address: str) -> Controller | Array | Drive | None:
-    """Return the device at an address; None for the path of a scratch file. Raises NotFoundError when there is none."""
+    """Return the device at an address; None for a scratch file or another block device, which have no settings. Raises
+    NotFoundError when there is nothing at the address.
+    """
     try:
         return await bench.hardware.find(address)
     except NotFoundError:
         if is_path(address):
             return None
         if address.startswith("/dev/") and await bench.host.stat(address) is not None:
-            return None  # a partition or volume
+            return None  # a partition or logical volume: it can be measured, but has no settings
         raise
 
 

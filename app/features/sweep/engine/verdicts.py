@@ -2,7 +2,7 @@
 
 Four or more set-ups of the same rounds are judged by a permutation test over all random orders that could have been
 drawn. Two or three set-ups have too few orders, so their rounds are judged as pairs. A cell whose baseline is in
-another block is compared with the runs of the baseline before and after it. One limit for the rate of false verdicts
+another block is compared with the baseline's runs before and after the cell. One limit for the rate of false verdicts
 covers all verdicts and confirmations together. A set-up whose runs scatter more than those of the others gets no
 verdict. If that set-up is a baseline, the cells compared with it get no verdict.
 """
@@ -42,7 +42,7 @@ from backends.values import dataclass
 SCREENING = 0.035
 """Rate of false verdicts for the matrix if the plan also confirms winners by fresh pairs.
 
-It is the lowest rate at which three rounds of two set-ups can show a difference.
+It is just high enough for three rounds of two set-ups to show a difference.
 """
 
 PERMUTED_FROM = 4
@@ -64,8 +64,8 @@ class AlphaBudget:
     each: float
     """Rate of false verdicts for each cell of the matrix; 0 if the matrix cannot show a difference."""
     confirmation: float
-    """Rate of false verdicts for the confirmation of all those winners together that the matrix has not already shown
-    to differ from their baseline.
+    """Rate of false verdicts for all confirmations together. Winners that the matrix has already shown to differ from
+    their baselines do not count.
     """
 
 
@@ -88,7 +88,7 @@ def groups(cells: Sequence[SweepCell]) -> tuple[Group, ...]:
     for cell in cells:
         baseline = None if cell.against is None else by_id[cell.against]
         if baseline is not None and baseline.block == cell.block:
-            # Arrays are in random order, and the settings on each array are in a random order of their own.
+            # The orders of arrays and of the settings on an array are drawn separately, so they need separate groups.
             kind = (baseline.id, baseline.array == cell.array)
             by_baseline[kind] = (*by_baseline.get(kind, (baseline,)), cell)
     return tuple(by_baseline.values())
@@ -144,7 +144,7 @@ def pairs_needed(level: float) -> int:
 
 
 def _contrasts(block_groups: Sequence[Group]) -> int:
-    """Return the number of comparisons that are judged by all possible random orders."""
+    """Return the number of comparisons with a baseline that the permutation test judges."""
     return sum(len(group) - 1 for group in block_groups if len(group) >= PERMUTED_FROM)
 
 
@@ -307,7 +307,7 @@ def judge_in_pairs(
 
 
 def _interim_verdict(record: SweepRecord, group: Group, cell: SweepCell, values: Values) -> VerdictResult | None:
-    """Return a result with the interval of the rounds so far, and the reason why there is no verdict yet; None before
+    """Return the verdict from the rounds so far, which is NO_DIFFERENCE, or NOT_DECIDED with the reason; None before
     the first round.
     """
     a, b = values[group[0].id], values[cell.id]

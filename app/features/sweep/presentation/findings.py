@@ -1,4 +1,4 @@
-"""The findings of a sweep as facts and sentences, and the text about its end. No I/O."""
+"""The findings of a sweep as facts and sentences, and the message about how it ended. No I/O."""
 
 from __future__ import annotations
 
@@ -169,8 +169,8 @@ def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
 def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
     """Yield the size (as a log-ratio) and a sentence for each significant difference from a baseline.
 
-    For a cell that was measured again, only the fresh pairs count, because a winner of the screening looks better than
-    it is.
+    For a cell that was measured again, only the fresh pairs count, because the cell was chosen by its screening runs,
+    which therefore tend to show too large a difference.
     """
     rows = {result.cell.id: result for result in results.cells}
     again = {confirmation.winner.id for confirmation in results.confirmations if confirmation.judgement is not None}

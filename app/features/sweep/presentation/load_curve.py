@@ -15,7 +15,7 @@ TOO_FEW = "too few I/Os"
 """Shown in place of a percentile that has too few I/Os."""
 
 SATURATED = "saturated"
-"""Shown at a rate that was not reached."""
+"""Shown at a requested I/O rate that was not reached."""
 
 
 def spread_text(mean: MeanInterval | None) -> str:
@@ -38,7 +38,7 @@ def latency_text(mean: LogMeanInterval | None) -> str:
 
 
 def goal_text(goal: Saturation) -> str:
-    """Return the latency limit of a search as a text that follows "Most IOPS"; "" without a latency limit."""
+    """Return the latency limit of a search as a phrase that follows "Most IOPS"; "" without a latency limit."""
     return "" if goal.p99_ns is None else f"with a p99 of at most {units.latency(goal.p99_ns)}"
 
 
@@ -82,7 +82,7 @@ def _result_text(search: SaturationResult, goal: Saturation) -> tuple[str, Tone]
 
 
 def curve_table(curve: LoadCurve) -> Table:
-    """Return a table with a row for each requested rate."""
+    """Return a table with a row for each requested I/O rate."""
     columns = (
         Column(title="Asked", key="asked", align=Align.RIGHT),
         Column(title="%", key="percent", align=Align.RIGHT, priority=5),
@@ -125,8 +125,8 @@ def _mean_text(mean: LogMeanInterval | None) -> str:
 
 
 def _half_interval_text(mean: LogMeanInterval | None) -> str:
-    """Return the distance from a mean latency to the upper, farther end of its interval, in percent; a dash without
-    one.
+    """Return the distance from a mean latency to the upper end of its interval, which is the farther one, in percent; a
+    dash without an interval.
     """
     if mean is None or mean.high is None:
         return units.NOTHING
@@ -143,7 +143,7 @@ def _nearest_point(curve: LoadCurve) -> RatePoint | None:
 
 
 def knee_text(curve: LoadCurve, *, complete: bool = True) -> str:
-    """Return a sentence about the knee of a curve; `complete` means that nothing more will be measured."""
+    """Return a sentence about the knee of a curve. If `complete`, no more rates will be measured."""
     knee = curve.knee
     if knee is None:
         carried = [point.iops.mean for point in curve.points if point.carried and point.iops is not None]
@@ -164,7 +164,7 @@ def _share(curve: LoadCurve, knee: Knee) -> str:
 
 
 def curve_facts(curve: LoadCurve, of: str, *, complete: bool) -> Facts:
-    """Return the knee of a curve and the rates that were not reached."""
+    """Return the knee of a curve and the rates that were not reached; `of` is the name of the cell."""
     missed = [point for point in curve.points if point.scores and not point.carried]
     lines = [FactLine("found", knee_text(curve, complete=complete), Tone.GOOD if curve.knee else Tone.ATTENTION)]
     lines += [FactLine(f"{units.iops(point.asked)} asked", _missed_text(point), Tone.ATTENTION) for point in missed]

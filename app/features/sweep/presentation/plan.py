@@ -105,8 +105,8 @@ def _plan(design: Design, speed: float | None) -> Iterator[FactLine]:
 
 
 def _blind_text(groups: Sequence[UnderpoweredSetups], pairs: int) -> str:
-    """Return a text about how many set-ups the matrix cannot distinguish, how many rounds would be enough, and the
-    `pairs` that confirm the winner.
+    """Return a message that says how many set-ups the matrix cannot distinguish, how many rounds would be enough, and
+    how many `pairs` confirm the winner.
     """
     sizes = [str(setups) for setups in sorted({group.setups for group in groups})]
     listed = " or ".join(filter(None, (", ".join(sizes[:-1]), sizes[-1])))
@@ -158,7 +158,7 @@ def _data_loss_lines(design: Design) -> Iterator[FactLine]:
 
 
 def _destroying_steps_text(design: Design) -> str:
-    """Return a text about which steps destroy data."""
+    """Return a phrase that names the steps that destroy data, such as `by every step`."""
     cells = {cell.id: cell for cell in design.cells}
     before = {(original.target, original.key): original.value for original in design.originals}
     steps = [step.number for step in design.steps if _destroys_data(cells[step.cell], before)]
@@ -181,6 +181,6 @@ def _step_text(step: Step, cells: Mapping[str, SweepCell]) -> str:
 
 
 def _block_text(steps: int, first: SweepCell) -> str:
-    """Return a text with the number of steps of a block, and their slow settings and features."""
+    """Return the heading of a block: its number of steps, and their slow settings and features."""
     slow = [setting_text(setting.key, setting.value) for setting in first.settings if setting.slow]
     return ", ".join([units.plural(steps, "step"), *slow, *first.needs])

@@ -39,7 +39,7 @@ _TIME = re.compile(r"[\d.]+\s*(ns|us|µs|ms|s)", re.ASCII)
 _Place = tuple[tuple[str, ...], tuple[str, str]]
 """Place of a result in its table.
 
-The first element is the texts in the first columns of its row. The second is the set-up or workload of its column, and
+The first element contains the cells that name its row. The second contains the set-up or workload of its column, and
 the kind of result.
 """
 
@@ -112,7 +112,7 @@ def _place(figure: PublishedFigure, shape: PublishedRows) -> _Place:
 
 
 def _titles(columns: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield the titles of columns, each given as the name of a workload or set-up and the kind of result. Of adjacent
+    """Yield the titles of `columns`, each of which is (name of a workload or set-up, kind of result). Of adjacent
     columns with the same name, only the first shows it.
     """
     before = ""
@@ -138,7 +138,7 @@ def _our_figure_text(comparison: PublishedComparison | None) -> str:
 
 
 def figure_text(figure: PublishedFigure, value: float) -> str:
-    """Return a value in the unit of a published result, with the same number of decimals."""
+    """Return `value` in the unit of a published result, and with as many decimals as the source prints."""
     if figure.kind is not PublishedKind.LATENCY:
         return f"{value:,.{_decimals(figure.printed)}f}"
     unit = _unit(figure)
@@ -146,7 +146,7 @@ def figure_text(figure: PublishedFigure, value: float) -> str:
 
 
 def _decimals(printed: str) -> int:
-    """Return the number of decimals of a number."""
+    """Return the number of digits after the decimal point of a printed number."""
     match = re.search(r"\.(\d+)", printed, re.ASCII)
     return 0 if match is None else len(match[1])
 

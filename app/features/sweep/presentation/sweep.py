@@ -37,7 +37,7 @@ class MatrixPlace:
     text: str
     """The result of its cell, or why there is none."""
     level: float | None = None
-    """Result of its cell relative to the largest result on the same scale (see `scale_text`); None without a result."""
+    """Result of its cell as a share (0 to 1) of the largest result on its scale (`_scale_of`); None without one."""
     sign: str = " "
     """One character for the verdict on its cell. `legend` explains the characters."""
     tone: Tone = Tone.PLAIN
@@ -74,7 +74,7 @@ def figure_text(value: float | None, rank: Rank) -> str:
 
 
 def legend(rank: Rank) -> str:
-    """Return a text that explains the signs in the matrix."""
+    """Return an explanation of the signs in the matrix."""
     more, less = (Verdict.HIGHER, Verdict.LOWER) if rank is Rank.P99 else (Verdict.FASTER, Verdict.SLOWER)
     signs = {MORE: more, LESS: less, SAME: Verdict.NO_DIFFERENCE, UNKNOWN: Verdict.NOT_DECIDED}
     shown = {sign: verdict_word(verdict) for sign, verdict in signs.items()}
@@ -135,7 +135,7 @@ def _scale_of(results: Results, cell_result: CellResult) -> str:
 
 
 def scale_text(results: Results) -> str:
-    """Return a text that explains the strongest shade, the highest bar and the frame in the matrix."""
+    """Return an explanation of the strongest shade, the highest bar and the frame in the matrix."""
     largest = "the highest" if len(results.rows) == 1 else "the highest of its workload"
     return f"{largest}; [ ] best, or tied with it"
 
@@ -227,7 +227,7 @@ def half_interval_text(cell_result: CellResult) -> str:
 
 
 def judgement_text(judgement: VerdictResult) -> str:
-    """Return a verdict and its interval as text, with the mark `NOT_IN_TURN` if the runs could not be interleaved."""
+    """Return a verdict and its interval as a string, with the mark `NOT_IN_TURN` if the runs were not interleaved."""
     mark = "" if judgement.interleaved or judgement.interval is None else NOT_IN_TURN
     shown = "" if judgement.interval is None else interval_text(judgement.interval)
     return f"{judgement_word(judgement)}{mark} {shown}".rstrip()

@@ -246,7 +246,7 @@ def axes_of(holders: Sequence[SettingOwner], draft: Draft) -> tuple[DraftAxis, .
             values=tuple(DraftValue(value=value, label=text) for value, text in values),
         )
         for name, label, help, values in _MEASURE_VALUES
-        if not (draft.drives and name == "load")  # a search needs a single array
+        if not (draft.drives and name == "load")  # a search needs an array that exists
     ]
     return tuple(axes)
 
@@ -435,7 +435,7 @@ def _array_lines(draft: Draft) -> list[str]:
 
 
 def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
-    """Return the lines of the plan file about the job fields that differ from the job's profile.
+    """Return the lines of the plan file about the job: its profile, the fields that differ from it, run time and ramp.
 
     If an axis varies the workload, these are only the run time and the ramp.
     """
@@ -454,5 +454,5 @@ def _job_lines(draft: Draft, varied: set[str]) -> list[str]:
 
 
 def _text(value: str) -> str:
-    """Return a text as a quoted TOML string."""
+    """Return `value` as a quoted TOML string."""
     return json.dumps(value, ensure_ascii=False)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 
-# -- choices of the dialogs -------------------------------------------------------------------------------------------
+# -- targets and plans to choose from in the dialogs ------------------------------------------------------------------
 
 
 def target_items(inventory: Inventory, *, controllers: bool) -> tuple[ChoiceItem, ...]:

@@ -28,7 +28,7 @@ JOINT = "|"
 """Separator between an axis and a value in the key of a row."""
 
 OTHER = "|other"
-"""End of the row key of the row that asks for other values."""
+"""Suffix that makes an axis key the key of the row that asks for other values."""
 
 STEPS_SHOWN = 40
 """Maximum number of steps that the plan lists."""
@@ -50,7 +50,7 @@ def axis_rows(
 
 
 def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
-    """Return a text about how many axes are selected, and which key hides or shows the others."""
+    """Return a note that says how many axes are selected, and which key hides or shows the others; "" if none are."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
     others = len(axes) - chosen
     if not chosen:

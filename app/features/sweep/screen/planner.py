@@ -68,7 +68,7 @@ class SweepPlanner(PlanChoices):
         return self.query_one(KeyedTable)
 
     def show(self, session: Session) -> None:
-        """Update the display if something relevant changed."""
+        """Choose the first target after the scan, take over requested arrays, and update the plan if needed."""
         if self.draft is None and not session.probing:
             self._begin(session)
         work = sweep_controller(self.workbench_app)

@@ -156,7 +156,7 @@ class SweepController(BackgroundWork):
         return True
 
     def follow(self, folder: Path) -> None:
-        """Show the sweep of this session from now on."""
+        """Show the sweep of the session in `folder` from now on."""
         from app.features.sweep.engine.live_log import Follower
 
         self.follower = Follower(folder)
