@@ -142,5 +142,5 @@ def human(value: int) -> str:
 
 
 def _choice(word: str, choices: tuple[str, ...]) -> str:
-    """Return the legal values `choices` of a setting as one text, with the effective value `word` in brackets."""
+    """Return the legal values `choices` of a setting as one string, with the effective value `word` in brackets."""
     return " ".join(f"[{name}]" if name == word else name for name in choices)

@@ -82,7 +82,7 @@ class CardType:
     parity_us: float
     """Time added to a cached write by computing parity."""
     parity_efficiency: float
-    """Share of the drives' speed that is left if read-modify-write does not use the cache."""
+    """Share of the drives' speed that is left for read-modify-write of parity, except with FastPath."""
     alone_us: float
     """Latency that the controller adds to the latency of the drive, for a single request."""
     write_back_alone_us: float

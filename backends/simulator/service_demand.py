@@ -45,7 +45,7 @@ class Demand:
     alone: float
     """Latency in microseconds with nothing else in flight."""
     drives: float
-    """Time of the drives, or of the busiest one if they differ."""
+    """Microseconds that the drives together are busy, or the busiest drive if they differ."""
 
     def mix(self, other: Demand, share: float) -> Demand:
         """Return the mean of this demand for `share` of the requests and of another demand for the rest."""

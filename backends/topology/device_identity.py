@@ -124,7 +124,7 @@ def wwn(node: Node) -> str | None:
         if array.strip("0-"):
             return front + array
     if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
-        return f"bcache.{cached}"  # its backing device has this sysfs folder, too
+        return f"bcache.{cached}"  # the backing device has the same folder, so the name decides
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     from_udev = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
@@ -197,7 +197,7 @@ SAME = "possibly the same data as"
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
 """Kinds of use of a member that also concern a device built on it.
 
-Others may come from other volumes of the same group.
+A use of another kind may come from another volume of the same group.
 """
 
 _KEEPERS = ("multipathd", "mdmon")
@@ -224,7 +224,7 @@ class SameDataDevice:
     """
 
     def translate_use(self, use: Use, program: str = "") -> Use | None:
-        """Return `use`, a use of this device, as a use of the given device; None if it does not concern that.
+        """Return `use`, a use of this device, as a use of the given device; None if it does not affect that device.
 
         `program`: the program that has it open.
         """
@@ -402,7 +402,7 @@ def _next(
     backings: Mapping[str, Backing],
     disk: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the kernel name of each disk that is or may be `disk`, or shares its backing, and a text that says so."""
+    """Yield kernel name and relation of each disk that is or may be `disk`, shares its backing, or is its backing."""
     for other in twins.get(disk, ()):
         yield other, f"the same disk as {node_path(other)}"
     yield from likely.get(disk, {}).items()

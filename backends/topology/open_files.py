@@ -17,7 +17,7 @@ from backends.topology.tree import number
 from backends.values import dataclass
 
 _THREADS = "/proc/[0-9]*/task/*"
-"""Pattern of all threads.
+"""Pattern of the folders of all threads.
 
 Each is read, because a thread may have its own table of open files, and an ended main thread has none.
 """
@@ -96,7 +96,7 @@ async def openers(
     hidden = await hidden_processes_reason(host, dumb, [name for name, listed in folders.items() if not listed])
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
-        # A program can also write through a read-only sg descriptor.
+        # Being open for reading only proves nothing for a character device: sg accepts writes there, too.
         may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
         done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
@@ -159,7 +159,7 @@ def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
 # -- visibility of open files: in a container most programs are not listed --------------------------------------------
 
 _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
-"""Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
+"""Links of the initial namespaces (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
 """Bit number of CAP_SYS_PTRACE, and those of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH. One of the last two is enough.

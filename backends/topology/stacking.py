@@ -40,7 +40,7 @@ _ROLES = (
     (("mlog",), "log"),
     (("tdata", "vdata", "rimage", "mimage"), "data"),
 )
-"""Role of a part by its endings and layer; the first match applies."""
+"""Role of a part of a volume, by the endings of its name (`LvmName.endings`); the first match applies."""
 
 _MOST = 4
 """Maximum number of volumes in a sentence."""
@@ -53,7 +53,7 @@ class LvmName:
     group: str
     """Volume group."""
     volume: str
-    """Name without the endings of a part: `mail` of `mail_corig`. A volume that became a cache keeps its former name.
+    """Name without the endings of a part: `mail` of `mail_corig`. A cache has the name of its former volume.
     """
     endings: frozenset[str] = frozenset()
     """Endings of a part: `corig`, `rimage`, `real`; empty for a visible volume."""
@@ -257,7 +257,7 @@ class Pools:
         return (self.volumes[name].split("/")[0],) if name in self.volumes else self.names
 
     def under(self, tree: Tree) -> Tree:
-        """Return `tree` with the devices of each pool placed below the pool's volumes, which sysfs does not show."""
+        """Return `tree` with the devices of each pool placed below the pool's volumes. sysfs does not show this."""
         if not self.vdevs:
             return tree
         return tree_of(
@@ -350,7 +350,7 @@ class MemberSignature:
     verb: str = "holds"
     """Verb of the sentence that `phrase` completes."""
     labelled_phrase: str = ""
-    """The same text with a placeholder for the label of the signature; "" if the label has no meaning."""
+    """`phrase` with a placeholder for the label of the signature; "" if the label has no meaning."""
     remove: str
     """Programs that remove the signature."""
     layer: str = ""
@@ -364,7 +364,7 @@ class MemberSignature:
 
 
 HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
-"""Kinds of use that name the devices built on a device."""
+"""Values of `Use.kind` whose `Use.detail` names the devices built on the used device."""
 
 SET = MemberSignature(verb="is", phrase="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Meaning of the signature of a member of an array or container, or of a path of a multipath device."""
@@ -481,10 +481,10 @@ def volume_shown(node: Node) -> str | None:
     return clean(node.attributes.get("dm/name", "")) or node.name.replace("!", "/")
 
 
-# -- cache devices, from the marks of LVM and bcache -------------------------------------------------------------------
+# -- cache devices, by LVM's names and bcache's roles ------------------------------------------------------------------
 
 DM_CACHE, WRITECACHE, BCACHE = "dm-cache", "writecache", "bcache"
-"""Kinds of caches."""
+"""Values of `Cache.kind`."""
 
 _CACHE_KINDS = {CACHE_ORIGIN: DM_CACHE, WRITECACHE_ORIGIN: WRITECACHE}
 """Kind of cache, by the ending that LVM gives to the name of the slow volume behind the cache (lvmcache(7))."""

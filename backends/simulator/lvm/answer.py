@@ -207,7 +207,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         return SimulatedOutput(text="Unknown command.\n", code=3)
     lines = []
     for group in rack.lvm.values():
-        ends: dict[str, int] = {}  # LVM assigns extents in order
+        ends: dict[str, int] = {}  # next free sector by device: LVM assigns extents in order
         for volume in group.volumes:
             for node in sorted(volume.nodes(rack.now()), key=lambda node: node.ending != "-cmeta"):
                 entry, sectors = node.table if verb == "table" else node.status, node.size_bytes // 512

@@ -218,7 +218,7 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 def _share(text: str) -> int | None:
-    if text in ("all", "remaining"):  # each build supports only one of these
+    if text in ("all", "remaining"):  # each build of storcli supports only one of these
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
     if match is None:
