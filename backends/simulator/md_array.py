@@ -59,7 +59,7 @@ class MdArray:
     name: str
     """Kernel name such as `md0`."""
     label: str
-    """Name in mdadm, with the host."""
+    """Name in the superblock, with the host name before a colon: `rack-linux:md0`."""
     uuid: str
     """UUID in the kernel's format."""
     level: str

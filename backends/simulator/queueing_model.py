@@ -196,7 +196,7 @@ def _population(iops: float, capacity: float, alone_us: float, knee: float) -> f
 def _knee(reads: Demand, writes: Demand, share: float) -> float:
     """Return how sharply the throughput curve bends: the mean of reads and writes, weighted by their demand.
 
-    Reads spread unevenly over queues, so their curve bends gently; that of writes, which all wait at one place, sharply.
+    Reads spread unevenly over queues, so their curve bends gently. Writes wait at one place, so theirs bends sharply.
     """
     read, write = reads.together * share, writes.together * (1 - share)
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)

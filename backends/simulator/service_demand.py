@@ -167,7 +167,7 @@ def _hit_share(layout: WorkloadTarget, work: IoPattern, size: int, part: float) 
 
 
 def _moving_us(layout: WorkloadTarget, size: int, card: CardType) -> float:
-    """Return the time for moving a request's cache blocks, except the first, in or out of the cache."""
+    """Return the microseconds for moving a request's cache blocks, except the first, into or out of the cache."""
     blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
     return (blocks - 1) * card.block_us
 

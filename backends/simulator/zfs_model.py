@@ -79,8 +79,8 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
         return flow
     written_us = _byte_write_us(pool)
     fetched_us = _record_demand(pool, work, record).together * (1 - cached)
-    # Find the rate that saturates the disks. At the lowest rate, each write is to a different block. At the highest one,
-    # each group writes all blocks of the region once.
+    # Find the rate that saturates the disks. At the lowest rate, each write is to a different block. At the highest
+    # rate, each group writes all blocks of the region once.
     low, high = 1.0, 1e6
     for _ in range(_HALVINGS):
         rate = math.sqrt(low * high)

@@ -175,7 +175,7 @@ def is_distinguishable(device: Identity | None, kind: str | None) -> bool:
 
 
 def indistinct_reasons(nodes: Iterable[Node]) -> list[str]:
-    """Return a text for each lower device that could be mistaken for another disk."""
+    """Return a reason for each of these lower devices that could be mistaken for another disk."""
     return [
         f"its underlying device {node.device} has no serial number and no WWN, so it may be a different disk"
         for node in nodes
@@ -189,10 +189,10 @@ IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapsho
 """Values of `Use.kind` for which `Use.detail` completes "X is ..."."""
 
 LIKELY = "possibly the same disk as"
-"""Prefix of the text for a disk with the same serial number and size that is listed separately."""
+"""Beginning of `SameDataDevice.text` for a disk with the same WWN, or the same serial number and size."""
 
 SAME = "possibly the same data as"
-"""Prefix of the text for a device whose content has the same UUID, if nothing proves that it is a copy."""
+"""Beginning of `SameDataDevice.text` for a device whose content has the same UUID and is not proven to be a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
 """Kinds of use of a member that also concern a device built on it.
@@ -265,7 +265,7 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
-    """Return, for every disk (kernel name), the other disks that may be the same disk, each with a text."""
+    """Return the reasons why two disks may be the same disk, by kernel name of one disk, then of the other disk."""
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
     likely: dict[str, dict[str, str]] = {}

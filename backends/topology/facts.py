@@ -187,7 +187,7 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
 
 
 def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
-    """Return a text for each backing device or file of `node` and the related devices that cannot be identified."""
+    """Return a clause for each unidentified backing device or file of `node` and of the devices in `related`."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]

@@ -1,4 +1,4 @@
-"""Users of a regular file: loop devices, swap, mounts, exports and programs, as texts."""
+"""Users of a regular file: loop devices, swap, mounts, exports and programs."""
 
 from __future__ import annotations
 

@@ -210,7 +210,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
         if pid not in hidden and await _stays(host, path):
             hidden[pid] = None
     for folder in empty:
-        # The size is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
+        # A size above 0 is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
         stat = await host.stat(folder)
         if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
             hidden[folder.split("/")[2]] = None

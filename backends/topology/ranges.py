@@ -90,7 +90,7 @@ class RangeMap:
     def _height(self, name: str) -> int:
         """Return the number of layers below a device."""
         if name not in self._heights:
-            self._heights[name] = 0  # ends a cycle while counting
+            self._heights[name] = 0  # ends the recursion in a cycle
             self._heights[name] = max((1 + self._height(lower) for lower in self._lower(name)), default=0)
         return self._heights[name]
 

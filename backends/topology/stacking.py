@@ -90,7 +90,7 @@ def lvm_names_below(tree: Tree, node: Node) -> list[LvmName]:
 
 
 def lvm_texts(tree: Tree, node: Node) -> dict[str, str]:
-    """Return, for each volume group that uses a device, a text that completes "X is ...".
+    """Return, for each volume group that uses a device, a phrase that completes "X is ...".
 
     The key is the first holder of that group. Examples: `a physical volume of vg0 (cache of vg0/mail)`, `the origin of
     vg0/mail`.
@@ -185,7 +185,7 @@ def stratis_pool(tree: Tree, node: Node) -> str:
 
 
 def _stratis_text(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
-    """Return the text that completes "X is ..." for a device that belongs to a Stratis pool; None for other devices."""
+    """Return the phrase that completes "X is ..." for a device of a Stratis pool; None for any other device."""
     stratis = stratis_name(node)
     above = (tree.nodes[holder] for holder in holders if holder in tree.nodes)
     parts = [node for node in above if (name := stratis_name(node)) is not None and name.private]
@@ -230,7 +230,7 @@ class Vdev:
 
     @property
     def text(self) -> str:
-        """Return the text that completes "X is ..."."""
+        """Return the phrase that completes "X is ..."."""
         return f"part of the ZFS pool {clean(self.pool)}" + (f" ({self.role})" if self.role else "")
 
 
@@ -346,9 +346,9 @@ class MemberSignature:
     """Signature of a device that is part of an array, pool or group."""
 
     phrase: str
-    """Text that completes "X holds ..." or "X is ..."."""
+    """Phrase that completes "X holds ..." or "X is ..."."""
     verb: str = "holds"
-    """Verb of the sentence that `phrase` completes."""
+    """Verb before `phrase`: `holds` or `is`."""
     labelled_phrase: str = ""
     """`phrase` with a placeholder for the label of the signature; "" if the label has no meaning."""
     remove: str
@@ -357,9 +357,7 @@ class MemberSignature:
     """Value of `Use.kind` that shows this membership while the array, pool or group is active."""
 
     def text(self, label: str | None) -> str:
-        """Return the text that completes the sentence "X holds ..." or "X is ...", with the signature's label if there
-        is one.
-        """
+        """Return the phrase that completes "X holds ..." or "X is ...", with the signature's label if there is one."""
         return self.labelled_phrase.format(label) if label and self.labelled_phrase else self.phrase
 
 

@@ -45,9 +45,7 @@ _MAPPING = 64
 """Maximum number of metadata bytes per block of a thin volume (thin_metadata_size(8))."""
 
 _EXCEPTION = 16
-"""Bytes in a snapshot's store for each chunk, in addition to the data of the chunk (drivers/md/dm-snap-persistent.c).
-
-"""
+"""Bytes of metadata in a snapshot's store for each chunk (drivers/md/dm-snap-persistent.c)."""
 
 _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "exfat"})
 """Filesystems that overwrite data in place. Other filesystems allocate new space first."""

@@ -199,17 +199,17 @@ def parse_jobs(text: str, args: Sequence[str]) -> tuple[FioJob, ...]:
 
 
 def size(text: str) -> int:
-    """Return the bytes of `4k`, `1M` or `4096`, or 0 for other text."""
+    """Return the bytes of `4k`, `1M` or `4096`; 0 if it is no size."""
     return read_size(text, bare="b") or 0
 
 
 def seconds(text: str) -> float:
-    """Return the seconds of `60s` or `60`, or 0 for other text."""
+    """Return the seconds of `60s` or `60`; 0 if it is no time."""
     match = re.fullmatch(r"(\d+)s?", text.strip().lower())
     return float(match[1]) if match else 0.0
 
 
 def microseconds(text: str) -> int:
-    """Return the microseconds of `500us` or `2ms`, or 0 for other text."""
+    """Return the microseconds of `500us` or `2ms`; 0 if it is no time."""
     match = re.fullmatch(r"(\d+)(us|ms|s)?", text.strip().lower())
     return int(match[1]) * {"us": 1, "ms": 1000, "s": 10**6}[match[2] or "us"] if match else 0

@@ -48,7 +48,7 @@ class SimulatedSysfs:
     """Everything that programs can read of a host at one moment."""
 
     files: dict[str, str] = field(default_factory=dict)
-    """File texts by path."""
+    """Contents of files by path."""
     links: dict[str, str] = field(default_factory=dict)
     """Link targets by path."""
     nodes: dict[str, FileStat] = field(default_factory=dict)

@@ -222,7 +222,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _with_numbers(text: str) -> str:
-    """Return the text with placeholders such as `{dm-3}` and `{md3}` replaced by device numbers."""
+    """Return a table entry or status with placeholders such as `{dm-3}` and `{md3}` replaced by device numbers."""
     tokens = text.split(" ")
     return " ".join(_device_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 

@@ -48,7 +48,7 @@ def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
-"""Function that sets an option of a volume to a value. It returns the output, or the text of a refusal."""
+"""Function that sets an option of a volume to a value. It returns the output, or the message of a refusal."""
 
 
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:

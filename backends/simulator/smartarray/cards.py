@@ -179,7 +179,7 @@ class SmartCard:
 
     @property
     def cache_state(self) -> str:
-        """Cache status in ssacli's words."""
+        """Cache status as ssacli prints it."""
         if not self.cached:
             return "Not Configured"
         safe = self.protected or not self.battery or self.values["nobatterywritecache"] == "enable"
@@ -365,7 +365,7 @@ def without_volume(card: SmartCard, number: int) -> Outcome:
 
 
 def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
-    """Return the controller (series 2 to 8) with a changed cache mode of a logical device, or the reason of a refusal."""
+    """Return a controller of series 2 to 8 with another cache mode of a logical device, or the reason of a refusal."""
     volume = card.volume(number)
     if volume is None:
         return "The specified logical device does not exist."
