@@ -66,7 +66,7 @@ class BcacheDevice:
 
     @property
     def mode(self) -> str:
-        """Effective cache mode. Without a cache, writes go to the backing disk."""
+        """Effective cache mode; `none` if no cache is attached, so that writes go to the backing disk."""
         return self.word("cache_mode") if self.attached else "none"
 
     def word(self, key: str) -> str:

@@ -36,7 +36,7 @@ class RequestClass:
     """Performance of one class of requests, such as cache hits."""
 
     share: float
-    """Share of the direction's requests, 0..1."""
+    """Share of the reads, or of the writes, 0..1."""
     mean_us: float
     """Mean completion latency in microseconds."""
     spread: float

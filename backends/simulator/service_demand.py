@@ -22,7 +22,7 @@ _HIT_US = 30.0
 _ZEROS_US = 3.0
 """Microseconds that a driver takes for a read of flash that was never written."""
 SORTED = 0.8
-"""Factor by which writes in order of position, issued by a cache, take less time on the disks."""
+"""Factor of the time that writes take on the disks if a cache issues them in order of position."""
 
 
 _LARGE_CHUNK = 512 << 10
@@ -187,7 +187,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     parts = _strip_count(layout, work, size)
     fetched, pattern = _cache_lines(layout, work, size) if layout.read_ahead else (size, work)
     if layout.copies and layout.arrangement == "far":
-        # Far copies are read only from the first part of each drive (Linux commit 8ed3a19563b6).
+        # Far copies are read only from the first part of each drive (Linux commit 8ed3a19563b6), so seeks are shorter.
         pattern = replace(pattern, region_bytes=(pattern.region_bytes or layout.size_bytes) // layout.copies)
     op = _operation_us(layout, pattern, fetched / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
@@ -225,7 +225,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
 
 
 def _degraded_work(layout: WorkloadTarget) -> float:
-    """Return the relative extra work of reconstructing a missing drive's data from the others."""
+    """Return the extra work of reconstructing a missing drive's data from the others, as a share of the normal work."""
     if layout.level in (Level.RAID1, Level.RAID10):
         return 1 / max(1, layout.drives)
     return max(0, layout.drives - 1) / (layout.drives + layout.degraded)

@@ -69,9 +69,9 @@ class Clones:
         return suspects
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
-        """Return a sentence for each signature on `nodes` whose UUID another device in use has too.
+        """Return a sentence for each signature on `nodes` that is proven to belong to a copy.
 
-        Only content that is proven to be a copy, on other sectors or disks, is reported.
+        Another device, which is in use, has the same UUID, and the two devices have no byte in common.
         """
         names = {node.name for node in nodes}
         sentences: list[str] = []

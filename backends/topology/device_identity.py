@@ -380,7 +380,7 @@ def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDev
     below = layout.layers(name)
     family = {node.name for node in tree.family(name)}
     for node in tree.nodes.values():
-        # an md container has no data
+        # An md container has no data of its own, so it shares no sectors.
         if node.name in below or node.name in family or not node.size_bytes or container_kind(node) is not None:
             continue
         layers = layout.layers(node.name)

@@ -98,7 +98,7 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
     kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
-        kinds = {named.fstype}  # their files may have another device number than the mount
+        kinds = {named.fstype}  # their files may have a device number that no mount has
     if not kinds:
         return "is on an unknown filesystem"
     if others := sorted(kinds - DIRECT):

@@ -81,7 +81,7 @@ async def openers(
     dumb: list[str] = []
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
-        if start:  # lets other tasks run; a task for each of 50,000 files would cost more than its stat
+        if start:  # lets other tasks run; with 50,000 files, a task per file would cost more than the stat
             await asyncio.sleep(0)
         for path in batch:
             stat = await host.stat(path)

@@ -131,7 +131,7 @@ class RangeMap:
         if lower is None:
             return
         start, end = stretch.start, None if stretch.sectors is None else stretch.start + stretch.sectors
-        if stretch.at is not None and end is not None:  # the order of sectors is kept
+        if stretch.at is not None and end is not None:  # sectors keep their order, so a part may suffice
             shift = stretch.start - stretch.at
             start = max(start, extent.start + shift)
             end = end if extent.end is None else min(end, extent.end + shift)

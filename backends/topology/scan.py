@@ -185,8 +185,9 @@ async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _loop_texts(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
-    """Return, by kernel name of a device, the loop and zram devices that store data on it or in its files, each with a
-    text.
+    """Return descriptions of the loop and zram devices that store data on a device or in its files.
+
+    The keys are the kernel name of the device, then that of the loop or zram device.
     """
     texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():

@@ -461,7 +461,7 @@ async def read_bcache(host: Host) -> dict[str, str]:
     for paths in await asyncio.gather(*map(host.list, patterns)):
         for path in paths:
             name = path.split("/")[-3]
-            if not name.startswith("bcache"):  # /sys/block/bcache0/bcache links to the backing device's folder
+            if not name.startswith("bcache"):  # /sys/block/bcache0/bcache is a link to the backing disk's folder
                 roles[name] = "cache" if path.endswith("/set") else "backing"
     return roles
 

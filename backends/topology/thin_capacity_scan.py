@@ -64,16 +64,16 @@ async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) 
 
 
 async def capacities_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-    """Return every storage from which writes to a device allocate space.
+    """Return every storage from which writes to a device, or to the file at `path`, allocate space.
 
-    For a file at `path`, `devno` is the number of its filesystem.
+    `devno`: MAJ:MIN of the device, or of the filesystem with the file.
     """
     picture = await scan_topology(host)
     return await capacities_of(host, picture, nodes_on(picture, devno, path))
 
 
 async def refresh_capacities(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
-    """Return the same storage with its current free space."""
+    """Return the storage in `rooms` with its current free space."""
     mapped = any(room.kind in GAUGES for room in rooms)
     status = parse_segments(await dmsetup_output(host, STATUS)) if mapped else {}
     capacities = []

@@ -92,7 +92,7 @@ def _depths(depth: int) -> Mapping[str, float]:
 
 
 def disk_entry(device: str, read: RunCounters, write: RunCounters, *, busy: float, elapsed: float) -> Json:
-    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1. `elapsed`: seconds so far."""
+    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1. `elapsed`: seconds since start."""
     return {
         "name": device,
         "read_ios": read.ios,

@@ -44,7 +44,7 @@ class FioJob:
 
     @property
     def filename(self) -> str:
-        r"""Path with `\:` unescaped."""
+        r"""Path of the device or file, with `\:` unescaped."""
         return self.text("filename").replace(r"\:", ":")
 
     @property
@@ -109,7 +109,7 @@ class FioJob:
         rate = sum(size(part) for part in self.text("rate_iops").split(","))
         if self.text("rate_process") == "poisson":
             return rate
-        # fio spaces requests evenly in units of the smallest block.
+        # fio counts a larger block as several of the smallest blocks, so the rate falls with the mean size.
         return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
 
     @property
@@ -124,7 +124,7 @@ class FioJob:
 
     @property
     def flush_every(self) -> int:
-        """Number of writes of a thread after which it flushes; 0 for no flushes."""
+        """Number of writes after which a thread flushes; 0 if it never does."""
         return self.number("fsync") or self.number("fdatasync")
 
     @property

@@ -156,7 +156,7 @@ def _volume_columns(volume: LvmVolume, now: float) -> Row:
             "metadata_percent": _percent_text(META_USED, META_BLOCKS),
             **dict.fromkeys(
                 ("sync_percent", "copy_percent"), _percent_text(dirty, volume.used)
-            ),  # share of dirty blocks
+            ),  # LVM reports the share of dirty blocks here
             "cache_total_blocks": str(volume.blocks),
             "cache_used_blocks": str(volume.used),
             "cache_dirty_blocks": str(dirty),

@@ -89,9 +89,9 @@ class SmartBay:
     used_percent: float = 0.0
     """Used share of a flash drive's rated endurance, in percent."""
     media_errors: int = 0
-    """Error count that only arcconf prints."""
+    """Number of media errors, which only arcconf prints."""
     other_errors: int = 0
-    """Error count that only arcconf prints."""
+    """Number of link failures or timeouts, which only arcconf prints."""
 
     @property
     def fails_soon(self) -> bool:

@@ -21,7 +21,7 @@ VOLUME_WORDS = {
     "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
     "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
 }
-"""Key of the setting, name in the output, and values by storcli's values, by property of a virtual drive."""
+"""By property of a virtual drive: key of the setting, name in the output, and values of the setting by storcli's."""
 
 CARD_WORDS = {
     "rebuildrate": ("rebuild", "Rebuildrate"),

@@ -101,7 +101,7 @@ class ZfsPool:
     autotrim: str = "off"
     """`on` if ZFS trims freed space automatically."""
     ashift: int = 12
-    """Sector size as a power of two."""
+    """Binary logarithm of the sector size in bytes: 12 for 4096 bytes."""
 
     @property
     def disks(self) -> tuple[str, ...]:
