@@ -66,7 +66,7 @@ class BcacheDevice:
 
     @property
     def mode(self) -> str:
-        """Effective cache mode. Without a cache, writes go to the backing disk."""
+        """Effective cache mode; `none` if no cache is attached, so that writes go to the backing disk."""
         return self.word("cache_mode") if self.attached else "none"
 
     def word(self, key: str) -> str:
@@ -142,5 +142,5 @@ def human(value: int) -> str:
 
 
 def _choice(word: str, choices: tuple[str, ...]) -> str:
-    """Return the legal values `choices` of a setting as one text, with the effective value `word` in brackets."""
+    """Return the legal values `choices` of a setting as one string, with the effective value `word` in brackets."""
     return " ".join(f"[{name}]" if name == word else name for name in choices)

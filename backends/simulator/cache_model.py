@@ -23,7 +23,7 @@ from backends.simulator.workload_target import (
 from backends.values import dataclass
 
 _PROMOTED = 1 / 16
-"""Share of misses after which dm-cache loads the chunk; its hot-spot cache fills slowly. An estimate."""
+"""Share of misses after which dm-cache loads the chunk, because its hot-spot cache fills slowly. An estimate."""
 
 _SYNC_CUTOFF = 0.70
 """Share of unwritten data in the cache above which bcache writes through (drivers/md/bcache/writeback.h,
@@ -164,7 +164,7 @@ def cached_demands(
     region = region_of(layout, work)
     flow, driver = cache_flow(cache, region, work), _DRIVERS[cache.kind]
     slow_read, slow_write, fast_read, fast_write = _part_demands(cache, work, region, flow)
-    # dm-writecache handles each block separately.
+    # dm-writecache handles each block separately, so its processor time grows with the request.
     blocks = work.mean_bytes / PAGE if cache.kind is CacheKind.WRITECACHE else 1.0
     chunk_in, chunk_out = _block_demands(cache, work, region)
     read = Demand(

@@ -36,7 +36,7 @@ class DriveType:
     size_bytes: int
     """Raw capacity in bytes."""
     link: str
-    """Negotiated link speed in the tools' format."""
+    """Negotiated link speed as storcli and MegaCli print it: `6.0Gb/s`."""
     read_us: float
     """Time per 4 KiB random read at high queue depth, that is, 1/IOPS."""
     write_us: float
@@ -50,9 +50,9 @@ class DriveType:
     write_mbps: float
     """Sequential write bandwidth."""
     no_cache: float = 1.0
-    """Factor by which the write time changes with the drive cache off, relative to its default."""
+    """Factor of the write time with the drive cache off, relative to the cache's default setting."""
     cache: float = 1.0
-    """Factor by which the write time changes with the drive cache on, relative to its default."""
+    """Factor of the write time with the drive cache on, relative to the cache's default setting."""
     seek: float = 0.0
     """Share of a random operation's time that the seek takes, if the complete disk is used."""
     burst: float = 1.0
@@ -82,7 +82,7 @@ class CardType:
     parity_us: float
     """Time added to a cached write by computing parity."""
     parity_efficiency: float
-    """Share of the drives' speed that is left if read-modify-write does not use the cache."""
+    """Share of the drives' speed that is left for read-modify-write of parity, except with FastPath."""
     alone_us: float
     """Latency that the controller adds to the latency of the drive, for a single request."""
     write_back_alone_us: float
@@ -143,7 +143,7 @@ class SoftwareType:
 def _table(kind: Callable[..., T], names: Iterable[Field[object]], *rows: tuple[object, ...]) -> dict[str, T]:
     """Return one record of type `kind` per row, by the first value of the row.
 
-    The values are in field order. Fields missing at the end have their defaults.
+    The values of a row are in the order of the fields `names`. Fields without a value have their defaults.
     """
     keys = [column.name for column in names]
     return {str(row[0]): kind(**dict(zip(keys, row, strict=False))) for row in rows}
@@ -188,8 +188,8 @@ SOFTWARE: Mapping[str, SoftwareType] = {
 }
 """Processor time that md takes, by name of the simulated host. On hosts without an entry, md takes no time.
 
-The times are fitted to article B (see docs/dev/simulation.md). It does not explain why small requests are slower with
-one parity strip than with two. Its adapters are three SAS2008, each of which does "some 350,000 IOPS"
+The times are fitted to article B (see docs/dev/simulation.md). The article does not explain why small requests are
+slower with one parity strip than with two. The host in it has three SAS2008, each of which does "some 350,000 IOPS"
 (servethehome.com/lsi-9202-16, measured).
 """
 

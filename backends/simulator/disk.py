@@ -39,7 +39,7 @@ class SimulatedDrive:
     state: str = GOOD
     """State, such as `ONLINE` or `GOOD`."""
     group: int | None = None
-    """Drive group, or None."""
+    """Number of the drive group that the drive belongs to, or None."""
     temperature: int = 31
     """Temperature in degrees Celsius."""
     media_errors: int = 0

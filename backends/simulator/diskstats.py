@@ -167,7 +167,7 @@ class DiskCounts:
     """Run time of the jobs in simulated seconds."""
 
     def add(self, disks: Sequence[DiskShare], moved: tuple[int, int, int, int], seconds: float) -> None:
-        """Add a job's reads, bytes read, writes and bytes written (`moved`) in a number of seconds."""
+        """Add a job's reads, bytes read, writes and bytes written (`moved`) in `seconds` to its disks' counters."""
         reads, read_bytes, writes, written = moved
         self.seconds += seconds
         for disk in disks:

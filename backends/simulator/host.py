@@ -47,7 +47,7 @@ _Tree: TypeAlias = dict[str, "_Tree"]
 
 
 class SimulatedHost(SyntheticHost):
-    """Host without hardware. It accesses nothing except the file that stores its `Rack`."""
+    """Host without hardware. It accesses only the file that stores its `Rack`, and the job files for fio."""
 
     def __init__(
         self,
@@ -60,8 +60,8 @@ class SimulatedHost(SyntheticHost):
     ) -> None:
         """Create a host for `rack`. `speed`: simulated seconds per real second.
 
-        `folders`: additional folders for scratch files. `apart`, `shares_watchdog`: as in `Capabilities`. A watchdog
-        needs a rack in its usual file.
+        `folders`: additional folders for scratch files. `apart`, `shares_watchdog`: as in `Capabilities`. A watchdog,
+        which is another process, can revert changes only if the rack is stored in its usual file.
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
         self._speed = max(speed, 0.01)
@@ -76,7 +76,7 @@ class SimulatedHost(SyntheticHost):
 
     @property
     def name(self) -> str:
-        """Host name: `rack-demo`, `rack-hpe` or `rack-linux`."""
+        """Host name, one of the values of `profiles.HOSTS`."""
         return HOSTS[self._file.rack.name]
 
     @property
@@ -114,7 +114,7 @@ class SimulatedHost(SyntheticHost):
         if (program := self._program(path)) is not None:
             changes = command.mutates or bool(self._file.rack.late)
             with self._file.edit() if changes else nullcontext(self._file.rack) as rack:
-                rack.note_cached(self._counts.caches)  # running jobs have changed the caches since the state was stored
+                rack.note_cached(self._counts.caches)  # jobs have changed the caches since the state was stored
                 return program_output(program, rack, args, mutates=command.mutates, reply=command.reply)
         match next((name for name, system_path in SYSTEM_PATHS.items() if system_path == path), None):
             case None:

@@ -47,7 +47,7 @@ class MdMember:
     name: str
     """Kernel name."""
     flags: list[str] = field(default_factory=list)
-    """`write_mostly`, `failfast`."""
+    """Flags that are set: `write_mostly`, `failfast`."""
     blank: bool = False
     """True if its superblock was erased since the array was stopped."""
 
@@ -59,7 +59,7 @@ class MdArray:
     name: str
     """Kernel name such as `md0`."""
     label: str
-    """Name in mdadm, with the host."""
+    """Name in the superblock, with the host name before a colon: `rack-linux:md0`."""
     uuid: str
     """UUID in the kernel's format."""
     level: str
@@ -89,7 +89,7 @@ class MdArray:
     began: float = 0.0
     """Start of the background work in simulated time."""
     old_chunk: int = 0
-    """Chunk size before a reshape."""
+    """Chunk size in bytes before the running reshape; 0 if there is none."""
 
     @property
     def size_bytes(self) -> int:

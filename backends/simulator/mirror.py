@@ -10,7 +10,7 @@ from backends.simulator.workload_target import IoPattern, WorkloadTarget
 from backends.values import dataclass
 
 _NEAR_EVEN = 0.52
-"""Share of random reads that RAID 10 sends to its first copy, regardless of its speed. Fitted to published counters."""
+"""Share of the reads that RAID 10 sends to the first drive, whatever its speed. Fitted to published counters."""
 _EXTRA_WITH_WRITES = 0.12
 """Amount added to `_NEAR_EVEN`, after multiplication by the job's share of writes."""
 
@@ -59,7 +59,7 @@ def mirror_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
         return None
     (reads, writes), (second_reads, second_writes) = costs
     share, rest = _read_shares(layout, work, reads, second_reads)
-    # Each drive must skip the data that the other one reads.
+    # In a stream, passing over the data that the other drive reads takes as long as reading it.
     passed = 2.0 if layout.level is Level.RAID10 and work.sequential else 1.0
     stations = share * reads.together * passed, rest * second_reads.together * passed
     read = Demand(stations, share * reads.alone + rest * second_reads.alone, max(stations))
@@ -77,7 +77,7 @@ def _plain_demands(layout: WorkloadTarget, work: IoPattern) -> tuple[Demand, Dem
 
 
 def _costs(layout: WorkloadTarget, work: IoPattern) -> tuple[tuple[Demand, Demand], tuple[Demand, Demand]] | None:
-    """Return the demands of a read and a write on each drive by itself; None if the target is not such a mirror."""
+    """Return the demands of a read and a write on each drive by itself; None if the target is not a mirror of two."""
     if layout.halves is None:
         return None
     alone = [WorkloadTarget(card=None, drive=drive, size_bytes=layout.size_bytes) for drive in layout.halves]

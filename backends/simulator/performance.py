@@ -42,7 +42,7 @@ _INITIALISING = 0.12
 """Share of the drives' time that the initialisation of a 3ware unit takes."""
 
 _OWN_CACHES = {"enable": "on", "disable": "off"}
-"""Drive cache policies of the load model, by ssacli's words."""
+"""Drive cache policies of the load model, by ssacli's value of the setting."""
 
 _BIG_BLOCK, _BIG_BYTES = "3", 65536
 """Performance mode of Adaptec series 2 to 8 in which large blocks bypass the cache, and their minimum size in bytes."""

@@ -225,7 +225,7 @@ PROGRAMS: Mapping[str, VendorProgram] = {
             "pvs": pvs_output,
             "lvcreate": lvcreate_output,
             "lvremove": lvremove_output,
-            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # all have defaults
+            "lvmconfig": lambda _rack, args: SimulatedOutput(text="", code=5 if args else 0),  # no value is configured
             "lvchange": lvchange_output,
             "lvconvert": lvconvert_output,
             "dmsetup": dmsetup_output,

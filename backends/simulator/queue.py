@@ -22,7 +22,7 @@ _NUMBERS = {
 """Minimum and maximum of each numeric setting."""
 
 _LIMITS = ("max_sectors_kb", "iostats", "add_random")
-"""Settings, in addition to `write_cache`, that the kernel commits as queue limits."""
+"""Settings, in addition to `write_cache`, that the kernel commits as queue limits, which resets read-ahead."""
 
 DEPTH = "queue_depth"
 """Name of a SCSI device's file that is stored together with its queue files."""

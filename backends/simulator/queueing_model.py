@@ -36,7 +36,7 @@ class RequestClass:
     """Performance of one class of requests, such as cache hits."""
 
     share: float
-    """Share of the direction's requests, 0..1."""
+    """Share of the reads, or of the writes, 0..1."""
     mean_us: float
     """Mean completion latency in microseconds."""
     spread: float
@@ -52,7 +52,7 @@ class Direction:
     iops: float
     """Requests per second."""
     mean_us: float
-    """Mean completion latency, as fio reports it."""
+    """Mean completion latency in microseconds, as fio reports it."""
     spread: float
     """Standard deviation of the latency, relative to the mean."""
     tail: float
@@ -62,7 +62,7 @@ class Direction:
     fast_share: float = 0.0
     """Share of cache hits, 0..1."""
     fast_us: float = 0.0
-    """Mean latency of cache hits. `mean_us` is the mean of all requests."""
+    """Mean latency of cache hits in microseconds. `mean_us` is the mean of all requests."""
 
     @property
     def request_classes(self) -> tuple[RequestClass, ...]:
@@ -86,11 +86,11 @@ class PredictedPerformance:
     write: Direction | None
     """Performance of writes, or None without writes."""
     submit_us: float
-    """Mean submission latency (`slat`), including the wait if the host is saturated."""
+    """Mean submission latency (`slat`) in microseconds, including the wait if the host is saturated."""
     core_percent: float
     """Processor time of all jobs; 100 is one core."""
     flush_us: float
-    """Mean latency of a flush."""
+    """Mean latency of a flush in microseconds."""
     drive_busy: float
     """Share of time that the drives are busy, 0..1."""
 
@@ -196,7 +196,7 @@ def _population(iops: float, capacity: float, alone_us: float, knee: float) -> f
 def _knee(reads: Demand, writes: Demand, share: float) -> float:
     """Return how sharply the throughput curve bends: the mean of reads and writes, weighted by their demand.
 
-    Reads spread unevenly over queues, while writes all wait at one place.
+    Reads spread unevenly over queues, so their curve bends gently. Writes wait at one place, so theirs bends sharply.
     """
     read, write = reads.together * share, writes.together * (1 - share)
     return (_READ_KNEE * read + _WRITE_KNEE * write) / (read + write)

@@ -53,7 +53,7 @@ class Rack:
     lying: dict[str, Content] = field(default_factory=dict)
     """Contents (such as filesystems) of drives that are not behind a controller, by kernel name."""
     sata: dict[str, str] = field(default_factory=dict)
-    """Drives at the mainboard's SATA ports, as keys of `DRIVES` by kernel name."""
+    """Drives at SATA ports of the mainboard, or at an HBA in their place, as keys of `DRIVES` by kernel name."""
     md: dict[str, MdArray] = field(default_factory=dict)
     """Running md arrays, by kernel name."""
     stopped: dict[str, MdArray] = field(default_factory=dict)
@@ -293,7 +293,7 @@ class Rack:
         return None if drive is None else WorkloadTarget(card=None, drive=drive, size_bytes=drive.size_bytes)
 
     def note_written(self, written: Mapping[str, int]) -> None:
-        """Record what was written to flash that has been formatted. `written`: newly written bytes by kernel name."""
+        """Count bytes written to ioMemory modules since they were formatted. `written`: new bytes by kernel name."""
         for module in self.flash:
             if module.written_bytes is not None:
                 module.written_bytes += written.get(module.volume, 0)

@@ -22,7 +22,7 @@ _HIT_US = 30.0
 _ZEROS_US = 3.0
 """Microseconds that a driver takes for a read of flash that was never written."""
 SORTED = 0.8
-"""Factor by which writes in order of position, issued by a cache, take less time on the disks."""
+"""Factor of the time that writes take on the disks if a cache issues them in order of position."""
 
 
 _LARGE_CHUNK = 512 << 10
@@ -45,7 +45,7 @@ class Demand:
     alone: float
     """Latency in microseconds with nothing else in flight."""
     drives: float
-    """Time of the drives, or of the busiest one if they differ."""
+    """Microseconds that the drives together are busy, or the busiest drive if they differ."""
 
     def mix(self, other: Demand, share: float) -> Demand:
         """Return the mean of this demand for `share` of the requests and of another demand for the rest."""
@@ -167,7 +167,7 @@ def _hit_share(layout: WorkloadTarget, work: IoPattern, size: int, part: float) 
 
 
 def _moving_us(layout: WorkloadTarget, size: int, card: CardType) -> float:
-    """Return the time for moving a request's cache blocks, except the first, in or out of the cache."""
+    """Return the microseconds for moving a request's cache blocks, except the first, into or out of the cache."""
     blocks = math.ceil(size / layout.cache_block_bytes) if layout.cache_block_bytes else 1
     return (blocks - 1) * card.block_us
 
@@ -187,7 +187,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
     parts = _strip_count(layout, work, size)
     fetched, pattern = _cache_lines(layout, work, size) if layout.read_ahead else (size, work)
     if layout.copies and layout.arrangement == "far":
-        # Far copies are read only from the first part of each drive (Linux commit 8ed3a19563b6).
+        # Far copies are read only from the first part of each drive (Linux commit 8ed3a19563b6), so seeks are shorter.
         pattern = replace(pattern, region_bytes=(pattern.region_bytes or layout.size_bytes) // layout.copies)
     op = _operation_us(layout, pattern, fetched / parts, read=True)
     mirrored = layout.level in (Level.RAID1, Level.RAID10)
@@ -225,7 +225,7 @@ def read_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
 
 
 def _degraded_work(layout: WorkloadTarget) -> float:
-    """Return the relative extra work of reconstructing a missing drive's data from the others."""
+    """Return the extra work of reconstructing a missing drive's data from the others, as a share of the normal work."""
     if layout.level in (Level.RAID1, Level.RAID10):
         return 1 / max(1, layout.drives)
     return max(0, layout.drives - 1) / (layout.drives + layout.degraded)

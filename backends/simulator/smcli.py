@@ -60,7 +60,7 @@ class HostDisk:
     flush: float | None = 10.0
     """Seconds until cached writes are flushed; 0 to flush at once, None to never flush."""
     priority: str = "high"
-    """Modification priority."""
+    """Modification priority: `lowest`, `low`, `medium`, `high`, `highest`."""
     moved_by: float = 0.0
     """Simulated time at which a change of the segment size is complete."""
 

@@ -67,7 +67,7 @@ def _read_value(kind: Any, value: Any) -> Any:
 
 
 _MOMENT = 0.01
-"""Simulated seconds within which background work is not advanced again: one scan reads thousands of files."""
+"""Simulated seconds within which background work is not advanced again, because a scan reads thousands of files."""
 
 
 class RackFile:

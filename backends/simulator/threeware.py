@@ -18,7 +18,7 @@ LEVELS = {
     "raid50": "RAID-50",
     "single": "SINGLE",
 }
-"""Unit types in tables, by the value of `type=`."""
+"""Unit types as tw_cli's tables show them, by the value of `type=` on the command line."""
 
 _AS_LEVEL = {name: Level.RAID0 if word == "single" else Level(word) for word, name in LEVELS.items()}
 _LEAST = {"RAID-0": 2, "RAID-1": 2, "RAID-5": 3, "RAID-10": 4, "RAID-50": 6, "SINGLE": 1}

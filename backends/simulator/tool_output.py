@@ -44,5 +44,5 @@ def fahrenheit(celsius: int) -> str:
 
 
 def format_time(moment: float, form: str) -> str:
-    """Return a simulated time in UTC as text. `form`: its format, as for strftime."""
+    """Return a simulated time in UTC as a string. `form`: its format, as for strftime."""
     return time.strftime(form, time.gmtime(moment))

@@ -19,7 +19,7 @@ _SET = re.compile(r"(cache|rdcache|autoverify|storsave|qpolicy)=(\w+)")
 _SWITCHES = {"cache": "write", "autoverify": "verify", "qpolicy": "queues"}
 """Attributes of `SimulatedUnit`, by tw_cli's name of the setting, for settings that are on or off."""
 _ASKS = ("cache", "storsave")
-"""Settings that require `quiet`, according to the usage."""
+"""Settings that require the argument `quiet`, according to tw_cli's usage message."""
 
 _POLICIES = {"protect": "protection", "balance": "balance", "perform": "performance"}
 _ROW = "{:<6}{:<10}{:<15}{:<8}{:<8}{:<8}{:<10}{:<7}{:<7}"
@@ -42,7 +42,7 @@ def question(args: Sequence[str]) -> str:
 
 
 def answer(cards: Cards, args: Sequence[str], now: float = 0.0) -> SimulatedOutput:
-    """Run tw_cli and return its output. The caller has already handled any question."""
+    """Run tw_cli and return its output. The caller has already asked the question."""
     if list(args) == ["info"]:
         title = "Ctl   Model        (V)Ports  Drives   Units   NotOpt  RRate   VRate  BBU"
         return _table(title, [_card_row(card, now) for card in cards])

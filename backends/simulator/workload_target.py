@@ -153,7 +153,7 @@ class CacheHitPath:
     """Requests that a cache serves alone, without the slow device."""
 
     share: float = 0.0
-    """Share of the direction's requests, 0..1."""
+    """Share of the reads, or of the writes, 0..1."""
     alone_us: float = 0.0
     """Latency in microseconds with nothing else in flight."""
     station: int = 0

@@ -79,8 +79,8 @@ def pool_flow(layout: WorkloadTarget, pool: Pooled, work: IoPattern) -> PoolFlow
         return flow
     written_us = _byte_write_us(pool)
     fetched_us = _record_demand(pool, work, record).together * (1 - cached)
-    # At the low rate, each write is to a different block. At the high rate, each group writes all blocks of the region
-    # once.
+    # Find the rate that saturates the disks. At the lowest rate, each write is to a different block. At the highest
+    # rate, each group writes all blocks of the region once.
     low, high = 1.0, 1e6
     for _ in range(_HALVINGS):
         rate = math.sqrt(low * high)
@@ -150,7 +150,7 @@ def pool_demands(
 
 
 def pool_threads(pool: Pooled, engine: str, jobs: int) -> int:
-    """Return the maximum number of requests in progress. For a file with libaio, io_submit waits for each request."""
+    """Return the maximum number of requests in progress: one per job for a file with libaio, as io_submit waits."""
     if pool.volume:
         return VOLUME_THREADS
     return jobs if engine == "libaio" else _NO_LIMIT

@@ -54,9 +54,10 @@ class Clones:
     """All devices and their content."""
 
     def suspects(self) -> dict[str, dict[str, str]]:
-        """Return, by kernel name of a disk, other disks that may hold the same data, each with a text.
+        """Return the reasons why two disks may hold the same data, by kernel name of one disk, then of the other disk.
 
-        Nothing proves that their data is different, because a server can report any serial number for a remote disk.
+        They have a UUID in common, and nothing proves that their data is different: a server can report any serial
+        number for a remote disk.
         """
         suspects: dict[str, dict[str, str]] = {}
         for signature, node, other in self._pairs():
@@ -68,8 +69,9 @@ class Clones:
         return suspects
 
     def copies(self, nodes: Collection[Node]) -> tuple[str, ...]:
-        """Return a sentence for each content of `nodes` that is proven to be a copy: the same content is on another
-        device in use.
+        """Return a sentence for each signature on `nodes` that is proven to belong to a copy.
+
+        Another device, which is in use, has the same UUID, and the two devices have no byte in common.
         """
         names = {node.name for node in nodes}
         sentences: list[str] = []
@@ -102,8 +104,8 @@ class Clones:
     def _proof(self, node: Node, other: Node) -> Proof | None:
         """Return the proof that two devices share no byte, from comparing each pair of their lowest layers.
 
-        Return None if any pair is not proven different. Devices on the same disk, or on two paths to it, are compared
-        in `ranges`, from the kernel's tables.
+        Return None if any pair is not proven different. Devices on the same disk, or on two paths to it, count as
+        different, because `_pairs` leaves out those whose ranges overlap.
         """
         ours, theirs = self._grounds(node), self._grounds(other)
         if not ours or not theirs:
@@ -156,7 +158,7 @@ class Clones:
         return tuple(grounds)
 
     def _lower_grounds(self, backing: Backing) -> list[_Ground]:
-        """Return the lowest layers below a loop or zram device, whose data is on a device or in a file."""
+        """Return the disks, or the memory, that hold the backing device or file of a loop or zram device."""
         tree, file = self.picture.tree, backing.place or ""
         if backing.devno is not None:
             lower = tree.by_devno(backing.devno)

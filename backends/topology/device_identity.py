@@ -124,7 +124,7 @@ def wwn(node: Node) -> str | None:
         if array.strip("0-"):
             return front + array
     if node.name.startswith("bcache") and (cached := clean(node.attributes.get("bcache/backing_dev_uuid", ""))):
-        return f"bcache.{cached}"  # its backing device has this sysfs folder, too
+        return f"bcache.{cached}"  # the backing device has the same folder, so the name decides
     if array := clean(node.udev.get("MD_UUID", "")):
         return f"md.{array}"
     from_udev = clean(node.udev.get("ID_WWN_WITH_EXTENSION", "") or node.udev.get("ID_WWN", ""))
@@ -175,7 +175,7 @@ def is_distinguishable(device: Identity | None, kind: str | None) -> bool:
 
 
 def indistinct_reasons(nodes: Iterable[Node]) -> list[str]:
-    """Return a text for each lower device that could be mistaken for another disk."""
+    """Return a reason for each of these lower devices that could be mistaken for another disk."""
     return [
         f"its underlying device {node.device} has no serial number and no WWN, so it may be a different disk"
         for node in nodes
@@ -189,15 +189,15 @@ IS = ("mount", "swap", "btrfs", "zfs", "export", "lvm", "bcache", "md", "snapsho
 """Values of `Use.kind` for which `Use.detail` completes "X is ..."."""
 
 LIKELY = "possibly the same disk as"
-"""Prefix of the text for a disk with the same serial number and size that is listed separately."""
+"""Beginning of `SameDataDevice.text` for a disk with the same WWN, or the same serial number and size."""
 
 SAME = "possibly the same data as"
-"""Prefix of the text for a device whose content has the same UUID, if nothing proves that it is a copy."""
+"""Beginning of `SameDataDevice.text` for a device whose content has the same UUID and is not proven to be a copy."""
 
 _ACROSS = ("mount", "swap", "btrfs", "export", "open", "snapshot")
 """Kinds of use of a member that also concern a device built on it.
 
-Others may come from other volumes of the same group.
+A use of another kind may come from another volume of the same group.
 """
 
 _KEEPERS = ("multipathd", "mdmon")
@@ -224,7 +224,7 @@ class SameDataDevice:
     """
 
     def translate_use(self, use: Use, program: str = "") -> Use | None:
-        """Return `use`, a use of this device, as a use of the given device; None if it does not concern that.
+        """Return `use`, a use of this device, as a use of the given device; None if it does not affect that device.
 
         `program`: the program that has it open.
         """
@@ -265,7 +265,7 @@ def other_paths(tree: Tree) -> dict[str, tuple[str, ...]]:
 
 
 def likely_of(tree: Tree) -> dict[str, dict[str, str]]:
-    """Return, for every disk (kernel name), the other disks that may be the same disk, each with a text."""
+    """Return the reasons why two disks may be the same disk, by kernel name of one disk, then of the other disk."""
     disks = {node.name: node for node in tree.nodes.values() if _is_disk(node)}
     twins = other_paths(tree)
     likely: dict[str, dict[str, str]] = {}
@@ -380,7 +380,7 @@ def _neighbours(tree: Tree, layout: RangeMap, name: str) -> Iterator[SameDataDev
     below = layout.layers(name)
     family = {node.name for node in tree.family(name)}
     for node in tree.nodes.values():
-        # an md container has no data
+        # An md container has no data of its own, so it shares no sectors.
         if node.name in below or node.name in family or not node.size_bytes or container_kind(node) is not None:
             continue
         layers = layout.layers(node.name)
@@ -402,7 +402,7 @@ def _next(
     backings: Mapping[str, Backing],
     disk: str,
 ) -> Iterator[tuple[str, str]]:
-    """Yield the kernel name of each disk that is or may be `disk`, or shares its backing, and a text that says so."""
+    """Yield kernel name and relation of each disk that is or may be `disk`, shares its backing, or is its backing."""
     for other in twins.get(disk, ()):
         yield other, f"the same disk as {node_path(other)}"
     yield from likely.get(disk, {}).items()

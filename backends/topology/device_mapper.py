@@ -1,7 +1,7 @@
 """Device-mapper tables and status from the output of `dmsetup`, and the devices that targets are built on.
 
-A line is `NAME: START LENGTH TARGET ARGUMENTS...` in sectors of 512 bytes (dmsetup(8)). The arguments are described in
-Documentation/admin-guide/device-mapper in the kernel's source.
+A line of the output is `NAME: START LENGTH TARGET ARGUMENTS...` in sectors of 512 bytes (dmsetup(8)). The arguments
+are described in Documentation/admin-guide/device-mapper in the kernel's source.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DeviceRange:
     """A range of a lower device that a device-mapper target uses."""
 
     on: str
-    """MAJ:MIN of the device."""
+    """MAJ:MIN of the lower device."""
     start: int = 0
     """First sector."""
     sectors: int | None = None
@@ -54,9 +54,9 @@ Raises ValueError or IndexError if parsing fails.
 
 
 def _ranges(*positions: int) -> Grammar:
-    """Return a parser of the arguments `DEVICE OFFSET` that begin at each of these positions.
+    """Return a parser of pairs of arguments `DEVICE OFFSET`. `positions`: index of the first argument of each pair.
 
-    Only the first pair is required. Each of the ranges is as long as the target.
+    Only the first pair is required. Each range is as long as the target.
     """
 
     def read(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
@@ -74,7 +74,7 @@ def _striped(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
 
 
 def _mirror(args: Sequence[str], sectors: int) -> Iterator[DeviceRange]:
-    """Yield the ranges of `LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`; a disk log is among its arguments."""
+    """Yield the ranges of `LOG COUNT ARGUMENT... MIRRORS DEVICE OFFSET ...`. An ARGUMENT may be the log's device."""
     log = int(args[1])
     yield from _all_of_each_device(args[2 : 2 + log], sectors)
     rest = args[2 + log :]
@@ -173,9 +173,7 @@ def _stretches(parts: re.Match[str], so_far: int | None) -> tuple[int, list[Devi
 
 
 def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]], name: str) -> list[str]:
-    """Return a text for each device below `name` that another device also uses, if it is unknown which ranges
-    they use.
-    """
+    """Return a clause for each device below `name` that another device also uses, if their ranges are unknown."""
     others_by_member: dict[str, list[str]] = {}
     for member, user, other in _pairs(tree, name):
         if not _ranges_on(mapped, user, member) or not _ranges_on(mapped, other, member):
@@ -190,16 +188,14 @@ def unreported_ranges(tree: Tree, mapped: Mapping[str, tuple[DeviceRange, ...]],
 
 
 def _pairs(tree: Tree, name: str) -> Iterator[tuple[Node, str, str]]:
-    """Yield triples: a device below `name`, the layer of `name` that uses it, and another device that is built
-    on it.
-    """
+    """Yield triples: a device below `name`, the layer of `name` built on it, and another device built on it."""
     below = tree.below(name)
     chain = {tree.disk_of(name), *(node.name for node in below)}
     for member in below:
         users = [name for name in sorted(chain) if member.name in tree.nodes[name].slaves]
         for holder in member.holders:
             if holder not in chain and holder in tree.nodes:
-                # Skip pairs without a device-mapper device: a pool or cache has given them disjoint blocks.
+                # Without a device-mapper device, a pool, cache or container gives both disjoint blocks: skip the pair.
                 yield from ((member, user, holder) for user in users if is_mapped(user) or is_mapped(holder))
 
 
@@ -259,7 +255,7 @@ def parse_segments(text: str) -> Segments:
 
 
 def range_texts(segment: Segment) -> tuple[str, ...]:
-    """Return one text for each range that a segment uses; empty if the segment's arguments cannot be parsed."""
+    """Return each range that a segment uses, as `MAJ:MIN+START#THIN`; empty if its arguments cannot be parsed."""
     try:
         ranges = list(_GRAMMARS.get(segment.kind, _all_of_each_device)(segment.args, segment.length))
     except (ValueError, IndexError):

@@ -26,7 +26,7 @@ _SCST = "/sys/kernel/scst_tgt/devices/*"
 _GADGET = "/sys/kernel/config/usb_gadget/*"
 
 _NAMESPACE = ("device_path", "device_uuid", "device_nguid", "enable")
-"""Attributes of an exported NVMe namespace (drivers/nvme/target/configfs.c). A passthru controller has some of them."""
+"""Attributes of an exported NVMe namespace (drivers/nvme/target/configfs.c). A passthru controller lacks some."""
 _BACKSTORE = ("info", "udev_path", "enable", "wwn/vpd_unit_serial", "wwn/company_id")
 """Attributes of a backstore, the storage behind an exported SCSI disk (drivers/target/target_core_configfs.c)."""
 
@@ -34,7 +34,7 @@ _FILE = re.compile(r"TCM FILEIO ID: \d+\s+File: (.+?)  Size: ")
 _NUMBERS = re.compile(r"Major: (\d{1,8}) Minor: (\d{1,8})\s")
 _BUS = re.compile(r"Channel ID: (\d{1,8}) Target ID: (\d{1,8}) LUN: (\d{1,20}) Host ID: (\d{1,8})")
 _CONFIG = re.compile(r"Config: (.+?) Size: ")
-"""Patterns of a backstore's `info`: for a file, a block device, a SCSI passthrough device and a user-space file.
+"""These four patterns match `info` of a backstore: of a file, a block device, SCSI passthrough, and user space.
 
 Sources: target_core_file.c, target_core_iblock.c, target_core_pscsi.c, target_core_user.c.
 """
@@ -50,7 +50,7 @@ _OWN_ADAPTERS = {
     "/vduse/": "a program of this host (VDUSE)",
     "/dummy_hcd": "a USB gadget of this host",
 }
-"""Parts of the sysfs path of disks that this machine itself serves, each with a text.
+"""Server of a disk that this machine serves to itself, by the part of the sysfs path that all such disks contain.
 
 Sources: drivers/target/loopback/tcm_loop.c, SCST's scst_local.c, drivers/vdpa/vdpa_user,
 drivers/usb/gadget/udc/dummy_hcd.c.
@@ -62,12 +62,12 @@ _SOMETHING = "a device that this host exports to itself"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Export:
-    """A device, file or memory that a target of this machine exports, or may export at any moment."""
+    """A device, file or memory that a target of this machine exports, or will export once it is enabled."""
 
     target: str
-    """Name such as `the NVMe target nqn.example`."""
+    """Name of the target for display: `the NVMe target nqn.example`."""
     path: str
-    """Path of the exported device or file, from the target's configuration; "" if it exports memory."""
+    """Path of the exported device or file in the target's configuration, or a description of it; "" for memory."""
     devno: str | None = None
     """MAJ:MIN of the exported block device; None for a file or memory."""
     place: str | None = None
@@ -75,19 +75,20 @@ class Export:
     enabled: bool = True
     """Whether the target has the exported device, file or memory open."""
     by_kernel: bool = True
-    """Whether the kernel opens it, so that no program appears to have it open."""
+    """Whether the kernel opens the device or file, so that no program is listed as having it open."""
     names: frozenset[str] = field(default_factory=frozenset)
-    """Identifiers that a disk reports if it imports this export; see `_names`."""
+    """Identifiers, in the format of `_names`, of the disk as which this machine imports the export, if it does."""
 
     @property
     def target_text(self) -> str:
-        """Return the target as text that completes "exported by ..."."""
+        """Return the target's name for "exported by ...", with "(not enabled)" if it is not enabled."""
         return self.target if self.enabled else f"{self.target} (not enabled)"
 
     @property
     def unidentified_reason(self) -> str:
-        """Return the reason why the exported device is unknown, as a sentence without its full stop; "" if it
-        is known.
+        """Return the reason why the exported device is unknown, as a sentence without its full stop.
+
+        "" if it is known, or if it is not enabled or not opened by the kernel.
         """
         is_identified = self.devno is not None or self.place is not None or not self.path
         if is_identified or not self.enabled or not self.by_kernel:
@@ -105,7 +106,7 @@ async def read_exports(host: Host, tree: Tree) -> tuple[Export, ...]:
 
 
 def export_texts(exports: Iterable[Export]) -> dict[str, str]:
-    """Return, by device number or file ID, a text that names the targets exporting this device or file."""
+    """Return, by device number or file ID, the names of the targets that export it, joined into one string."""
     targets_by_id: dict[str, list[str]] = {}
     for export in exports:
         if (identifier := export.devno or export.place) is not None:
@@ -194,7 +195,7 @@ def _named_path(fields: Mapping[str, str]) -> str:
 def _block_number(tree: Tree, info: str) -> str | None:
     """Return the MAJ:MIN of a backstore's block device, from the numbers or the SCSI address in `info`.
 
-    None if there is neither.
+    None if `info` has neither, or if no disk has that address.
     """
     if (numbers := _NUMBERS.search(info)) is not None:
         return f"{int(numbers[1])}:{int(numbers[2])}"
@@ -221,7 +222,7 @@ def _reported_names(fields: Mapping[str, str]) -> Iterator[str]:
 
 
 async def _loopback_units(host: Host) -> dict[str, list[str]]:
-    """Return the SCSI addresses of the loopback disks of each backstore, by the backstore's folder."""
+    """Return, by folder of a backstore, the SCSI addresses of the disks by which the loopback adapter imports it."""
     texts = await host.read_many(await host.list(f"{_LOOPBACK}/address"))
     addresses: dict[str, list[str]] = {}
     for path, text in texts.items():
@@ -365,9 +366,9 @@ def _is(tree: Tree, node: Node, export: Export) -> bool:
 
 
 async def _own_targets(host: Host, tree: Tree, nodes: Sequence[Node]) -> dict[str, str]:
-    """Return the disks whose transport shows that this machine serves them to itself.
+    """Return a description of the server of each disk that this machine serves to itself, by the disk's kernel name.
 
-    The result has a text about the server by kernel name of the disk.
+    The transport of such a disk shows this.
     """
     texts: dict[str, str] = {}
     own_addresses: frozenset[_Address] | None = None

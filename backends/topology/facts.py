@@ -35,7 +35,7 @@ CLOSED = "it is offline or removed: the kernel refuses to open it"
 """Reason for a device that cannot be opened at all."""
 
 _READ_SECONDS = 10.0
-"""Timeout for reading the first bytes of two disks."""
+"""Timeout in seconds for reading the UUIDs of two disks, or the leftovers on one."""
 
 SILENT = "the device does not respond: opening it hangs"
 """Reason for a device whose opening timed out."""
@@ -54,7 +54,7 @@ class DeviceFacts:
     link: str | None = None
     """Path with the name `called`: `/dev/vg0/db`."""
     disk: str | None = None
-    """Node of the disk of a partition; None for a disk."""
+    """Path of the disk's device node if the device is a partition; None for a disk."""
     identity: Identity | None = None
     """Identity. That of a partition is its disk's identity with the name, number and size of the partition."""
     interface: str | None = None
@@ -74,9 +74,7 @@ class DeviceFacts:
     rooms: tuple[ThinCapacity, ...] = ()
     """Thin-provisioned storage whose free space is consumed by writes to the device. It does not matter for reads."""
     copies: tuple[str, ...] = ()
-    """Sentences about content of which another device in use has a copy, with the proof that it is a different device.
-
-    """
+    """Sentences about content whose UUID a device in use also has, although its data is proven to be elsewhere."""
     others: tuple[Identity, ...] = ()
     """Identities of all other disks of the machine. A name by which this device is addressed must match none of
     them.
@@ -104,7 +102,7 @@ async def gather_facts(
 ) -> DeviceFacts:
     """Return all facts about the device at `device`, which may be a link such as /dev/disk/by-id/...
 
-    `claim`: None if devices cannot be opened (another machine, a recording); the check is then unknown.
+    `claim`: None if devices cannot be opened (another machine, a recording); `unknown` then lists this check.
     `marks`: reads UUIDs that prove that disks with one serial number are different; None if they cannot be read.
     `reader`: reads places with possible leftovers of former filesystems; None to skip that check. `probe`: whether to
     read the content. `ignore`: process IDs of our own, whose open files do not count.
@@ -189,7 +187,7 @@ def _others(picture: Topology, disk: Node) -> tuple[Identity, ...]:
 
 
 def _hidden_backing_reasons(picture: Topology, node: Node, related: Collection[SameDataDevice]) -> list[str]:
-    """Return a text for each backing device or file of `node` and the related devices that cannot be identified."""
+    """Return a clause for each unidentified backing device or file of `node` and of the devices in `related`."""
     disks = {picture.tree.disk_of(node.name)}
     disks |= {picture.tree.disk_of(other.name) for relation in related for other in relation.nodes}
     backings = [picture.backings[disk] for disk in sorted(disks) if disk in picture.backings]
@@ -221,9 +219,7 @@ async def _openers(host: Host, picture: Topology, node: Node, ignore: Collection
 
 
 async def _mismatch(host: Host, node: Node) -> str | None:
-    """Return the reason why the node under /dev may belong to another device than the kernel's; None if there
-    is none.
-    """
+    """Return the reason why the path `node.device` may lead to another device than `node`; None if it does not."""
     stat = await host.stat(node.device)
     if stat is None or stat.kind != "block":
         return f"{node.device} is not a block device, although the kernel has one of this name"
@@ -235,7 +231,7 @@ async def _mismatch(host: Host, node: Node) -> str | None:
 async def _claims(claim: Claim, family: Collection[Node]) -> list[Use]:
     """Try to open every partition, then the disk, exclusively; return the refusals as uses.
 
-    Opening the disk would suffice, but a refused partition is more precise.
+    Opening the disk would suffice, but a refusal for a partition also names the partition that is in use.
     """
     uses: list[Use] = []
     for node in sorted(family, key=lambda node: node.parent is None):

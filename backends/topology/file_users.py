@@ -1,4 +1,4 @@
-"""Users of a regular file: loop devices, swap, mounts, exports and programs, as texts."""
+"""Users of a regular file: loop devices, swap, mounts, exports and programs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def find_file_users(
 
 
 async def _mounts(host: Host) -> list[tuple[str, Mount]]:
-    """Return the mounts of all readable mount namespaces, each with the /proc folder that leads there."""
+    """Return the mounts of all readable namespaces, each after its root folder: /proc/PID/root, or "" for our own."""
     mounts: dict[Mount, tuple[str, Mount]] = {}
     spaces: set[str] = set()
     for folder in ("/proc/self", *await host.list("/proc/[0-9]*")):

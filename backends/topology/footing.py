@@ -10,7 +10,7 @@ from backends.topology.loop_backing import Backing
 from backends.topology.tree import Tree, node_path
 
 Footing = Mapping[str, str]
-"""Facts of a device and all lower layers, by kernel name of the layer and kind of fact: `dm-0 table`."""
+"""Facts about a device and all layers below it. A key consists of a layer's kernel name and a kind: `dm-0 table`."""
 
 SLAVES, TABLE, BACKING, HOLDERS = "slaves", "table", "backing", "holders"
 
@@ -47,7 +47,7 @@ def _layers(tree: Tree, backings: Mapping[str, Backing], name: str) -> Iterator[
 def table_text(segments: Collection[Segment]) -> str:
     """Return the part of a device-mapper table that determines where data is stored: target types, lengths and ranges.
 
-    The rest changes on its own (the active path group, a cache policy) or is secret (a key).
+    The rest is left out: it changes on its own (the active path group, a cache policy) or is secret (a key).
     """
     return ", ".join(
         f"{row.start}+{row.length} {_PLACING.get(row.kind, row.kind)} {' '.join(range_texts(row))}".strip()
@@ -56,7 +56,9 @@ def table_text(segments: Collection[Segment]) -> str:
 
 
 _PLACING = {"flakey": "linear"}
-"""Replacement of targets that place data like another target. dm-flakey differs from dm-linear only by its errors.
+"""Types of targets that are recorded as another type, which stores data in the same places.
+
+dm-flakey differs from dm-linear only by the errors that it simulates.
 
 Source: dm-flakey.c.
 """
@@ -76,7 +78,7 @@ async def read_quick(host: Host, layers: Collection[str]) -> dict[str, str]:
 
 
 def holder_signs(footing: Footing) -> Iterator[str]:
-    """Yield a text for each device that is built on a layer: the layer's key, then the device's kernel name."""
+    """Yield a string such as `dm-0 holders md1` for each device (`md1`) that is built on a layer (`dm-0`)."""
     for key, text in footing.items():
         if key.endswith(f" {HOLDERS}"):
             yield from (f"{key} {holder}" for holder in text.split())
@@ -87,7 +89,7 @@ def _names(paths: Collection[str]) -> str:
 
 
 def changes(before: Footing, now: Footing) -> tuple[str, ...]:
-    """Return the changes below the device since it was checked, one clause per layer.
+    """Return the changes of a device's layers from the footing `before` to `now`, at most one clause per layer.
 
     An array that lost a member counts as unchanged. Facts that only one of the two footings contains are not compared.
     """

@@ -16,14 +16,14 @@ Place = tuple[int, int]
 """Place on a device: its first byte, and the number of bytes."""
 
 Reader = Callable[[str, str, Sequence[Place]], tuple[bytes, ...] | None]
-"""Function that reads places of a device (path, MAJ:MIN), each up to the end of the device at most. None on failure."""
+"""Function that reads places of a device (path, MAJ:MIN), each cut off at the end of the device; None on failure."""
 
 _MIB = 1 << 20
 _PAGE = 4096
 _HEAD = 128 * 1024
 """Bytes read from the beginning of the device."""
 _REACH = 72 * 1024
-"""Number of bytes that are read where a partition may begin. They include btrfs' superblock, which is farthest away."""
+"""Number of bytes that are read where a partition may begin. btrfs' superblock, the farthest one, is within them."""
 
 _STARTS = (34 * 512, 40 * 512, 63 * 512, _MIB, 4 * _MIB)
 """Usual start of the first partition in bytes: GPT unaligned, GPT for 4 KiB sectors, DOS, current tools, memory cards.
@@ -67,7 +67,7 @@ _LATE = (
 """Type, offset and magic bytes of copies at the end of the device. The offset counts from the end and is negative."""
 
 _EXT_GROUPS = tuple((8192 * size * size // 1024 + (1024 if size == 1024 else 0), size) for size in (1024, 2048, 4096))
-"""Pairs of start and block size for ext2 to ext4. At this start the second block group has a copy of the superblock.
+"""Pairs of bytes for ext2 to ext4: start of the second block group, which has a superblock copy, and block size.
 
 A group has eight times as many blocks as a block has bytes. With blocks of 1 KiB, the first block belongs to no group.
 """
@@ -92,7 +92,7 @@ def places(size: int) -> tuple[Place, ...]:
 def leftovers(pieces: Mapping[int, bytes], size: int, part: str | None) -> tuple[Signature, ...]:
     """Return the leftovers on a device of `size` bytes.
 
-    `pieces`: the data that was read, by its first byte on the device. `part`: partition name, or None for a disk.
+    `pieces`: the data that was read, by its offset on the device in bytes. `part`: partition name, or None for a disk.
     """
     kinds = [*_copies(pieces, size), *_former_partitions(pieces)]
     return tuple(Signature(kind=text, part=part) for text in dict.fromkeys(kinds))

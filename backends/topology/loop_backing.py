@@ -12,9 +12,9 @@ from backends.topology.tree import Node, Tree, run_tool
 from backends.values import dataclass
 
 LOSETUP = ("--list", "--noheadings", "--output", "NAME,BACK-MAJ:MIN,BACK-INO")
-"""Arguments of losetup that list the backing files.
+"""Arguments of losetup that list the device and inode number of each loop device's backing file.
 
-The kernel takes their numbers from the open file (LOOP_GET_STATUS64).
+The kernel takes both numbers from the file that it has open (LOOP_GET_STATUS64).
 """
 
 DIRECT = frozenset(
@@ -41,7 +41,7 @@ class Backing:
     place: str | None = None
     """Device and inode number of the backing file; None for a block device."""
     claims: bool = False
-    """Whether the kernel has opened it exclusively, as for zram (drivers/block/zram: backing_dev_store)."""
+    """Whether the kernel has opened the device exclusively, as for zram (drivers/block/zram: backing_dev_store)."""
     doubt: str = ""
     """Reason why the file or device is not identified, as a clause that follows its path; "" if it is identified."""
 
@@ -82,7 +82,7 @@ def _read_at_path(path: str, stat: FileStat | None) -> Backing:
 def _compare_with_kernel(backing: Backing, stat: FileStat | None, kernel_id: str | None) -> Backing:
     """Return `backing`, corrected if the file that the kernel has open is another one.
 
-    `kernel_id`: its ID as reported by losetup, or None.
+    `kernel_id`: ID of the file that the kernel has open; None if losetup does not report it.
     """
     if kernel_id is None:
         return replace(backing, doubt=backing.doubt or "may be a different file now: losetup does not report it")
@@ -98,7 +98,7 @@ async def _doubt(host: Host, path: str, file_id: str, mounts: Sequence[Mount]) -
     kinds = {mount.fstype for mount in mounts if not mount.seen_in and mount.devno == file_id.rpartition(":")[0]}
     named = file_mount(path, mounts)
     if not kinds and named is not None and named.fstype in ("btrfs", "overlay"):
-        kinds = {named.fstype}  # their files may have another device number than the mount
+        kinds = {named.fstype}  # their files may have a device number that no mount has
     if not kinds:
         return "is on an unknown filesystem"
     if others := sorted(kinds - DIRECT):

@@ -28,22 +28,20 @@ class Mount:
     read_only: bool = False
     """Whether the filesystem is mounted read-only."""
     layers: tuple[str, ...] = ()
-    """Folders whose files an overlay filesystem shows as its own, with their paths at mount time. Empty for others."""
+    """Absolute paths, at mount time, of the layer folders of an overlay; empty for any other filesystem."""
     options: tuple[str, ...] = ()
     """Options of the mount and its filesystem, as the kernel reports them: `noatime`, `sunit=128`."""
     seen_in: str = ""
-    """Text that names the mount namespace with this mount, such as `outside this container`; "" for our own namespace.
-
-    """
+    """Description of the mount namespace, such as `outside this container`; "" for raidbench's own namespace."""
 
     def where(self) -> str:
-        """Return the mount point as text for display."""
+        """Return the mount point for display, with the mount namespace if it is not raidbench's own."""
         point = clean(self.point)
         return f"{point} ({self.seen_in})" if self.seen_in else point
 
 
 def unique_points(mounts: Iterable[Mount]) -> tuple[Mount, ...]:
-    """Return one mount per mount point, preferably from our own mount namespace."""
+    """Return one mount per mount point. Mounts in raidbench's own mount namespace take precedence over others."""
     by_point: dict[str, Mount] = {}
     for mount in mounts:
         if mount.point not in by_point or (by_point[mount.point].seen_in and not mount.seen_in):
@@ -85,14 +83,14 @@ def parse_mountinfo(text: str, seen_in: str = "") -> tuple[Mount, ...]:
 
 
 def _layers(options: str) -> tuple[str, ...]:
-    """Return the folders in an overlay's options; `lowerdir` may have several, separated by colons."""
+    """Return the absolute paths of the layers in the options of an overlay. Colons separate those in `lowerdir`."""
     pairs = [(key, unescape(path)) for key, _, path in (option.partition("=") for option in options.split(","))]
     below = [folder for key, path in pairs if key.startswith("lowerdir") for folder in _COLON.split(path)]
     return tuple(path for path in (*below, *(path for key, path in pairs if key == "upperdir")) if path[:1] == "/")
 
 
 def parse_swaps(text: str) -> tuple[str, ...]:
-    """Return paths of active swap areas, with the escapes of blanks decoded (mm/swapfile.c, swap_show)."""
+    """Return the paths of the active swap areas. The kernel escapes blanks in them (mm/swapfile.c, swap_show)."""
     areas: list[str] = []
     for line in text.split("\n")[1:]:
         fields = line.split()
@@ -115,9 +113,9 @@ SHARED = frozenset(
 
 
 def file_mount(path: str, mounts: Iterable[Mount]) -> Mount | None:
-    """Return the mount that contains the path: the one with the longest mount point.
+    """Return the mount in raidbench's own mount namespace that contains the path: the one with the longest mount point.
 
-    Of several with the same mount point, the last one counts.
+    If several mounts have this mount point, return the last one, which covers the others.
     """
     best: Mount | None = None
     for mount in mounts:

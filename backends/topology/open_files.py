@@ -17,7 +17,7 @@ from backends.topology.tree import number
 from backends.values import dataclass
 
 _THREADS = "/proc/[0-9]*/task/*"
-"""Pattern of all threads.
+"""Pattern of the folders of all threads.
 
 Each is read, because a thread may have its own table of open files, and an ended main thread has none.
 """
@@ -81,7 +81,7 @@ async def openers(
     dumb: list[str] = []
     for start in range(0, len(paths), 256):
         batch = paths[start : start + 256]
-        if start:  # lets other tasks run; a task for each of 50,000 files would cost more than its stat
+        if start:  # lets other tasks run; with 50,000 files, a task per file would cost more than the stat
             await asyncio.sleep(0)
         for path in batch:
             stat = await host.stat(path)
@@ -96,7 +96,7 @@ async def openers(
     hidden = await hidden_processes_reason(host, dumb, [name for name, listed in folders.items() if not listed])
     holders: dict[str, tuple[OpenFileHolder, ...]] = {}
     for key, by_pid in pids.items():
-        # A program can also write through a read-only sg descriptor.
+        # Being open for reading only proves nothing for a character device: sg accepts writes there, too.
         may_be = elsewhere.intersection(by_pid) if not key.startswith(_CHAR) else ()
         done = {pid for pid in may_be if await _is_finished(host, pid, by_pid[pid])}
         if counted := [pid for pid in by_pid if pid not in done]:
@@ -159,7 +159,7 @@ def _is_dying(texts: Mapping[str, str], folder: str) -> bool:
 # -- visibility of open files: in a container most programs are not listed --------------------------------------------
 
 _INITIAL = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
-"""Initial namespaces of a machine (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
+"""Links of the initial namespaces (include/linux/proc_ns.h: PROC_PID_INIT_INO, PROC_USER_INIT_INO)."""
 
 _PTRACE, _ANY_FOLDER = 19, (1, 2)
 """Bit number of CAP_SYS_PTRACE, and those of CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH. One of the last two is enough.
@@ -210,7 +210,7 @@ async def hidden_processes_reason(host: Host, descriptors: Sequence[str], empty:
         if pid not in hidden and await _stays(host, path):
             hidden[pid] = None
     for folder in empty:
-        # The size is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
+        # A size above 0 is the number of descriptors (fs/proc/fd.c: proc_fd_getattr, Linux >= 6.2).
         stat = await host.stat(folder)
         if stat is not None and stat.size > 0 and not await host.list(f"{folder}/*"):
             hidden[folder.split("/")[2]] = None

@@ -29,7 +29,7 @@ _FILE = ", file: "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuietUsers:
-    """Devices and files that the kernel uses, with texts that complete "X is ..."."""
+    """Devices and files that the kernel uses, with phrases that complete "X is ..."."""
 
     devices: dict[str, str] = field(default_factory=dict)
     """Role of a device in a mounted filesystem, by MAJ:MIN."""
@@ -57,7 +57,7 @@ async def read_quiet_users(host: Host, tree: Tree, mounts: Sequence[Mount]) -> Q
 
 
 async def _journals(host: Host, tree: Tree, mounts: Sequence[Mount]) -> dict[str, str]:
-    """Return, by MAJ:MIN, the devices with the journal of a filesystem on another device, each with a text."""
+    """Return, by MAJ:MIN of each separate journal device, a phrase that names the filesystem of the journal."""
     names = [path.rpartition("/")[2] for path in await host.list(_JOURNALS)]
     nodes = [tree.nodes[name] for name in names if name in tree.nodes]
     owners = await _owners(host) if nodes else {}
@@ -82,7 +82,7 @@ def _journal_of(tree: Tree, mounts: Iterable[Mount], owner: str | None) -> str:
 
 
 async def _logs(host: Host, mounts: Iterable[Mount]) -> dict[str, str]:
-    """Return, by MAJ:MIN, the log and realtime devices of mounted XFS filesystems, each with a text."""
+    """Return, by MAJ:MIN of each log and realtime device, a text that names the mounted XFS filesystem that uses it."""
     texts: dict[str, str] = {}
     for mount in mounts:
         for option in mount.options if mount.fstype == "xfs" else ():

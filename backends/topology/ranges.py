@@ -1,8 +1,8 @@
 """Sector ranges that devices use on lower devices, and whether two devices may share a sector. No I/O.
 
 Two devices are compared on the highest device that both are built on. There the kernel's tables show whether their
-ranges are disjoint. Lower levels (members of an array, data of a thin pool) are not compared, because that device
-divides them.
+ranges are disjoint. Lower levels (members of an array, data of a thin pool) are not compared, because there that
+device keeps disjoint ranges apart.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class RangeMap:
         # The higher of two devices cannot be below the other, so no common lower device is skipped.
         higher = first if self._height(mine) >= self._height(other) else second
         for lower, extents in self._expand_all(higher).items():
-            if self._height(lower) >= self._height(higher[0].on):  # a cycle, which no kernel allows, proves nothing
+            if self._height(lower) >= self._height(higher[0].on):  # a cycle, which no kernel allows: assume overlap
                 return lower
             value = self._meeting(extents, second) if higher is first else self._meeting(first, extents)
             if value is not None:
@@ -90,7 +90,7 @@ class RangeMap:
     def _height(self, name: str) -> int:
         """Return the number of layers below a device."""
         if name not in self._heights:
-            self._heights[name] = 0  # ends a cycle while counting
+            self._heights[name] = 0  # ends the recursion in a cycle
             self._heights[name] = max((1 + self._height(lower) for lower in self._lower(name)), default=0)
         return self._heights[name]
 
@@ -131,7 +131,7 @@ class RangeMap:
         if lower is None:
             return
         start, end = stretch.start, None if stretch.sectors is None else stretch.start + stretch.sectors
-        if stretch.at is not None and end is not None:  # the order of sectors is kept
+        if stretch.at is not None and end is not None:  # sectors keep their order, so a part may suffice
             shift = stretch.start - stretch.at
             start = max(start, extent.start + shift)
             end = end if extent.end is None else min(end, extent.end + shift)
@@ -160,9 +160,9 @@ def any_overlap(first: Sequence[Extent], second: Sequence[Extent]) -> bool:
 
 
 def _shift_extent(extent: Extent, lower: str, start: int | None, node: Node) -> Extent:
-    """Return the range on the lower device that corresponds to `extent` of a partition or loop device.
+    """Return the range on the lower device that corresponds to `extent` of `node`, a partition or loop device.
 
-    `start`: first sector of `node` there; None if unknown.
+    `start`: sector of the lower device at which `node` starts; None if unknown.
     """
     if start is None or node.size_bytes is None:
         return Extent(on=lower, only_read=extent.only_read)
@@ -174,8 +174,7 @@ def _of_slave(node: Node, slave: str, only_read: bool) -> Extent:
     """Return the range of `slave` that `node` uses, from sysfs. Used for devices without a device-mapper table.
 
     A volume of external metadata (IMSM, DDF) uses a part of each disk: md/dev-NAME/offset is in sectors, size in KiB
-    (Documentation/admin-guide/md.rst). The allocator of a ZFS pool or bcache set gives
-    disjoint blocks to its devices.
+    (Documentation/admin-guide/md.rst). The allocator of a ZFS pool or bcache set gives disjoint blocks to its devices.
     """
     if is_volume(node) or node.name.startswith("bcache"):
         return Extent(on=slave, slot=node.name, only_read=only_read)

@@ -115,7 +115,7 @@ def _join_nodes(tree: Tree, below: Mapping[str, tuple[str, ...]], diskless: Iter
 
 
 def unreported_replicas(tree: Tree, name: str) -> list[str]:
-    """Return a text for each DRBD device among `name` and the devices below it whose disk is not reported."""
+    """Return a clause for each DRBD device among `name` and the devices below it whose disk is not reported."""
     nodes = (tree.nodes[tree.disk_of(name)], *tree.below(name))
     return [
         f"neither the kernel nor drbdsetup reports the devices below {node.device}"

@@ -85,9 +85,9 @@ READ_LIMIT = 1024 * 1024 - 1
 
 
 async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
-    """Return the current topology. `everywhere`: read the mount namespaces of all processes, which the guard needs.
+    """Return the current topology. `everywhere`: also read what only the guard needs, such as exports and tables.
 
-    If it is False, only our own mount namespace and that of process 1 are read, which is cheap.
+    If it is False, of the mount namespaces only raidbench's own and that of process 1 are read, which is cheap.
     """
     bare, own_mounts, swaps, btrfs, bcache = await asyncio.gather(
         read_tree(host, guarded=everywhere),
@@ -144,7 +144,7 @@ async def scan_topology(host: Host, *, everywhere: bool = False) -> Topology:
 
 
 async def _other_mounts(host: Host, only: tuple[str, ...] | None) -> tuple[list[Mount], list[str]]:
-    """Return the mounts of other mount namespaces, and a text if some are hidden. `only`: read only these processes.
+    """Return the mounts of other mount namespaces, and a clause if some are hidden. `only`: read only these processes.
 
     If the links in /proc/PID/ns are readable, one process per namespace is read. Otherwise all processes are read, and
     equal lists of mounts count once.
@@ -178,15 +178,16 @@ def _namespace(link: str | None) -> str:
 
 
 async def _swap_numbers(host: Host, areas: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one text per swap area: the number of a device, the ID of a file, or the path if neither can be read."""
+    """Return one string per swap area: the number of a device, the ID of a file, or the path if neither can be read."""
     stats = await asyncio.gather(*(host.stat(area) for area in areas))
     identifiers = [stat.devno or stat.place if stat is not None else None for stat in stats]
     return tuple(number or area for area, number in zip(areas, identifiers, strict=True))
 
 
 def _loop_texts(tree: Tree, mounts: list[Mount], backings: Mapping[str, Backing]) -> dict[str, dict[str, str]]:
-    """Return, by kernel name of a device, the loop and zram devices that store data on it or in its files, each with a
-    text.
+    """Return descriptions of the loop and zram devices that store data on a device or in its files.
+
+    The keys are the kernel name of the device, then that of the loop or zram device.
     """
     texts: dict[str, dict[str, str]] = {}
     for name, backing in backings.items():

@@ -43,7 +43,7 @@ the member is in this table.
 
 
 def uuids_in(head: bytes) -> frozenset[str]:
-    """Return the UUIDs of partition tables, filesystems and members, each with its type. Zeros do not count."""
+    """Return the UUIDs of partition tables, filesystems and members, each after its type. Zeros are not a UUID."""
     return frozenset(
         f"{kind} {uuid.hex()}"
         for kind, at, magic, start, length in _PLAIN
@@ -100,7 +100,7 @@ def _udev_decode(text: str) -> str:
 
 
 def parse_lsblk(text: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the string columns of `lsblk -J` by kernel name, for any set of columns.
+    """Return the columns of each device in the output of `lsblk -J` as strings, by kernel name.
 
     Numbers and booleans become their JSON text; nulls and nested values are left out. The result is empty if the text
     is not lsblk's JSON.
@@ -121,7 +121,7 @@ def lsblk_signatures(row: Mapping[str, str], part: str | None, size: int | None)
 
 
 def parse_blkid(text: str) -> tuple[Mapping[str, str], ...]:
-    r"""Return the devices of `blkid -p -o export`: `KEY=value` lines, separated by blank lines, `\` before quotes."""
+    r"""Return the properties of each device in the output of `blkid -p -o export`. `\` escapes quotes in values."""
     devices: list[dict[str, str]] = [{}]
     for line in text.split("\n"):
         key, equals, value = line.partition("=")
@@ -144,7 +144,7 @@ def blkid_signatures(text: str, part: str | None, size: int | None) -> tuple[Sig
 
 
 def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Signature, ...] | None:
-    """Return every signature that `wipefs -n -J` lists; None if the output is not its JSON and proves nothing."""
+    """Return every signature that `wipefs -n -J` lists; None if the output is not such JSON and so proves nothing."""
     answer = document(text)
     if not isinstance(answer, dict) or not isinstance(answer.get("signatures"), list):
         return None
@@ -158,7 +158,7 @@ def wipefs_signatures(text: str, part: str | None, size: int | None) -> tuple[Si
 
 
 def group_in(text: str) -> str | None:
-    """Return the volume group in the output of `pvs --reportformat json -o vg_name` about one device, or None."""
+    """Return the volume group of a device, from `pvs --reportformat json -o vg_name`; None if it belongs to none."""
     reports = _rows(document(text), "report")
     names = [row["vg_name"] for report in reports for row in _rows(report, "pv") if isinstance(row.get("vg_name"), str)]
     return clean(names[0]) or None if len(names) == 1 else None
@@ -178,7 +178,7 @@ def _rows(answer: Any, key: str) -> Iterator[dict[str, Any]]:
 
 
 def _word(value: str | int | float) -> str:
-    """Return a JSON scalar as its text."""
+    """Return a JSON scalar as a string."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

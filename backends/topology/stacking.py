@@ -40,7 +40,7 @@ _ROLES = (
     (("mlog",), "log"),
     (("tdata", "vdata", "rimage", "mimage"), "data"),
 )
-"""Role of a part by its endings and layer; the first match applies."""
+"""Role of a part of a volume, by the endings of its name (`LvmName.endings`); the first match applies."""
 
 _MOST = 4
 """Maximum number of volumes in a sentence."""
@@ -53,7 +53,7 @@ class LvmName:
     group: str
     """Volume group."""
     volume: str
-    """Name without the endings of a part: `mail` of `mail_corig`. A volume that became a cache keeps its former name.
+    """Name without the endings of a part: `mail` of `mail_corig`. A cache has the name of its former volume.
     """
     endings: frozenset[str] = frozenset()
     """Endings of a part: `corig`, `rimage`, `real`; empty for a visible volume."""
@@ -90,7 +90,7 @@ def lvm_names_below(tree: Tree, node: Node) -> list[LvmName]:
 
 
 def lvm_texts(tree: Tree, node: Node) -> dict[str, str]:
-    """Return, for each volume group that uses a device, a text that completes "X is ...".
+    """Return, for each volume group that uses a device, a phrase that completes "X is ...".
 
     The key is the first holder of that group. Examples: `a physical volume of vg0 (cache of vg0/mail)`, `the origin of
     vg0/mail`.
@@ -185,7 +185,7 @@ def stratis_pool(tree: Tree, node: Node) -> str:
 
 
 def _stratis_text(tree: Tree, node: Node, holders: Iterable[str]) -> str | None:
-    """Return the text that completes "X is ..." for a device that belongs to a Stratis pool; None for other devices."""
+    """Return the phrase that completes "X is ..." for a device of a Stratis pool; None for any other device."""
     stratis = stratis_name(node)
     above = (tree.nodes[holder] for holder in holders if holder in tree.nodes)
     parts = [node for node in above if (name := stratis_name(node)) is not None and name.private]
@@ -230,7 +230,7 @@ class Vdev:
 
     @property
     def text(self) -> str:
-        """Return the text that completes "X is ..."."""
+        """Return the phrase that completes "X is ..."."""
         return f"part of the ZFS pool {clean(self.pool)}" + (f" ({self.role})" if self.role else "")
 
 
@@ -257,7 +257,7 @@ class Pools:
         return (self.volumes[name].split("/")[0],) if name in self.volumes else self.names
 
     def under(self, tree: Tree) -> Tree:
-        """Return `tree` with the devices of each pool placed below the pool's volumes, which sysfs does not show."""
+        """Return `tree` with the devices of each pool placed below the pool's volumes. sysfs does not show this."""
         if not self.vdevs:
             return tree
         return tree_of(
@@ -346,25 +346,23 @@ class MemberSignature:
     """Signature of a device that is part of an array, pool or group."""
 
     phrase: str
-    """Text that completes "X holds ..." or "X is ..."."""
+    """Phrase that completes "X holds ..." or "X is ..."."""
     verb: str = "holds"
-    """Verb of the sentence that `phrase` completes."""
+    """Verb before `phrase`: `holds` or `is`."""
     labelled_phrase: str = ""
-    """The same text with a placeholder for the label of the signature; "" if the label has no meaning."""
+    """`phrase` with a placeholder for the label of the signature; "" if the label has no meaning."""
     remove: str
     """Programs that remove the signature."""
     layer: str = ""
     """Value of `Use.kind` that shows this membership while the array, pool or group is active."""
 
     def text(self, label: str | None) -> str:
-        """Return the text that completes the sentence "X holds ..." or "X is ...", with the signature's label if there
-        is one.
-        """
+        """Return the phrase that completes "X holds ..." or "X is ...", with the signature's label if there is one."""
         return self.labelled_phrase.format(label) if label and self.labelled_phrase else self.phrase
 
 
 HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
-"""Kinds of use that name the devices built on a device."""
+"""Values of `Use.kind` whose `Use.detail` names the devices built on the used device."""
 
 SET = MemberSignature(verb="is", phrase="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Meaning of the signature of a member of an array or container, or of a path of a multipath device."""
@@ -463,7 +461,7 @@ async def read_bcache(host: Host) -> dict[str, str]:
     for paths in await asyncio.gather(*map(host.list, patterns)):
         for path in paths:
             name = path.split("/")[-3]
-            if not name.startswith("bcache"):  # /sys/block/bcache0/bcache links to the backing device's folder
+            if not name.startswith("bcache"):  # /sys/block/bcache0/bcache is a link to the backing disk's folder
                 roles[name] = "cache" if path.endswith("/set") else "backing"
     return roles
 
@@ -481,10 +479,10 @@ def volume_shown(node: Node) -> str | None:
     return clean(node.attributes.get("dm/name", "")) or node.name.replace("!", "/")
 
 
-# -- cache devices, from the marks of LVM and bcache -------------------------------------------------------------------
+# -- cache devices, by LVM's names and bcache's roles ------------------------------------------------------------------
 
 DM_CACHE, WRITECACHE, BCACHE = "dm-cache", "writecache", "bcache"
-"""Kinds of caches."""
+"""Values of `Cache.kind`."""
 
 _CACHE_KINDS = {CACHE_ORIGIN: DM_CACHE, WRITECACHE_ORIGIN: WRITECACHE}
 """Kind of cache, by the ending that LVM gives to the name of the slow volume behind the cache (lvmcache(7))."""

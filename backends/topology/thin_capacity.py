@@ -9,9 +9,7 @@ from backends.sizes import size_words
 from backends.values import dataclass
 
 MARGIN = 0.1
-"""Fraction of a pool, snapshot store or filesystem that must stay free. If it fills up, writes of all its users fail.
-
-"""
+"""Fraction of a pool, snapshot store or filesystem that must stay free. If one is full, all its users' writes fail."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,15 +19,15 @@ class AllocatedRange:
     layer: str
     """Kernel name of the device that allocated the space."""
     place: str
-    """The storage as text, equal to `ThinCapacity.place`."""
+    """Name of the storage for display, equal to `ThinCapacity.place`."""
     part: str
     """`metadata` of a thin pool; "" for data."""
     within: int
     """Length in bytes of the area that the run wrote to, from the start of the device."""
     written: int
-    """Bytes of the area `within` that were allocated after the run."""
+    """Bytes of this area that were allocated when the run ended."""
     held: int
-    """All bytes that were allocated for the layer after the run.
+    """All bytes that were allocated for the layer when the run ended.
     If fewer are allocated later, some were freed, or are shared with a snapshot.
     """
 
@@ -55,7 +53,7 @@ class ThinCapacity:
     kind: str
     """A value of `ThinKind`."""
     place: str
-    """The storage as text: `the thin pool vg0/pool`."""
+    """Name of the storage for display: `the thin pool vg0/pool`."""
     key: str
     """Identifier for later reads: a device-mapper name, a path, a ZFS volume."""
     layer: str = ""
@@ -63,13 +61,13 @@ class ThinCapacity:
     part: str = ""
     """`metadata` of a thin pool; "" for data."""
     unknown: str = ""
-    """Why the free space is unknown; "" if it is known."""
+    """Reason why the free space is unknown; "" if it is known."""
     size_bytes: int = 0
     """Total size in bytes."""
     free_bytes: int = 0
     """Free bytes."""
     unit: int = 1
-    """Bytes of one allocation unit."""
+    """Size of one allocation unit in bytes."""
     takes: int = 1
     """Bytes that one allocation unit occupies in the storage, including its metadata."""
     capacity: int = 0
@@ -77,16 +75,14 @@ class ThinCapacity:
     held: int = 0
     """Bytes of the device that are already allocated; writing them again needs no more space."""
     beside: tuple[str, ...] = ()
-    """Other users of the storage, as texts. Their writes fail as well if the storage is full."""
+    """Names of other users of the storage for display. Their writes fail as well if the storage is full."""
 
     def need(self, area: WriteRange) -> int:
         """Return the maximum number of bytes that writes to the area can allocate."""
         return -(-self._unallocated(area) // self.unit) * self.takes
 
     def limited_to(self, area: WriteRange) -> ThinCapacity:
-        """Return the storage with the unallocated bytes of the area as `capacity`, so that several writes can be added
-        up.
-        """
+        """Return the storage with the unallocated bytes of the area as `capacity`, so that `need` can be summed."""
         return replace(self, capacity=self._unallocated(area), held=0)
 
     def allocated_since(self, before: ThinCapacity, area: WriteRange) -> AllocatedRange:
@@ -119,9 +115,9 @@ class ThinCapacity:
 
 
 def refusals(shown: str, rooms: Iterable[ThinCapacity], area: WriteRange) -> tuple[str, ...]:
-    """Return a sentence for each storage of which writing to the area would leave less than a tenth free.
+    """Return a sentence for each storage whose free space is unknown, or below a tenth once the area is written.
 
-    `shown`: the device as text. No I/O.
+    `shown`: name of the device for display. No I/O.
     """
     shared: dict[tuple[str, str, str], list[ThinCapacity]] = {}
     for room in rooms:

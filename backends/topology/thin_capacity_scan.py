@@ -45,9 +45,7 @@ _MAPPING = 64
 """Maximum number of metadata bytes per block of a thin volume (thin_metadata_size(8))."""
 
 _EXCEPTION = 16
-"""Bytes in a snapshot's store for each chunk, in addition to the data of the chunk (drivers/md/dm-snap-persistent.c).
-
-"""
+"""Bytes of metadata in a snapshot's store for each chunk (drivers/md/dm-snap-persistent.c)."""
 
 _IN_PLACE = frozenset({"ext2", "ext3", "ext4", "xfs", "jfs", "tmpfs", "vfat", "exfat"})
 """Filesystems that overwrite data in place. Other filesystems allocate new space first."""
@@ -66,16 +64,16 @@ async def capacities_of(host: Host, picture: Topology, start: Collection[Node]) 
 
 
 async def capacities_at(host: Host, devno: str, path: str = "") -> tuple[ThinCapacity, ...]:
-    """Return every storage from which writes to a device allocate space.
+    """Return every storage from which writes to a device, or to the file at `path`, allocate space.
 
-    For a file at `path`, `devno` is the number of its filesystem.
+    `devno`: MAJ:MIN of the device, or of the filesystem with the file.
     """
     picture = await scan_topology(host)
     return await capacities_of(host, picture, nodes_on(picture, devno, path))
 
 
 async def refresh_capacities(host: Host, rooms: Sequence[ThinCapacity]) -> tuple[ThinCapacity, ...]:
-    """Return the same storage with its current free space."""
+    """Return the storage in `rooms` with its current free space."""
     mapped = any(room.kind in GAUGES for room in rooms)
     status = parse_segments(await dmsetup_output(host, STATUS)) if mapped else {}
     capacities = []

@@ -37,7 +37,7 @@ class ThinKind(StrEnum):
 _MAPPED = {kind.value: kind for kind in (ThinKind.THIN, ThinKind.SNAPSHOT, ThinKind.ORIGIN, ThinKind.VDO)} | {
     "snapshot-merge": ThinKind.UNKNOWN
 }
-"""Kind of the layer by type of device-mapper target, for targets that allocate elsewhere.
+"""Kind of the layer by type of device-mapper target, for targets that allocate space in other storage.
 
 A snapshot that is being merged is unknown: both it and its origin change.
 """
@@ -62,7 +62,7 @@ def mount_of(picture: Topology, devno: str, path: str) -> Mount | None:
 def nodes_on(picture: Topology, devno: str, path: str = "") -> tuple[Node, ...]:
     """Return the block devices of the filesystem that contains the file at `path`; empty if unknown.
 
-    `devno`: its `st_dev`.
+    `devno`: device number of the file (`st_dev`).
     """
     node = picture.tree.by_devno(devno)
     if node is not None:
@@ -136,15 +136,13 @@ NOT_REPORTED = "no source reports it"
 
 
 def parse_usage(text: str) -> tuple[int | None, int | None]:
-    """Return the used and the total number of a text such as `12/256`; None for each that is missing."""
+    """Return the used and the total number from a string such as `12/256`; None for each that is missing."""
     used, _, total = text.partition("/")
     return number(used), number(total)
 
 
 Gauge = tuple[int | None, int | None, int, str]
-"""Usage of a storage: number of used units, total number of units, bytes per unit, and a fault as text ("" for none).
-
-"""
+"""Usage of a storage: used units, all units (None if not reported), bytes per unit, and a fault ("" for none)."""
 
 
 def _pool(room: ThinCapacity, args: Sequence[str]) -> Gauge:

@@ -39,8 +39,8 @@ _CHARACTERS = (
 """Files with the numbers of character devices that lead to a disk.
 
 These are SCSI generic (drivers/scsi/sg.c), the block layer's SCSI device (block/bsg.c), an NVMe namespace
-(nvme_add_ns_cdev in drivers/nvme/host/core.c), and the controllers of a namespace. With multipath, the controllers are
-below the subsystem; otherwise the controller is the parent.
+(nvme_add_ns_cdev in drivers/nvme/host/core.c), and the controllers of a namespace. `device` of a namespace is its
+controller or, with multipath, the subsystem, whose folder contains the controllers.
 """
 _HEAD = re.compile(r"(nvme\d+)(n\d+)")
 _CONTROLLER = re.compile(r"nvme\d+")
@@ -81,7 +81,7 @@ class Node:
 
     @property
     def device(self) -> str:
-        """Return its node under /dev."""
+        """Return the path of its node under /dev."""
         return node_path(self.name)
 
     @property
@@ -192,7 +192,7 @@ def bytes_of(sectors: str | None) -> int | None:
 
 
 async def read_tree(host: Host, *, guarded: bool = False) -> Tree:
-    """Return all block devices. They are read in three rounds: the list, sysfs and udev attributes, and sysfs folders.
+    """Return all block devices. Three rounds read the folders, their attributes, then udev's records and the links.
 
     `guarded`: also read the character devices of disks and the ranges of md members, for the write guard.
     """

@@ -28,7 +28,7 @@ class Topology:
     tree: Tree
     """Block devices."""
     tables: Segments = field(default_factory=dict)
-    """Device-mapper tables by kernel name, if they were read, which needs root."""
+    """Device-mapper tables by kernel name. Reading them needs root; empty if they were not read."""
     mounts: tuple[Mount, ...] = ()
     """All visible mounts."""
     mounted: Mapping[str, tuple[Mount, ...]] = field(default_factory=dict)
@@ -46,16 +46,14 @@ class Topology:
     bcache: Mapping[str, str] = field(default_factory=dict)
     """Role of each bcache disk, `cache` or `backing`, by kernel name."""
     loops: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Loop and zram devices that store data on a device, each with a sentence about it.
+    """Descriptions, as for `Use.detail`, of loop and zram devices that store data on a device.
 
     The keys are the kernel name of the device, then that of the loop or zram device.
     """
     twins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Kernel names of the other paths to each disk, by kernel name of the disk."""
     likely: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """For each disk (kernel name), the other disks that may be the same disk: a text by kernel name of the other disk.
-
-    """
+    """Reasons why two disks may be the same disk, by kernel name of one disk, then of the other disk."""
     backings: Mapping[str, Backing] = field(default_factory=dict)
     """Backing file or device of loop and zram devices, and of disks that this machine serves to itself, by kernel name.
 
@@ -66,7 +64,7 @@ class Topology:
     None if the tables were not read.
     """
     exported: Mapping[str, str] = field(default_factory=dict)
-    """Names of the kernel targets that export a device or file, as one text, by device number or file ID."""
+    """Names of the targets that export a device or file, joined into one string, by device number or file ID."""
     quiet: QuietUsers = field(default_factory=QuietUsers)
     """Uses by the kernel that mounts, holders and open files do not show, such as journals.
 
@@ -75,7 +73,7 @@ class Topology:
     signatures: Mapping[str, tuple[Signature, ...]] = field(default_factory=dict)
     """Content of each device as reported by udev or lsblk."""
     blind: tuple[str, ...] = ()
-    """Checks that could not be made, each a sentence. If it is not empty, some uses may be missing."""
+    """Reasons why checks failed, each a sentence without its full stop. If there are any, some uses may be missing."""
 
     def uses(self, name: str) -> tuple[Use, ...]:
         """Return all uses of a disk and of its partitions. `name`: kernel name of the disk or of one of its partitions.
@@ -124,7 +122,7 @@ class Topology:
                 yield replace(use, detail=f"{relation.text}, {use.detail}")
 
     def above(self, name: str) -> tuple[str, ...]:
-        """Return the names of everything above the disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, then mount points.
+        """Return descriptions of the dependents of disk `name`: `md3`, `vg0/mail`, `ZFS pool tank`, `mounted on /srv`.
 
         Devices above another path to the same disk are included; internal parts of a volume are not.
         """
@@ -160,7 +158,7 @@ class Topology:
     def doubtful_pairs(self) -> list[tuple[str, str]]:
         """Return pairs of disks that may be the same disk.
 
-        Either only the serial number says so, or a WWN does and another fact contradicts it.
+        Either only their serial numbers indicate it, or their WWNs do and another identifier contradicts it.
         """
         pairs = [(name, other) for name, others in (*self.twins.items(), *self.likely.items()) for other in others]
         identities = {name: identity(self.tree.nodes[name]) for pair in pairs for name in pair}
@@ -217,10 +215,10 @@ class Topology:
         return relations(self.tree, self.twins, self.likely, self.backings, self.mapped, name)
 
     def unreported_reasons(self, name: str) -> list[str]:
-        """Return what is unknown about the layers of a device, each as a sentence without its full stop.
+        """Return the reasons why the layers of a device are not fully known, each a sentence without its full stop.
 
-        These are the ranges that device-mapper does not report, and the disks that DRBD does not report. If the data is
-        in a file, files that cannot be identified are included.
+        They name the ranges that device-mapper does not report, and the disks that DRBD does not report. If the data is
+        in a file, they also name the used files that cannot be identified: one of those may be this file.
         """
         unidentified = self.quiet.unidentified if self.files(name) else ()
         return [
@@ -239,7 +237,7 @@ class Topology:
         return {self.tree.disk_of(name), *related}
 
     def backing_disks_and_files(self, name: str) -> frozenset[str]:
-        """Return the nodes of all disks and the IDs of all files that hold data of the device `name`.
+        """Return the /dev paths of all disks, and the paths of their backing files, that hold data of `name`.
 
         Two devices that have one of them in common are not independent of each other.
         """

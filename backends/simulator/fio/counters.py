@@ -27,9 +27,9 @@ class RunCounters:
     timed: int = 0
     """Requests with a measured latency."""
     total_ns: float = 0.0
-    """Sum of the latencies."""
+    """Sum of the latencies in nanoseconds."""
     squares: float = 0.0
-    """Sum of the squared latencies."""
+    """Sum of the squares of the latencies in nanoseconds."""
     bins: Counter[int] = field(default_factory=Counter)
     """Number of requests in each latency bucket."""
     rates: list[float] = field(default_factory=list)

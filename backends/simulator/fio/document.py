@@ -53,8 +53,8 @@ def job_entry(
     """Return the results of one section, with all its threads together, as group `number`.
 
     `runtime`: milliseconds since the start of the measured phase. `elapsed`: seconds since fio started. `left`: seconds
-    until its end, or None if unknown. `core_percent`: processor time of all threads, 100 is one core. `submit_ns`: mean
-    submission latency.
+    until the section ends, or None if unknown. `core_percent`: processor time of all threads, 100 is one core.
+    `submit_ns`: mean submission latency.
     """
     in_flight = 0 if done else job.depth * job.numjobs
     share = job.number("rwmixread", 50) / 100 if job.reads and job.writes else 1.0
@@ -92,7 +92,7 @@ def _depths(depth: int) -> Mapping[str, float]:
 
 
 def disk_entry(device: str, read: RunCounters, write: RunCounters, *, busy: float, elapsed: float) -> Json:
-    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1. `elapsed`: seconds so far."""
+    """Return the utilisation of a disk. `busy`: share of time that it is busy, 0..1. `elapsed`: seconds since start."""
     return {
         "name": device,
         "read_ios": read.ios,

@@ -44,7 +44,7 @@ class FioJob:
 
     @property
     def filename(self) -> str:
-        r"""Path with `\:` unescaped."""
+        r"""Path of the device or file, with `\:` unescaped."""
         return self.text("filename").replace(r"\:", ":")
 
     @property
@@ -109,7 +109,7 @@ class FioJob:
         rate = sum(size(part) for part in self.text("rate_iops").split(","))
         if self.text("rate_process") == "poisson":
             return rate
-        # fio spaces requests evenly in units of the smallest block.
+        # fio counts a larger block as several of the smallest blocks, so the rate falls with the mean size.
         return round(rate * min(block for block, _ in self.sizes) / self.mean_bytes)
 
     @property
@@ -124,7 +124,7 @@ class FioJob:
 
     @property
     def flush_every(self) -> int:
-        """Number of writes of a thread after which it flushes; 0 for no flushes."""
+        """Number of writes after which a thread flushes; 0 if it never does."""
         return self.number("fsync") or self.number("fdatasync")
 
     @property
@@ -199,17 +199,17 @@ def parse_jobs(text: str, args: Sequence[str]) -> tuple[FioJob, ...]:
 
 
 def size(text: str) -> int:
-    """Return the bytes of `4k`, `1M` or `4096`, or 0 for other text."""
+    """Return the bytes of `4k`, `1M` or `4096`; 0 if it is no size."""
     return read_size(text, bare="b") or 0
 
 
 def seconds(text: str) -> float:
-    """Return the seconds of `60s` or `60`, or 0 for other text."""
+    """Return the seconds of `60s` or `60`; 0 if it is no time."""
     match = re.fullmatch(r"(\d+)s?", text.strip().lower())
     return float(match[1]) if match else 0.0
 
 
 def microseconds(text: str) -> int:
-    """Return the microseconds of `500us` or `2ms`, or 0 for other text."""
+    """Return the microseconds of `500us` or `2ms`; 0 if it is no time."""
     match = re.fullmatch(r"(\d+)(us|ms|s)?", text.strip().lower())
     return int(match[1]) * {"us": 1, "ms": 1000, "s": 10**6}[match[2] or "us"] if match else 0

@@ -59,7 +59,7 @@ def _spread(count: int, middle: float, sigma: float, chance: random.Random) -> C
 
 
 def _noisy_count(expected: float, chance: random.Random) -> int:
-    """Return a random count with the mean `expected` and the scatter that counts have."""
+    """Return a random count with the mean `expected`. From 30, its deviation is half of that of a Poisson count."""
     if expected < 30:
         floor = int(expected)
         return max(0, floor + (chance.random() < expected - floor))

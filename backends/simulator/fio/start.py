@@ -33,7 +33,7 @@ class LoadedDisk:
         self._fullness = fullness(layout, self._work)
 
     def update(self, layout: WorkloadTarget) -> bool:
-        """Predict the speed again if the contents of the cache have changed enough. Return True in that case."""
+        """Predict the speed again if the contents of the cache have changed enough to affect it. Return True if so."""
         self.layout = layout
         if fullness(layout, self._work) == self._fullness:
             return False
@@ -66,7 +66,9 @@ def start_fio(
     ended: Callable[[], None] = lambda: None,
     worn: Callable[[int], None] = lambda number: None,
 ) -> SimulatedFio:
-    """Start fio on the job file `text`. Contents that the jobs overwrite, and their scratch files, change immediately.
+    """Start fio and return its process. `text`: content of the job file, or None if the file cannot be read.
+
+    At once, contents of devices that the jobs will write are removed from `rack`, and scratch files are added.
 
     `counts` collects the I/O to the disks. `ended` is called at the end of fio. `worn` is called with the number of a
     controller when its battery fails.
@@ -86,8 +88,8 @@ def start_fio(
 def _share_devices(rack: Rack, linux: SimulatedSysfs, targets: Sequence[SimulatedTarget]) -> None:
     """Divide the speed of a device among the sections that use it at the same time.
 
-    A section's speed is what the device would reach if all requests in flight were of its kind, times its share of
-    these requests.
+    A section's speed is what the device would reach if all requests in flight were of the section's kind, times the
+    section's share of these requests.
     """
     phase = 0
     concurrent: dict[tuple[int, str], list[tuple[SimulatedTarget, IoPattern, WorkloadTarget]]] = {}

@@ -134,7 +134,7 @@ class SimulatedTarget:
 
     @property
     def _moved_bytes(self) -> int:
-        """Bytes that count towards `amount`: if trimmed blocks are then written, only the writes count."""
+        """Bytes that count towards `amount`. If the job writes each block after a trim of it, only the writes count."""
         return self._read.io_bytes + (self._write.io_bytes if self.job.writes_data else self._trim.io_bytes)
 
     def advance(self, seconds: float, elapsed: float) -> None:

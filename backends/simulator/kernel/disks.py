@@ -192,7 +192,7 @@ def _scsi_names(card: SimulatedCard) -> tuple[str, str]:
 
 
 def _put_logical_drive(sysfs: SimulatedSysfs, rack: Rack, card: SmartCard, volume: SmartVolume) -> None:
-    """Add a logical drive. smartpqi lists them on channel 1 by LUN, aacraid on channel 0 by target."""
+    """Add a logical drive. smartpqi lists logical drives on channel 1 by LUN, aacraid on channel 0 by target."""
     name = (volume.device or "").removeprefix("/dev/")
     address = f"{card.host}:0:{volume.number}:0" if card.series else f"{card.host}:1:0:{volume.number}"
     extra = {

@@ -116,7 +116,7 @@ def put_functions(sysfs: SimulatedSysfs, rack: Rack) -> None:
 
 
 def _adapters(rack: Rack) -> Iterator[tuple[str, str, dict[int, dict[str, str]]]]:
-    """Yield, for each adapter, its PCI address, its key in `CARDS`, and the sysfs files by SCSI host number."""
+    """Yield, for each adapter, its PCI address, its key in `CARDS`, and the files of its SCSI hosts by number."""
     for cards in rack.smart.values():
         for card in cards:
             fields = {

@@ -37,7 +37,7 @@ _DECIDED = {
 """Queue limits of a stacked device, each with the function that derives it from the members' limits."""
 
 MUTE = "wbt_lat_usec"
-"""Queue file of a stacked device that exists, but returns EINVAL until it has been written."""
+"""Queue file that a stacked device has, but that returns EINVAL until it has been written."""
 
 _EFI = 512 << 20
 _START = 1 << 20
@@ -48,7 +48,7 @@ class SimulatedSysfs:
     """Everything that programs can read of a host at one moment."""
 
     files: dict[str, str] = field(default_factory=dict)
-    """File texts by path."""
+    """Contents of files by path."""
     links: dict[str, str] = field(default_factory=dict)
     """Link targets by path."""
     nodes: dict[str, FileStat] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class SimulatedSysfs:
 
 
 def scsi_number(name: str) -> tuple[int, int]:
-    """Return major and first minor of a SCSI disk."""
+    """Return the major and the first minor device number of a SCSI disk."""
     index = -1  # 0 for sda, 26 for sdaa
     for char in name.removeprefix("sd"):
         index = (index + 1) * 26 + ord(char) - ord("a")
@@ -154,7 +154,7 @@ def _limits(sysfs: SimulatedSysfs, below: Sequence[str]) -> dict[str, str]:
 
 
 def put_node(sysfs: SimulatedSysfs, name: str, disk: str, folder: str, devno: str) -> None:
-    """Add a device node."""
+    """Add the device node `/dev/NAME` with its links. `disk`: kernel name of the disk that it belongs to."""
     sysfs.links[f"/sys/dev/block/{devno}"] = folder
     sysfs.links[f"/dev/{name}"] = f"/dev/{name}"
     sysfs.nodes[f"/dev/{name}"] = FileStat(kind="block", size=0, devno=devno)

@@ -156,7 +156,7 @@ def _volume_columns(volume: LvmVolume, now: float) -> Row:
             "metadata_percent": _percent_text(META_USED, META_BLOCKS),
             **dict.fromkeys(
                 ("sync_percent", "copy_percent"), _percent_text(dirty, volume.used)
-            ),  # share of dirty blocks
+            ),  # LVM reports the share of dirty blocks here
             "cache_total_blocks": str(volume.blocks),
             "cache_used_blocks": str(volume.used),
             "cache_dirty_blocks": str(dirty),
@@ -207,7 +207,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
         return SimulatedOutput(text="Unknown command.\n", code=3)
     lines = []
     for group in rack.lvm.values():
-        ends: dict[str, int] = {}  # LVM assigns extents in order
+        ends: dict[str, int] = {}  # next free sector by device: LVM assigns extents in order
         for volume in group.volumes:
             for node in sorted(volume.nodes(rack.now()), key=lambda node: node.ending != "-cmeta"):
                 entry, sectors = node.table if verb == "table" else node.status, node.size_bytes // 512
@@ -222,7 +222,7 @@ def dmsetup_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 def _with_numbers(text: str) -> str:
-    """Return the text with placeholders such as `{dm-3}` and `{md3}` replaced by device numbers."""
+    """Return a table entry or status with placeholders such as `{dm-3}` and `{md3}` replaced by device numbers."""
     tokens = text.split(" ")
     return " ".join(_device_number(word[1:-1]) if word[:1] == "{" else word for word in tokens)
 

@@ -48,7 +48,7 @@ def lvconvert_output(rack: Rack, args: Sequence[str]) -> SimulatedOutput:
 
 
 _Verb = Callable[[Rack, LvmVolume, str, bool], SimulatedOutput | str]
-"""Function that sets an option of a volume to a value. It returns the output, or the text of a refusal."""
+"""Function that sets an option of a volume to a value. It returns the output, or the message of a refusal."""
 
 
 def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> SimulatedOutput:
@@ -56,7 +56,7 @@ def _change(rack: Rack, args: Sequence[str], verbs: Mapping[str, _Verb]) -> Simu
     name = args[-1] if args else ""
     pair = _find_volume(rack, name)
     option = next((word for word in args if word in verbs), None)
-    # In LVM, a test run (-t) of a change from write-back to another mode never ends.
+    # In LVM, a test run (-t) of a change from write-back to another mode never ends. Here, no test run ends for a day.
     if "-t" in args or "--test" in args:
         return SimulatedOutput(text="", code=5, seconds=86_400.0)
     if option is None:

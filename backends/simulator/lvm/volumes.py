@@ -95,7 +95,7 @@ class LvmVolume:
     chunk_bytes: int = 1 << 16
     """Chunk size of dm-cache, or block size of a writecache."""
     mode: str = "writethrough"
-    """Cache mode, in the words of dm-cache."""
+    """Cache mode, by dm-cache's name."""
     policy: str = "smq"
     """Policy of dm-cache."""
     settings: dict[str, int] = field(default_factory=dict)

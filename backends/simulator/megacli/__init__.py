@@ -1,1 +1,1 @@
-"""Simulated MegaCli 8.07: command lines in, text out."""
+"""Simulated MegaCli 8.07: a parser for its command lines, and its output."""

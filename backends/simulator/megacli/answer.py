@@ -258,7 +258,7 @@ def _apply_key(card: SimulatedCard, args: list[str]) -> tuple[list[str], int]:
 def _refusal(card: SimulatedCard, error: firmware_rules.RefusalError, verb: str) -> tuple[list[str], int]:
     code = 3 if error.code == firmware_rules.TOOL_MESSAGE else error.code
     text = _WORDS.get(error.code, error.text)
-    # MegaCli reports this about a drive itself, before it calls the controller.
+    # MegaCli itself refuses an unfit drive, before it calls the controller.
     if verb in _ADDS and code == firmware_rules.UNFIT:
         return ["", text], code
     failure = "Configure Adapter Failed" if verb in _ADDS else "Operation Failed"

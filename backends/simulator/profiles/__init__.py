@@ -1,4 +1,4 @@
-"""Simulated hosts of `--demo`, in their initial state. The plans articles-a to -f repeat articles A to F."""
+"""Simulated hosts of `--demo`, in their initial state. The plans articles-* repeat the runs of articles A to F."""
 
 from __future__ import annotations
 

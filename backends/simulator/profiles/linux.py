@@ -19,7 +19,7 @@ from backends.simulator.zfs.pool import VOLUME, Dataset, ZfsPool
 HDD = "ST3500630NS"
 _GIB = 1 << 30
 _SHELF = ("0000:12:00.0", "0000:37:00.0")
-"""PCI addresses of two adapters, both of which are connected to the shelf."""
+"""PCI addresses of the two adapters to which the shelf with the multipath disks is connected."""
 
 _TANK = ("sdn", "sdo")
 """Kernel names of the disks of the ZFS pool."""

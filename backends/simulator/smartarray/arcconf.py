@@ -38,7 +38,7 @@ _CREATES = {
 }
 """Options of `create` with their legal values, except the option `name`."""
 _BARE = ("cacheratio", "waitforcacheroom", "nobatterywritecache", "writecachebypassthreshold")
-"""Settings that do not accept `noprompt`, according to the usage."""
+"""Settings that do not accept `noprompt`, according to arcconf's usage message."""
 _MODES = {"1": "Default/Dynamic", "2": "OLTP/Database", "3": "Big Block Bypass"}
 _POLICIES = {"0": "default", "1": "enable", "2": "disable"}
 USAGE = """ Usage: SETCACHE <Controller#> LOGICALDRIVE <LogicalDrive#> <logical mode> [noprompt] [nologs]

@@ -1,8 +1,8 @@
 """State of the simulated Smart Array and Adaptec controllers, and refusals of their firmware.
 
-The texts of the refusals are those in Microchip's storage library. The same class represents a SmartRAID for arcconf
-and a Smart Array for ssacli, because both have the same firmware. Like the real firmware, it refuses a value that is
-already set.
+The messages of the refusals are those in Microchip's storage library. The same class represents a SmartRAID for
+arcconf and a Smart Array for ssacli, because both have the same firmware. Like the real firmware, the simulated one
+refuses a value that is already set.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ class SmartBay:
     used_percent: float = 0.0
     """Used share of a flash drive's rated endurance, in percent."""
     media_errors: int = 0
-    """Error count that only arcconf prints."""
+    """Number of media errors, which only arcconf prints."""
     other_errors: int = 0
-    """Error count that only arcconf prints."""
+    """Number of link failures or timeouts, which only arcconf prints."""
 
     @property
     def fails_soon(self) -> bool:
@@ -117,7 +117,7 @@ class SmartVolume:
     name: str = "data"
     read_cache: bool = True
     write_cache: str = "wbb"
-    """Write cache of series 2 to 8: `wt`, `wbb`, `wb`."""
+    """Write cache of series 2 to 8: `wt` for write-through, `wbb` for write-back with backup power, `wb` for always."""
     content: Content | None = None
     """Contents, or None if it is blank."""
     parity_groups: int = 0
@@ -179,7 +179,7 @@ class SmartCard:
 
     @property
     def cache_state(self) -> str:
-        """Cache status in ssacli's words."""
+        """Cache status as ssacli prints it."""
         if not self.cached:
             return "Not Configured"
         safe = self.protected or not self.battery or self.values["nobatterywritecache"] == "enable"
@@ -219,7 +219,7 @@ Outcome = SmartCard | str
 
 
 def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
-    """Change a setting of the controller."""
+    """Return the controller with a changed setting, or the reason of a refusal."""
     refusal = _refusal(card)
     if refusal is not None:
         return refusal
@@ -238,7 +238,10 @@ def with_setting(card: SmartCard, word: str, value: str) -> Outcome:
 
 
 def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
-    """Turn caching of a logical drive on or off. With Smart Path, the refusal is misleading, as in the real tool."""
+    """Return the controller with caching of a logical drive turned on or off, or the reason of a refusal.
+
+    With Smart Path, the refusal is misleading, as in the real tool.
+    """
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -251,7 +254,10 @@ def with_caching(card: SmartCard, number: int, on: bool) -> Outcome:
 
 
 def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
-    """Turn Smart Path of an array on or off. The array must have only SSDs and no cached logical drive."""
+    """Return the controller with Smart Path of an array turned on or off, or the reason of a refusal.
+
+    The array must have only SSDs and no cached logical drive.
+    """
     volumes = [volume for volume in card.volumes if volume.group == group]
     refusal = _refusal(card, *volumes)
     if refusal is not None or not volumes:
@@ -268,7 +274,7 @@ def with_smart_path(card: SmartCard, group: str, on: bool) -> Outcome:
 
 
 def with_strip(card: SmartCard, number: int, kib: str) -> Outcome:
-    """Change the strip size. The simulated change completes immediately."""
+    """Return the controller with a changed strip size, which applies immediately, or the reason of a refusal."""
     volume = card.volume(number)
     refusal = _refusal(card, volume)
     if refusal is not None or volume is None:
@@ -292,7 +298,10 @@ NOT_FREE = "The drive {} is not available for a new logical drive: it is {}."
 
 
 def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: SmartVolume, groups: int = 0) -> Outcome:
-    """Create a logical drive on free drives. `new`: strip size, label and caching. `groups`: for RAID 50 and 60."""
+    """Return the controller with a new logical drive on free drives, or the reason of a refusal.
+
+    `new`: its strip size, label and caching. `groups`: number of its parity groups, for RAID 50 and 60.
+    """
     if (locked := _lock_reason(card)) is not None:
         return locked
     bays = {bay.place: bay for bay in card.bays}
@@ -334,7 +343,10 @@ def with_volume(card: SmartCard, level: str, positions: tuple[str, ...], new: Sm
 
 
 def without_volume(card: SmartCard, number: int) -> Outcome:
-    """Delete a logical drive. Its array is removed if it is then empty, and later arrays get new letters."""
+    """Return the controller without a logical drive, or the reason of a refusal.
+
+    An array without logical drives is removed as well, and later arrays get new letters.
+    """
     volume = card.volume(number)
     if (locked := _lock_reason(card)) is not None:
         return locked
@@ -353,7 +365,7 @@ def without_volume(card: SmartCard, number: int) -> Outcome:
 
 
 def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
-    """Change the read or write cache mode of a logical device of series 2 to 8."""
+    """Return a controller of series 2 to 8 with another cache mode of a logical device, or the reason of a refusal."""
     volume = card.volume(number)
     if volume is None:
         return "The specified logical device does not exist."
@@ -367,7 +379,7 @@ def with_cache_mode(card: SmartCard, number: int, mode: str) -> Outcome:
 
 
 def with_drive_cache(card: SmartCard, device: str, on: bool) -> Outcome:
-    """Turn a drive's write cache on or off."""
+    """Return the controller with a drive's write cache turned on or off, or the reason of a refusal."""
     bay = next((bay for bay in card.bays if bay.place.rpartition(":")[2] == device), None)
     if bay is None:
         return "The specified device does not exist."

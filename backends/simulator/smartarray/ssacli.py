@@ -60,7 +60,7 @@ _PRINTED = {
     "failure": "physical",
     "predictive": "predictive physical",
 }
-"""Values as ssacli prints them, by the word on the command line, where both differ."""
+"""Values as ssacli prints them, by the value on the command line, if the two differ."""
 
 
 def answer(cards: Cards, args: Sequence[str]) -> tuple[SimulatedOutput, Cards]:

@@ -1,1 +1,1 @@
-"""Simulated storcli 7: command lines in, JSON out."""
+"""Simulated storcli 7: a parser for its command lines, and its JSON output."""

@@ -106,7 +106,7 @@ def _card(rack: Rack, card: SimulatedCard, _match: re.Match[str], args: list[str
 
 
 def _property(card: SimulatedCard, name: str) -> list[tuple[str, Any]]:
-    """Return the rows of `show patrolread`, `cc`, `perfmode` or `rebuildrate`. Raises CommandSyntaxError for others."""
+    """Return the rows of `show NAME` for a controller property. Raises CommandSyntaxError for an unknown property."""
     if name == "patrolread":
         mode = {"off": "Disable", "auto": "Auto", "manual": "Manual"}[card.patrol]
         return [

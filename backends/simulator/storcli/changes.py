@@ -21,8 +21,7 @@ VOLUME_WORDS = {
     "accesspolicy": ("access", "AccPolicy", {"rw": "read-write", "ro": "read-only", "blocked": "blocked"}),
     "autobgi": ("auto_bgi", "AutoBGI", {"on": "on", "off": "off"}),
 }
-"""By property of a virtual drive: key of the setting, name in the output, and values of the setting by storcli's words.
-"""
+"""By property of a virtual drive: key of the setting, name in the output, and values of the setting by storcli's."""
 
 CARD_WORDS = {
     "rebuildrate": ("rebuild", "Rebuildrate"),
@@ -218,7 +217,7 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 def _share(text: str) -> int | None:
-    if text in ("all", "remaining"):  # each build supports only one of these
+    if text in ("all", "remaining"):  # each build of storcli supports only one of these
         return None
     match = re.fullmatch(r"(\d+)(mb|gb|tb)", text.lower())
     if match is None:

@@ -352,5 +352,5 @@ def battery_all(rack: Rack, card: SimulatedCard, kind: str) -> Data | None:
 
 
 def table(column: str, pairs: list[tuple[str, Any]]) -> list[Data]:
-    """Return rows that each have a property and its value. `column`: heading of the properties."""
+    """Return rows that each have a property and its value. `column`: heading above the properties."""
     return [{column: key, "Value": value} for key, value in pairs]

@@ -101,7 +101,7 @@ class ZfsPool:
     autotrim: str = "off"
     """`on` if ZFS trims freed space automatically."""
     ashift: int = 12
-    """Sector size as a power of two."""
+    """Binary logarithm of the sector size in bytes: 12 for 4096 bytes."""
 
     @property
     def disks(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ class ZfsPool:
         return tuple(disk for mirror in self.mirrors for disk in mirror)
 
     def value(self, name: str, key: str) -> tuple[str, str]:
-        """Return the effective value of a property, and its source in the words of zfs."""
+        """Return the effective value of a property, and its source as zfs reports it."""
         dataset = self.datasets[name]
         if (pair := _local_value(dataset, key)) is not None:
             return pair
