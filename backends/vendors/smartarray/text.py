@@ -104,9 +104,9 @@ def level(text: str | None) -> Level:
 
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
-    """Return the state that a text means, according to the words in `table` with which it begins.
+    """Return the state for the first key of `table` with which `text` begins.
 
-    Progress may follow them.
+    Progress may follow, as in `Recovering, 12% complete`.
     """
     status = " ".join((text or "").lower().split())
     return next((state for front, state in table.items() if status.startswith(front)), State.UNKNOWN)

@@ -224,7 +224,7 @@ def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | Non
 
 
 def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
-    """Return the condition of a drive.
+    """Return the health of a drive.
 
     `fields`: values by label in lower case. `announced`: whether its status predicts a failure; None if unknown.
     """

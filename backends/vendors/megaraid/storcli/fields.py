@@ -16,7 +16,7 @@ from backends.vendors._cards import ReportedValue, reported_number
 T = TypeVar("T")
 
 BLANK = {"", "-", "n/a", "na", "unavailable"}
-"""Texts that stand for a missing value."""
+"""Strings, in lower case, that the tool prints for a missing value."""
 
 _DEPTH = 10
 """Maximum nesting depth to search."""

@@ -18,7 +18,7 @@ from backends.vendors.smartarray.facts import Family
 DONE = "Command completed successfully."
 """Last line of all successful output; nothing else means success."""
 ABORTED = "Command aborted."
-"""Last line of a refusal."""
+"""Last line of the output of a refused command."""
 WHOLE = CompletenessCheck(tool="arcconf: `getconfig`, `list`", mark=f"the last line `{DONE}`", missing=last_line(DONE))
 """Completeness check for the output of `getconfig` and `list`."""
 STATUS = CompletenessCheck(
@@ -49,7 +49,7 @@ WRITE_CACHE = {"write-through": "wt", "write-back": "wbb", "always-write-back": 
 protected."""
 
 READ_CACHE = {"on": "ron", "off": "roff"}
-"""Arguments by read cache setting of such a logical device."""
+"""Arguments by read cache setting of a logical device of series 2 to 8."""
 
 DRIVE_CACHE = {"on": "wb", "off": "wt"}
 """Arguments by setting of a drive's write cache."""
@@ -104,7 +104,7 @@ class SetcacheOptions:
     """Usage text, without an incomplete last line."""
 
     def noprompt_words(self, word: str) -> tuple[str, ...] | None:
-        """Return the arguments that suppress the question of `setcache ... word`; None if the usage lacks that."""
+        """Return the arguments that suppress the prompt of `setcache ... word`; None if the usage has no `word`."""
         forms = self.usage.lower().split("setcache")
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()

@@ -190,7 +190,7 @@ class Ssacli:
         return free and drive.state is State.UNASSIGNED
 
     async def creation_usage(self) -> str:
-        """Return "", because raidbench knows the options of ssacli and creates nothing with hpacucli."""
+        """Return "", because raidbench has a fixed list of ssacli's options and creates nothing with hpacucli."""
         return ""
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
