@@ -37,7 +37,7 @@ class NumberSpan:
     """Unit that is shown after numbers; "" for none."""
 
     def reason(self, value: float) -> str:
-        """Return why a number is not accepted; "" if it is."""
+        """Return the limit that a number violates, such as `at least 4 KiB`; "" if none."""
         if value != value or value in (float("inf"), float("-inf")):
             return "not a number"
         if self.minimum is not None and value < self.minimum:
@@ -49,7 +49,7 @@ class NumberSpan:
         return ""
 
     def sentence(self) -> str:
-        """Return the limits as text; "" if there are none."""
+        """Return a description of the limits, such as `from 4 to 64 KiB`; "" if there are none."""
         phrases: list[str] = []
         if self.minimum is not None:
             phrases.append(f"from {plain_number(self.minimum)}")
@@ -147,7 +147,7 @@ class TextDialog(FieldDialog):
 
 
 class NumberDialog(FieldDialog):
-    """Dialog that returns a number within limits, as text. The keys up and down change it by the step."""
+    """Dialog that returns a number within limits, as a string of digits. The keys up and down change it by the step."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(1)", "More", show=False, id="number.more"),

@@ -58,7 +58,7 @@ class AxisSpan:
 def fit(
     values: Sequence[float], *, log: bool = False, close: bool = False, previous: AxisSpan | None = None
 ) -> AxisSpan:
-    """Return the span of an axis for these values. It grows at once, but shrinks only if they need much less.
+    """Return the span of an axis for these values. It grows at once, but shrinks only if the values need much less.
 
     `values`: finite numbers; a logarithmic axis ignores those of zero or less. `close`: a linear axis need not include
     zero. `previous`: the span that was used so far.

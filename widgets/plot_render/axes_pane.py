@@ -1,7 +1,7 @@
 """A pair of axes with its content on a grid of cells, painted by plotext.
 
-plotext joins points, draws braille, and lays out axes and ticks. It only gets positions in cells, so it never has to
-scale values. Therefore 0 is no problem on a logarithmic axis, and a sign is in the same cell as its line.
+plotext joins points, draws braille, and lays out axes and ticks. It only gets positions in cells and never scales
+values. So a value of 0 on a logarithmic axis causes no error, and a sign is in the same cell as its line.
 """
 
 from __future__ import annotations

@@ -109,12 +109,12 @@ def ago(seconds: float) -> str:
 
 
 def clock(at: float) -> str:
-    """Return the local time of day, such as `14:03:27`."""
+    """Return a time in seconds since 1970 as local time of day, such as `14:03:27`."""
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
 def moment(at: float) -> str:
-    """Return the local date and time with the offset, such as `2026-09-30 14:03:27 +0200`; "-" if out of range."""
+    """Return a time in seconds since 1970 as local time, such as `2026-09-30 14:03:27 +0200`; "-" if out of range."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
     except (OverflowError, ValueError, OSError):
