@@ -66,7 +66,7 @@ class NumberSpan:
 
 
 class FieldDialog(GuardedDialog[str | None]):
-    """Dialog with a field. It returns the text if it is accepted, or None if the user cancels."""
+    """Dialog with a field. It returns the content of the field if that is accepted, or None if the user cancels."""
 
     DEFAULT_CSS = """
     FieldDialog {
@@ -109,7 +109,7 @@ class FieldDialog(GuardedDialog[str | None]):
         self.query_one("#field", Input).focus()
 
     def reason(self, text: str) -> str:
-        """Return why a text is not accepted; "" if it is. Subclasses override this."""
+        """Return why `text`, the content of the field, is not accepted; "" if it is. Subclasses override this."""
         del text
         return ""
 
@@ -120,7 +120,7 @@ class FieldDialog(GuardedDialog[str | None]):
     @on(Input.Submitted, "#field")
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
-        """Close the dialog with the text, or show why the text is not accepted."""
+        """Close the dialog with the content of the field, or show why that is not accepted."""
         if not self.is_listening:
             return
         text = self.query_one("#field", Input).value
@@ -142,7 +142,7 @@ class TextDialog(FieldDialog):
     """Dialog that returns a line of text, such as a note. It accepts no empty line."""
 
     def reason(self, text: str) -> str:
-        """Return why the text is not accepted: it is empty."""
+        """Return the reason if the field is empty; "" otherwise."""
         return "" if text.strip() else "the field is empty"
 
 

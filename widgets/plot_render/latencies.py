@@ -119,7 +119,7 @@ def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
     cells = []
     for column, share in enumerate(spread):
         if share > 0:
-            # The position of a value is the middle of its row, so the bar is half a row higher.
+            # The position of a value is the middle of its row, so a bar from the bottom edge is half a row longer.
             height = pane.y.share(share) * (pane.rows - 1)
             full, part = divmod(height + 0.5 if height > 0.06 else height, 1.0)
             cells += [(column, row, steps[-1]) for row in range(int(full))]

@@ -79,7 +79,7 @@ def fit_line(text: str, width: int) -> str:
 
 
 def too_small(style: PlotStyle) -> str:
-    """Return a sentence if the size is too small for a plot; "" otherwise."""
+    """Return a message if the size is too small for a plot; "" otherwise."""
     if style.width >= style.least[0] and style.height >= style.least[1]:
         return ""
     needed = f"{style.least[0]}x{style.least[1]}"

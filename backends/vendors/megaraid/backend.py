@@ -183,7 +183,7 @@ class MegaRaid:
         changes: list[Change] = []
         for key in sorted(values, key=lambda key: order_rank(key, values[key])):
             change = await plan_setting(view, key)
-            if key == "strip_size" and as_found is not view:  # undo restores the state from before all these changes
+            if key == "strip_size" and as_found is not view:  # undo must restore what was there before all the changes
                 first = await plan_setting(as_found, key)
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
@@ -361,7 +361,7 @@ class MegaRaid:
             contents = await unit.refresh(address.volume, key)
         except (ToolFailedError, ToolTimeoutError) as error:
             if unit.contents is None or unit.changed:
-                raise  # the cached state is older than the change
+                raise  # the cached state is older than the last change, so it must not be used
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
         if not whole_card and refusal is None:
             contents = replace(contents, cut="")

@@ -93,7 +93,7 @@ class BayDrive(ReportedDrive):
     physical_bytes: int | None = None
     """Physical sector size in bytes."""
     use_raw: str = ""
-    """Purpose of the drive in the tool's words, if reported separately from the state."""
+    """Purpose of the drive as the tool prints it, if reported separately from the state."""
     health: Health = Health()
     """Health of the drive, from its status and error counters."""
     write_cache: ReportedValue | None = None
@@ -103,7 +103,7 @@ class BayDrive(ReportedDrive):
     slot: str | None = None
     """Location as the tool prints it, if `place` does not contain it."""
     usage_left: str | None = None
-    """Remaining life of a flash drive, in the tool's words."""
+    """Remaining life of a flash drive, as the tool prints it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +115,11 @@ class RaidCard(ReportedCard):
     family: Family = Family.SMART
     """Firmware family."""
     state_raw: str | None = None
-    """State in the tool's words."""
+    """State as the tool prints it."""
     mode: str | None = None
     """`RAID`, `HBA`, `Mixed`, ..."""
     cache_state: str | None = None
-    """State of the cache in the tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
+    """State of the cache as the tool prints it: `OK`, `Temporarily Disabled`, `Not Configured`."""
     cache_details: str | None = None
     """The tool's reason for the state of the cache."""
     power: PowerSource | None = None

@@ -170,7 +170,7 @@ async def unseen_card_problems(
         return ()
     fit = [program.name for program in PROGRAMS if await controller_addresses(host, program)]
     asked = {probe.kind.name for probe in tried}
-    # Tools with other problems are reported separately.
+    # `tool_problems` reports the tools whose output is unusable.
     sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"
     which = (

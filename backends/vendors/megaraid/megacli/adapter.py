@@ -334,7 +334,7 @@ def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
         return ReportedValue(value="failed", raw="isSOHGood")
     if state_text:
         return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
-    charging = value_or_none(_first(fields, "charging status"))  # MegaCli prints `None` unless the battery is charging
+    charging = value_or_none(_first(fields, "charging status"))  # `None` only means that the battery is not charging
     if charging is None:
         return ReportedValue(value=UNKNOWN, raw="")
     return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)

@@ -207,7 +207,7 @@ def level(raw: str, spans: int | None) -> Level:
 def policies(line: str) -> Policies:
     """Return the policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
 
-    Each policy is recognised by its text at any position. If no text is known, the text at its usual position is
+    Each policy is recognised by its name at any position. If no name is known, the name at its usual position is
     reported as unknown. Write-back that stays on with a bad battery is always-write-back.
     """
     policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []

@@ -127,7 +127,7 @@ def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...
 
 
 def _integer(digits: str) -> int | str:
-    """Return the number, or the text if it has more digits than any value a controller reports."""
+    """Return the number, or the digits unchanged if they are more than any value of a controller has."""
     return int(digits) if len(digits) < 19 else digits
 
 

@@ -25,7 +25,7 @@ def retry_command(command: Command, done: Completed) -> Command | None:
     if "nolog" not in command.argv:
         return None
     printed = (done.stdout + done.stderr).lower()
-    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing large output twice
+    if not any(phrase in printed for phrase in _UNFIT):  # cheap check, so that large output is not parsed twice
         return None
     answers = replies(done.stdout)
     text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
@@ -83,7 +83,7 @@ class StorCliReader:
             return done
         once_more = await self._host.run(without_nolog)
         if retry_command(replace(without_nolog, argv=command.argv), once_more) is not None:
-            return done  # the argument that it did not understand is not `nolog`
+            return done  # the tool does not understand the command without `nolog` either, so keep `nolog`
         self._bare.add(verbs)
         return once_more
 

@@ -110,7 +110,7 @@ class SetcacheOptions:
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
 
     def has_word(self, word: str) -> bool:
-        """Return whether the usage contains a word."""
+        """Return whether the usage text contains `word` as a separate word, in any case."""
         return word.lower() in re.findall(r"[a-z]{2,20}", self.usage.lower())
 
     @property
@@ -143,7 +143,7 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
     """
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf does not support {new.level.name}.")
-    if not setcache_options.has_word("name"):  # the logical device is later found by its name
+    if not setcache_options.has_word("name"):  # raidbench later recognises its logical device by drives and name
         raise InvalidValueError("This arcconf cannot name a logical device, so raidbench could not identify it later.")
     line = ["name", new.name]
     if setcache_options.has_word("stripesize"):

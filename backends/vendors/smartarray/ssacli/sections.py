@@ -235,7 +235,7 @@ def read(text: str) -> tuple[CardSections, ...]:
 
 
 def _dedent(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return a text without its common indentation, which a pasted recording may have."""
+    """Return the lines without their common indentation, which a pasted recording may have."""
     least = min((indent for indent, bare in rows if bare), default=0)
     if not least or not any(indent == least and _TITLE.fullmatch(bare) for indent, bare in rows):
         return rows
