@@ -87,7 +87,7 @@ class ChartData:
     x_max: float | None = None
     """Total duration of the job in seconds, at which the time axis ends; None if unknown."""
     y_format: Callable[[float], str] = "{:g}".format
-    """Function that returns the label for a value. Always pass the same object, because two lambdas are never equal."""
+    """Function that returns the label for a value. Pass the same object each time, so that equal data is equal."""
     close: bool = False
     """Whether a linear vertical axis may begin above zero. If so, the legend says so."""
     ends: bool = False

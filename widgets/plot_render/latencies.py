@@ -78,7 +78,7 @@ def _percentiles_text(latencies: Latencies) -> str:
 
 
 def _nines_curve(bins: Bins) -> list[tuple[float, float]]:
-    """Return the points of a percentile curve as nines and latency. Fewer than ten I/Os are slower than its end."""
+    """Return the points of a percentile curve as nines and latency. At least ten I/Os are beyond each point."""
     total = total_of(bins)
     return [(nines(passed / total), value) for passed, value in percentile_points(bins)] or [(0.0, float(bins[0][0]))]
 

@@ -320,7 +320,7 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...
 
 _AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
 """Settings to change last, in this order. A re-created virtual drive gets all its cache policies back, but has
-read-write access and the controller's default for background initialisation. These are therefore set after it."""
+read-write access and the controller's default for background initialisation, so these follow `strip_size`."""
 
 _POLICIES = {field.name for field in fields(Policies)}
 
