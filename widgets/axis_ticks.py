@@ -16,7 +16,7 @@ DOTS: Final = 4
 
 _MIDDLE: Final = 2
 _LEAST_DOT: Final = 0.26
-"""A value up to this many rows from the middle of a row counts as being in the middle: one dot and rounding."""
+"""A value up to this many rows from the middle of a row counts as being there: one dot (0.25 rows) plus rounding."""
 _ROUND: Final = (1.0, 2.0, 5.0)
 _FAR: Final = 1e6
 _LOW: Final = 20
@@ -105,7 +105,7 @@ def _log_rulers(span: AxisSpan, rows: int) -> Iterator[Ruler]:
 
 
 def _lay_out(span: AxisSpan, rows: int, *, origin: float, step: float, height: int) -> Ruler | None:
-    """Return an axis with `height` rows per step. The origin is in the lowest possible row.
+    """Return an axis with `height` rows per step and without ticks. The origin is in the lowest possible row.
 
     Return None if the span does not fit.
     """
@@ -129,7 +129,7 @@ def _tick_rows(axis: Ruler, height: int) -> range:
 def _log_ticks(axis: Ruler, span: AxisSpan, height: int, decades: int) -> tuple[tuple[int, float], ...]:
     """Return row and value of the ticks.
 
-    They are at powers of ten, and also at 2 and 5 times these if that is in the middle of a row.
+    They are at powers of ten, and also at 2 and 5 times these if both are in the middle of a row.
     """
     between = [factor for factor in _ROUND if abs(height * math.log10(factor) % 1.0 - 0.5) >= 0.5 - _LEAST_DOT]
     maximum = max(3, axis.rows // 2)

@@ -1,4 +1,4 @@
-"""A graph of few rows with one band per series. The height in a band shows the value. Needs no terminal."""
+"""A graph of few rows with one band per series. In a band, each column is as high as its value. Needs no terminal."""
 
 from __future__ import annotations
 

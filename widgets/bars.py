@@ -85,7 +85,7 @@ class ProgressLine(StyleCachedWidget):
         pieces = self._compose_line(self.size.width)
         if pieces != self._pieces:
             before, after = ("".join(text for _, text in line) for line in (self._pieces, pieces))
-            # In ASCII, a cell of the bar may change its style but not its character, so repaint everything.
+            # `refresh_difference` compares characters only. In ASCII, a cell may change only its style, so repaint all.
             self.refresh() if self.ascii else self.refresh_difference(before, after)
 
     def render_line(self, y: int) -> Strip:

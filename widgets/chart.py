@@ -160,7 +160,7 @@ class LineChart(Selectable):
         if not self.is_attached:
             return
         width, height = self.size
-        if self._drawn != (width, height) or not (width and height):  # a hidden one may reappear at the same size
+        if self._drawn != (width, height) or not (width and height):  # a hidden chart must be drawn when it reappears
             self._drawn = (0, 0)
             self.refresh()
             return

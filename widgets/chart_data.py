@@ -21,7 +21,7 @@ class Series:
     name: str
     """Name in the legend."""
     points: tuple[Point, ...] = ()
-    """Points in order of time. A tuple that only extends the last one is drawn faster."""
+    """Points in order of time. Drawing is faster if the tuple only adds points to the previous one."""
     color: str = ""
     """Textual colour, theme variable such as `$primary`, or "" for the next default colour."""
     joined: bool = True
@@ -77,8 +77,7 @@ class ChartData:
     references: tuple[Reference, ...] = ()
     """Dotted horizontal lines."""
     heat: tuple[HeatInterval, ...] = ()
-    """Intervals of a heat map, which is shown instead of lines. A tuple that only extends the last one is drawn faster.
-    """
+    """Intervals of a heat map, which is shown instead of lines. Drawing is faster if intervals are only added."""
     marks: tuple[TimeMark, ...] = ()
     """Events on the time axis."""
     shaded_until: float = 0.0
@@ -88,13 +87,13 @@ class ChartData:
     x_max: float | None = None
     """Total duration of the job in seconds, at which the time axis ends; None if unknown."""
     y_format: Callable[[float], str] = "{:g}".format
-    """Function that returns the label for a value. Pass the same function object every time."""
+    """Function that returns the label for a value. Pass the same object each time, so that equal data is equal."""
     close: bool = False
     """Whether a linear vertical axis may begin above zero. If so, the legend says so."""
     ends: bool = False
     """Whether each line is named at its right end, because colours alone may not identify the lines."""
     over: bool = False
-    """Whether the data is complete. If so, the last value of a line is not shown, because it has no special meaning."""
+    """Whether the job has ended. If so, the last value of a line is not shown, because it has no special meaning."""
     bands: bool = False
     """Whether each series has its own band if the graph is logarithmic and has few rows."""
     waiting: str = WAITING

@@ -116,7 +116,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
 
 
 class MarkDialog(ChoiceDialog):
-    """Dialog in which the user can mark several choices with space. `marked` has the choices after it has returned."""
+    """Dialog in which the user can mark several choices with space. After it has closed, `marked` has their values."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("space", "mark", "Mark", show=False, id="choice.mark")]
     KEYS: ClassVar[str] = "space marks several   enter chooses   esc cancels"

@@ -29,7 +29,7 @@ MARKS: Final[dict[Tier, str]] = {
 _TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "destructive": "bad", "refused": "bad"}
 
 TAKEN: Final = "if the terminal supports it"
-"""Text after a copy to the clipboard, because OSC 52 does not report whether the terminal accepted the copy."""
+"""Condition in the note after a copy to the clipboard: with OSC 52, the terminal does not report if it accepted it."""
 
 _FEW: Final = 2
 """Maximum number of devices that are always visible. More devices are in the part that scrolls."""

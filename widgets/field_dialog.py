@@ -37,7 +37,7 @@ class NumberSpan:
     """Unit that is shown after numbers; "" for none."""
 
     def reason(self, value: float) -> str:
-        """Return why a number is not accepted; "" if it is."""
+        """Return the limit that a number violates, such as `at least 4 KiB`; "" if none."""
         if value != value or value in (float("inf"), float("-inf")):
             return "not a number"
         if self.minimum is not None and value < self.minimum:
@@ -49,7 +49,7 @@ class NumberSpan:
         return ""
 
     def sentence(self) -> str:
-        """Return the limits as text; "" if there are none."""
+        """Return a description of the limits, such as `from 4 to 64 KiB`; "" if there are none."""
         phrases: list[str] = []
         if self.minimum is not None:
             phrases.append(f"from {plain_number(self.minimum)}")
@@ -66,7 +66,7 @@ class NumberSpan:
 
 
 class FieldDialog(GuardedDialog[str | None]):
-    """Dialog with a field. It returns the text if it is accepted, or None if the user cancels."""
+    """Dialog with a field. It returns the content of the field if that is accepted, or None if the user cancels."""
 
     DEFAULT_CSS = """
     FieldDialog {
@@ -109,7 +109,7 @@ class FieldDialog(GuardedDialog[str | None]):
         self.query_one("#field", Input).focus()
 
     def reason(self, text: str) -> str:
-        """Return why a text is not accepted; "" if it is. Subclasses override this."""
+        """Return why `text`, the content of the field, is not accepted; "" if it is. Subclasses override this."""
         del text
         return ""
 
@@ -120,7 +120,7 @@ class FieldDialog(GuardedDialog[str | None]):
     @on(Input.Submitted, "#field")
     @on(Button.Pressed, "#accept")
     def action_accept(self) -> None:
-        """Close the dialog with the text, or show why the text is not accepted."""
+        """Close the dialog with the content of the field, or show why that is not accepted."""
         if not self.is_listening:
             return
         text = self.query_one("#field", Input).value
@@ -142,12 +142,12 @@ class TextDialog(FieldDialog):
     """Dialog that returns a line of text, such as a note. It accepts no empty line."""
 
     def reason(self, text: str) -> str:
-        """Return why the text is not accepted: it is empty."""
+        """Return the reason if the field is empty; "" otherwise."""
         return "" if text.strip() else "the field is empty"
 
 
 class NumberDialog(FieldDialog):
-    """Dialog that returns a number within limits, as text. The keys up and down change it by the step."""
+    """Dialog that returns a number within limits, as a string of digits. The keys up and down change it by the step."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "step(1)", "More", show=False, id="number.more"),

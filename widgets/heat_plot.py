@@ -218,7 +218,7 @@ def _luminance(color: Color) -> float:
     return sum(share * channel for share, channel in zip((0.2126, 0.7152, 0.0722), channels, strict=True))
 
 
-# -- the live widget ---------------------------------------------------------------------------------------------------
+# -- widget that shows a heat map live ---------------------------------------------------------------------------------
 
 
 class HeatChart(LineChart):

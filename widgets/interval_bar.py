@@ -1,4 +1,4 @@
-"""Draws a difference with its interval as a bar on an axis that includes zero."""
+"""Draws a difference with its confidence interval as a bar on an axis that includes zero."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class IntervalMark:
     middle: float
     """The difference."""
     low: float | None = None
-    """Lower end of its interval; None for no interval."""
+    """Lower end of its confidence interval; None for no interval."""
     high: float | None = None
-    """Upper end of its interval; None for no interval."""
+    """Upper end of its confidence interval; None for no interval."""
     points: tuple[float, ...] = ()
     """Individual values from which the difference was computed."""
     threshold: float = 0.0

@@ -224,7 +224,7 @@ class KeyedTable(TableRenderer, can_focus=True):
         """Measure all columns, unless columns and rows are unchanged."""
         content = (self.columns, self.rows)
         if all(old is new for old, new in zip(self._measured, content, strict=True)):
-            return  # the caller has set the same rows and then called `fit`
+            return  # these rows were already measured when they were set, just before the caller called `fit`
         self._measured = content
         self._layout_of_columns = TableLayout(self.columns, self.rows)
 

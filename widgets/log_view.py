@@ -60,7 +60,7 @@ class LogView(ScrollView, can_focus=True):
     """
 
     entries: reactive[tuple[LogEntry, ...]] = reactive((), repaint=False)
-    """All entries, oldest first. A tuple that only extends the last one is handled faster."""
+    """All entries, oldest first. Layout is faster if the tuple only adds entries to the previous one."""
     search: reactive[str] = reactive("", repaint=False)
     """Text to find and highlight; "" for no search. Case is ignored."""
     empty: reactive[str] = reactive("")
@@ -192,7 +192,7 @@ class LogView(ScrollView, can_focus=True):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available.
 
-        Folding or unfolding is not available if it would change nothing. Then the screen gets the key.
+        Folding or unfolding is not available if it would change nothing. The screen then handles the key.
         """
         if action != "unfold":
             return True

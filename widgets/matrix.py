@@ -31,7 +31,7 @@ class MatrixCell:
     """A cell of the matrix."""
 
     text: str = ""
-    """Number, or a word for the state of the cell."""
+    """Number to show, or the state of the cell."""
     level: float | None = None
     """Height of the bar and strength of the shade, from 0 to 1; None for neither."""
     framed: bool = False

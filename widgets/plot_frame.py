@@ -222,7 +222,7 @@ def time_span(data: ChartData, window: float) -> tuple[float, float]:
     if not SHORTEST <= window < end:
         return 0.0, end
     step = window / 4.0
-    # The window moves by a quarter of its length. If it scrolled, the whole graph would be sent four times a second.
+    # The window moves by a quarter of its length. If it moved with each sample, each sample would resend the graph.
     start = max(0.0, math.ceil((newest - window) / step) * step)
     return start, start + window
 

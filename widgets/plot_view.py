@@ -1,4 +1,4 @@
-"""Widget that shows a static plot at its own size."""
+"""Widget that paints a static plot in the size of the widget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAUSE = 0.08
 
 
 class StaticPlotView(Static):
-    """Widget that paints a plot, or shows a sentence if there is none. Painting runs in a thread."""
+    """Widget that paints a plot, or shows the reason why there is none. Painting runs in a thread."""
 
     DEFAULT_CSS = "StaticPlotView { height: 1fr; min-height: 3; }"
 
@@ -42,8 +42,8 @@ class StaticPlotView(Static):
 
     def _begin(self) -> None:
         if self.size.width and self.size.height:
-            # Pass the function and not a coroutine: if it is replaced before it starts, a coroutine would never be
-            # awaited.
+            # Pass the function and not a coroutine: if a newer worker replaces this one before it starts, a coroutine
+            # would never be awaited.
             self.run_worker(self._paint, exclusive=True, group="picture")  # type: ignore[arg-type]
 
     async def _paint(self) -> None:

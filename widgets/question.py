@@ -27,7 +27,7 @@ class KeyedAnswer:
 
 
 class QuestionDialog(GuardedDialog[str]):
-    """Dialog that returns the value of the chosen answer. Escape returns the answer with that key; "" if none has."""
+    """Dialog that returns the value of the chosen answer. Escape chooses the answer with the key `escape`, else ""."""
 
     DEFAULT_CSS = """
     QuestionDialog {

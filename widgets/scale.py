@@ -46,7 +46,7 @@ class AxisSpan:
         """Return at most `most` round values within a linear span, in ascending order."""
         maximum = max(2, most)
         power = power_of_ten(max(self.span / maximum, SMALLEST))
-        # Use the finest step that does not give too many ticks. It may be larger than ten times the power.
+        # Use the finest step that does not give too many ticks. That step may be more than ten times `power`.
         for factor in (*STEPS, *(10.0 * step for step in STEPS), 100.0):
             step = factor * power
             counts = multiples(step, self.low, self.high)
@@ -58,7 +58,7 @@ class AxisSpan:
 def fit(
     values: Sequence[float], *, log: bool = False, close: bool = False, previous: AxisSpan | None = None
 ) -> AxisSpan:
-    """Return the span of an axis for these values. It grows at once, but shrinks only if they need much less.
+    """Return the span of an axis for these values. It grows at once, but shrinks only if the values need much less.
 
     `values`: finite numbers; a logarithmic axis ignores those of zero or less. `close`: a linear axis need not include
     zero. `previous`: the span that was used so far.

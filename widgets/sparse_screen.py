@@ -124,7 +124,7 @@ class BufferedScreen(SafeScreen[Result]):
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
         # Textual calls its own handler after this method.
-        self._to_be_drawn = True  # the timer that Textual's handler starts draws it
+        self._to_be_drawn = True  # Textual's handler starts a timer, which then draws the screen
 
     def _on_timer_update(self) -> None:
         self._to_be_drawn = False

@@ -34,7 +34,7 @@ _STYLES = {
 """CSS rules of the component classes, by name."""
 
 
-class TableRenderer(ScrollView, Selectable):  # Textual uses the bindings and styles of the first base only
+class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inherits bindings and CSS only from there
     """Base class of tables. It draws the header and rows, and subclasses determine their positions."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = component_classes("keyed-table", _STYLES)
@@ -63,7 +63,7 @@ class TableRenderer(ScrollView, Selectable):  # Textual uses the bindings and st
         return Strip([Segment(pad(text, width), style)], width)
 
     def row_strip(self, row: TableRow, placed: Sequence[PlacedColumn], width: int, *, current: bool) -> Strip:
-        """Return a row with the cursor sign and the mark, or a group heading. `current`: the cursor is on the row."""
+        """Return a row with cursor sign and mark, or a group heading. `current`: whether the cursor is on the row."""
         if row.separator:
             title = shorten(" " * GUTTER + plain(row.cells[0] if row.cells else ""), width)
             style = self.get_component_rich_style("keyed-table--separator")

@@ -48,7 +48,7 @@ Cell = tuple[str, Rendition]
 def _renditions(parameters: str) -> tuple[Rendition, Rendition]:
     """Return the appearance of a character and that of a blank.
 
-    `parameters`: SGR parameters that Rich makes of a style.
+    `parameters`: SGR parameters that Rich generates for a style.
     """
     codes = parameters.split(";") if parameters else []
     attributes: list[str] = []
@@ -113,7 +113,7 @@ class ShownCells:
 
     def sequence(self, pieces: Iterable[Piece], console: Console) -> str:
         """Return the output that shows these pieces, and record them as shown. The pieces must not overlap."""
-        colors = console._color_system or ColorSystem.TRUECOLOR  # which Textual uses by default
+        colors = console._color_system or ColorSystem.TRUECOLOR  # Textual's default
         pen = _Pen()
         for y, left, right, strip in sorted(pieces, key=lambda piece: piece[:2]):
             row = self._rows.setdefault(y, [])

@@ -30,7 +30,7 @@ class TextField(Input):
             event.prevent_default()
             if self.screen.focused is self:
                 self.leave()
-            else:  # the key arrived together with an enter before it
+            else:  # the key arrived together with an enter before it, so pass it to the widget with the focus
                 self.app.post_message(events.Key(event.key, event.character))
             return
         if not event.is_printable:

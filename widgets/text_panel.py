@@ -12,7 +12,7 @@ from widgets.cached_styles import TONE_STYLES, StyleCachedWidget, component_clas
 from widgets.text_utils.text import width_of, wrap
 
 Style = Literal["", "accent", "bad", "good", "heading", "label", "muted", "title", "value", "warning"]
-"""Name of the style of a sentence; "" for the default."""
+"""Name of a text style; "" for the default."""
 
 Line = tuple[tuple[str, str], ...]
 """Pieces of a line. Each has a style name (a component class of `TextPanel` without its prefix) and cleaned text."""

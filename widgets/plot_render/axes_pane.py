@@ -1,7 +1,7 @@
 """A pair of axes with its content on a grid of cells, painted by plotext.
 
-plotext joins points, draws braille, and lays out axes and ticks. It only gets positions in cells, so it never has to
-scale values. Therefore 0 is no problem on a logarithmic axis, and a sign is in the same cell as its line.
+plotext joins points, draws braille, and lays out axes and ticks. It only gets positions in cells and never scales
+values. So a value of 0 on a logarithmic axis causes no error, and a sign is in the same cell as its line.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PlotPane:
         self, style: PlotStyle, height: int, x: PlotAxis, y: PlotAxis, *, label: str = "", gutter: int = GUTTER
     ) -> None:
         """`height`: number of rows including axis, ticks and label; `label`: label of the horizontal axis or ""."""
-        from plotext._figure import _figure_class  # importing plotext takes 65 ms, so it must not happen during a run
+        from plotext._figure import _figure_class  # importing plotext takes 65 ms, so import it only for a static plot
 
         self.look, self.x, self.y = style, x, y
         self.columns = max(2, style.width - gutter - 1)
@@ -115,7 +115,7 @@ class PlotPane:
             self.upright(self.column(x), first, last, "│", series)
 
     def write_text(self, text: str, column: int, row: int) -> None:
-        """Write a text that begins in a column. If it does not fit, it is moved to the left."""
+        """Write `text` from `column` on. If it does not fit, it begins further to the left."""
         text = single_cells(text, self.columns)
         start = max(0, min(column, self.columns - len(text)))
         self.marks([(start + at, row, sign) for at, sign in enumerate(text)])
@@ -127,7 +127,7 @@ class PlotPane:
 
 
 def single_cells(text: str, width: int) -> str:
-    """Return the text as one line in which each character takes one cell. Others are replaced by `?`."""
+    """Return `text` as one line in which each character takes one cell. Characters of other widths become `?`."""
     return "".join(character if width_of(character) == 1 else "?" for character in fit_line(text, width))
 
 

@@ -69,7 +69,7 @@ def paint_percentiles(data: PercentileData, style: PlotStyle) -> list[str]:
 
 
 def _percentiles_text(latencies: Latencies) -> str:
-    """Return p50, p99 and p99.9 as text. Percentiles with fewer than ten I/Os beyond them are left out."""
+    """Return p50, p99 and p99.9 for the legend. Percentiles with fewer than ten I/Os beyond them are left out."""
     names, total = dict(_PERCENTILES), total_of(latencies.bins)
     percentile_points = [share for share in _IN_LEGEND if total * (1 - share) >= BEYOND]
     return "  ".join(
@@ -78,7 +78,7 @@ def _percentiles_text(latencies: Latencies) -> str:
 
 
 def _nines_curve(bins: Bins) -> list[tuple[float, float]]:
-    """Return the points of a percentile curve as nines and latency. It ends where fewer than ten I/Os are beyond."""
+    """Return the points of a percentile curve as nines and latency. At least ten I/Os are beyond each point."""
     total = total_of(bins)
     return [(nines(passed / total), value) for passed, value in percentile_points(bins)] or [(0.0, float(bins[0][0]))]
 
@@ -119,7 +119,7 @@ def _fill(pane: PlotPane, spread: Sequence[float]) -> None:
     cells = []
     for column, share in enumerate(spread):
         if share > 0:
-            # The position of a value is the middle of its row, so the bar is half a row higher.
+            # The position of a value is the middle of its row, so a bar from the bottom edge is half a row longer.
             height = pane.y.share(share) * (pane.rows - 1)
             full, part = divmod(height + 0.5 if height > 0.06 else height, 1.0)
             cells += [(column, row, steps[-1]) for row in range(int(full))]

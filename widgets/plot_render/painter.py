@@ -26,7 +26,7 @@ SIMULATED = "SIMULATED  "
 
 
 def paint(picture: StaticPlot, style: PlotStyle) -> list[str]:
-    """Return the rows of a plot, or a sentence that says why it cannot be drawn."""
+    """Return the rows of a plot, or the wrapped reason why it cannot be drawn."""
     if picture.data is None or (reason := too_small(style)):
         return wrap(picture.why if picture.data is None else reason, style.width)[: max(1, style.height)]
     title = fit_line(f"{SIMULATED if picture.simulated else ''}{picture.title}", style.width)

@@ -41,14 +41,14 @@ class Unit(StrEnum):
 
     @property
     def text(self) -> Callable[[float], str]:
-        """Function that returns the text for a value, with three significant digits."""
+        """Function that formats a value with three significant digits."""
         if self is Unit.RATE:
             return units.three
         return units.latency if self is Unit.LATENCY else units.iops
 
     @property
     def tick(self) -> Callable[[float], str]:
-        """Function that returns the label for a round value."""
+        """Function that formats a round value as the label of a tick."""
         return time_label if self is Unit.LATENCY else si_label
 
 
@@ -153,7 +153,7 @@ class TimelineData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPoint:
-    """A point with the interval of its value."""
+    """A mean with an interval around it, such as its confidence interval."""
 
     x: float
     mean: float
@@ -223,7 +223,7 @@ class StaticPlot:
     data: Data | None = None
     """Data of the plot; None if there is nothing to show."""
     why: str = ""
-    """Why there is nothing to show. If there is something to show, a remark on it, or ""."""
+    """Why there is nothing to show. If there is something to show, a note on it, or ""."""
     keys: str = ""
     """Sentence about the keys with which the user can produce data."""
     simulated: bool = False

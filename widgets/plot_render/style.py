@@ -64,7 +64,7 @@ class PlotStyle:
         return f"\x1b[38;{code}m{text}\x1b[0m"
 
     def terminal_rows(self, rows: Iterable[str]) -> list[str]:
-        """Return rows as the terminal can show them (without colours, in ASCII), without trailing blanks."""
+        """Return rows in a form that the terminal can show (without colours, in ASCII), and without trailing blanks."""
         colored = (row if self.palette else _ESCAPES.sub("", row) for row in rows)
         return [(_to_ascii(row) if self.ascii else row).rstrip() for row in colored]
 
@@ -74,12 +74,12 @@ def _to_ascii(row: str) -> str:
 
 
 def fit_line(text: str, width: int) -> str:
-    """Return the text as one safe line of at most `width` cells."""
+    """Return the text as one line that is safe to draw and at most `width` cells wide."""
     return shorten(clean(text), width)
 
 
 def too_small(style: PlotStyle) -> str:
-    """Return a sentence if the size is too small for a plot; "" otherwise."""
+    """Return a message if the size is too small for a plot; "" otherwise."""
     if style.width >= style.least[0] and style.height >= style.least[1]:
         return ""
     needed = f"{style.least[0]}x{style.least[1]}"

@@ -146,7 +146,7 @@ def _step_axis(data: CurveData, style: PlotStyle) -> PlotAxis:
 
 
 def _step_text(step: float) -> str:
-    """Return a value of the sweep as text. Multiples of 1024 have a binary prefix, such as `64ki`."""
+    """Return a value of the sweep as a tick label. Multiples of 1024 have a binary prefix, such as `64ki`."""
     for size, name in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")):
         if step > size and step % size == 0:
             return f"{step / size:g}{name}i"

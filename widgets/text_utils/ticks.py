@@ -62,12 +62,12 @@ def outer_multiples(step: float, low: float, high: float) -> range:
 
 
 def si_label(value: float) -> str:
-    """Return a round number as text, such as `80k` or `1.5M`."""
+    """Return a round number as a string, such as `80k` or `1.5M`."""
     return _scale_to_step(value, _SI, "")
 
 
 def time_label(nanoseconds: float) -> str:
-    """Return a round time as text, such as `500 µs` or `2 ms`."""
+    """Return a round time as a string, such as `500 µs` or `2 ms`."""
     return _scale_to_step(nanoseconds, _TIMES, " ns")
 
 

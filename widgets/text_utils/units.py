@@ -1,4 +1,4 @@
-"""Functions that return numbers with units as text, for all screens, tables and reports."""
+"""Functions that format numbers with their units, for all screens, tables and reports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def three(value: float) -> str:
         return "0"
     magnitude = math.floor(math.log10(abs(value)))
     decimals = max(0, min(3, 2 - magnitude))
-    # 9.996 would have two decimals, but it is rounded to 10.0.
+    # With two decimals, 9.996 would become 10.00, which has four significant digits.
     if decimals and abs(round(value, decimals)) >= 10.0 ** (magnitude + 1):
         decimals -= 1
     return f"{value:.{decimals}f}"
@@ -36,7 +36,7 @@ def _scale_to_step(value: float, steps: tuple[str, ...], factor: float) -> tuple
 
 
 def iops(value: float | None) -> str:
-    """Return I/Os per second as text, such as `854`, `85.4k` or `1.20M`."""
+    """Return I/Os per second as a string, such as `854`, `85.4k` or `1.20M`."""
     if value is None or not math.isfinite(value):
         return NOTHING
     figure, step = _scale_to_step(value, ("", "k", "M", "G"), 1000)
@@ -49,13 +49,13 @@ def mib_per_s(bytes_per_second: float | None) -> str:
 
 
 def rate(bytes_per_second: float | None) -> str:
-    """Return a rate as text, such as `332 MiB/s`. It is always in MiB/s, so that rows can be compared."""
+    """Return a rate as a string, such as `332 MiB/s`. It is always in MiB/s, so that rows can be compared."""
     figure = mib_per_s(bytes_per_second)
     return figure if figure == NOTHING else f"{figure} MiB/s"
 
 
 def latency(nanoseconds: float | None) -> str:
-    """Return a latency as text with three significant digits, such as `0.854 µs`, `741 µs`, `12.3 ms` or `1.20 s`."""
+    """Return a latency as a string with three significant digits: `0.854 µs`, `741 µs`, `12.3 ms` or `1.20 s`."""
     if nanoseconds is None or not math.isfinite(nanoseconds):
         return NOTHING
     figure, step = _scale_to_step(nanoseconds / 1000, ("µs", "ms", "s"), 1000)
@@ -63,7 +63,7 @@ def latency(nanoseconds: float | None) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a percentage as text, such as `9.1 %` or `67 %`."""
+    """Return a percentage as a string, such as `9.1 %` or `67 %`."""
     if value is None or not math.isfinite(value):
         return NOTHING
     return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.1f} %"
@@ -85,7 +85,7 @@ def difference(old: float | None, new: float | None) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Return a duration as text, such as `0.42 s`, `60 s`, `5 min 20 s` or `2 h 05 min`."""
+    """Return a duration as a string, such as `0.42 s`, `60 s`, `5 min 20 s` or `2 h 05 min`."""
     if seconds is None or not math.isfinite(seconds):
         return NOTHING
     if seconds < 10 and seconds != int(seconds):
@@ -109,12 +109,12 @@ def ago(seconds: float) -> str:
 
 
 def clock(at: float) -> str:
-    """Return the local time of day, such as `14:03:27`."""
+    """Return a time in seconds since 1970 as local time of day, such as `14:03:27`."""
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
 def moment(at: float) -> str:
-    """Return the local date and time with the offset, such as `2026-09-30 14:03:27 +0200`; "-" if out of range."""
+    """Return a time in seconds since 1970 as local time, such as `2026-09-30 14:03:27 +0200`; "-" if out of range."""
     try:
         return time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(at))
     except (OverflowError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""Backend for MegaRAID controllers, their virtual drives and drives, each through the tool that finds it.
+"""Backend for MegaRAID controllers, their virtual drives and their drives. Each controller uses the tool that finds it.
 
 A tool may accept a change that takes effect only after a controller reset or a reboot (codes 0x59, 116, 132). Such a
 change has not failed, but is not complete either. Until the controller reports the new value, the setting reads
@@ -125,7 +125,7 @@ class MegaRaid:
         return VOLUME_SETTINGS if address.volume is not None else CARD_SETTINGS
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
-        """Read every setting. Raises as `Backend.read` does, and ToolFailedError if the output is unusable."""
+        """Return every setting, just read. Raises as `Backend.read` does, ToolFailedError if the output is unusable."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -142,7 +142,7 @@ class MegaRaid:
         return self._readings(target, await self._view(target, address, unit, key))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the settings from the cached state; read the controller only if nothing is cached."""
+        """Return the readings of all settings from the cached state; read the controller only if nothing is cached."""
         address, unit = await self._unit(target)
         if address.drive is not None:
             return {}
@@ -158,15 +158,14 @@ class MegaRaid:
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """Return one change for each setting in `values`, planned together.
 
-        If one of them re-creates the virtual drive, it is re-created with the values that the others set.
+        If one change re-creates the virtual drive, the new virtual drive gets the values that the other changes set.
         """
         address, unit = await self._unit(target)
         settings = {key: setting_of(self.settings(target), target, key) for key in values}
         view = as_found = await self._view(target, address, unit, *(values if len(values) == 1 else ()))
         signatures: tuple[Signature, ...] | None = None
         if "strip_size" in values and isinstance(view, VolumeView) and self._host.is_root:
-            # Without root, not all users of the device are visible. The check then runs later, before the change is
-            # applied.
+            # Without root, not everything that uses the device is visible, so only `apply` checks that it is free.
             signatures = await require_free(self._host, view.device)
         picture = await scan_topology(self._host)
 
@@ -184,7 +183,7 @@ class MegaRaid:
         changes: list[Change] = []
         for key in sorted(values, key=lambda key: order_rank(key, values[key])):
             change = await plan_setting(view, key)
-            if key == "strip_size" and as_found is not view:  # undo restores the state from before all these changes
+            if key == "strip_size" and as_found is not view:  # undo must restore what was there before all the changes
                 first = await plan_setting(as_found, key)
                 change = replace(change, undo=first.undo, companions=first.companions)
             changes.append(change)
@@ -195,12 +194,12 @@ class MegaRaid:
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
         """Return the change that sets `key` back to `value`.
 
-        With a former strip size, the virtual drive also gets back the policies and the name that it had then.
+        If `key` is `strip_size`, the virtual drive also gets back the policies and the name in `companions`.
         """
         address, unit = await self._unit(target)
         setting = setting_of(self.settings(target), target, key)
         view = await self._view(target, address, unit, key)
-        if view.contents.cut and key != "strip_size":  # undo needs complete output only about its own target
+        if view.contents.cut and key != "strip_size":  # truncated output about other targets must not block an undo
             view = await self._view(target, address, unit, key, whole_card=False)
         if not isinstance(view, VolumeView):
             require_companions(target, key, companions, {})
@@ -221,9 +220,8 @@ class MegaRaid:
     async def apply(self, change: Change) -> None:
         """Run the commands of a change, provided that the target is still the one that the change was planned for.
 
-        The target is compared as the caller has just read it.
-
-        The tool's report decides whether the change succeeded.
+        The target's cached state is compared, so the caller must have read the target just before. The tool's report
+        decides whether the change succeeded.
         """
         address, unit = await self._unit(change.target)
         contents = unit.contents if unit.contents is not None else await unit.read()
@@ -238,7 +236,7 @@ class MegaRaid:
         require_own_step(change, CardView(contents=contents, dialect=unit.dialect), volume)
         match change.key:
             case "strip_size":
-                assert volume is not None  # require_same_device found it
+                assert volume is not None  # require_same_device raises an error if it is missing
                 node = volume_node(volume, contents.card, picture.tree.nodes.values())
                 await require_free(self._host, node.device if node is not None else None, change.found)
                 await self._runner.run(change, unit, change.writes)
@@ -270,7 +268,7 @@ class MegaRaid:
         await self._runner.require_same_number(change, unit, address.volume, places_of(contents, change.members))
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return every drive that only its controller sees, each with the reasons why it cannot be used.
+        """Return every drive without a kernel disk, each with the reasons why it cannot be used for a new array.
 
         Drives of controllers that cannot be read are left out.
         """
@@ -285,7 +283,7 @@ class MegaRaid:
         return tuple(listed)
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
+        """Return the plan of a new array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError(
                 "--assume-clean is not supported: a RAID controller always initialises parity.",
@@ -298,7 +296,7 @@ class MegaRaid:
         return replace(planned, before=existing_volume_ids(contents), locks=(unit.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Find an array by its drives' serial numbers; a different array with the same name never matches."""
+        """Find a created array by its drives' serial numbers; a different array with the same name never matches."""
         unit = await self._making_unit(array.controller)
         contents, picture = await unit.read(), await scan_topology(self._host)
         return find_made(array, contents, unit.dialect, picture, prefix=unit.prefix, lock=unit.lock_name)
@@ -315,8 +313,8 @@ class MegaRaid:
     async def tasks(self, target: Target) -> tuple[Task, ...]:
         """Return the background tasks of a virtual drive and of its controller, as last read.
 
-        The tool runs only if nothing is cached, because each call costs a controller seconds. Raises NotFoundError for
-        an unknown address, ToolFailedError if the tool's output is unusable.
+        The tool runs only if nothing is cached, because each command takes seconds. Raises NotFoundError for an unknown
+        address, ToolFailedError if the tool's output is unusable.
         """
         address, unit = await self._unit(target)
         contents = unit.contents if unit.contents is not None else await unit.read()
@@ -355,15 +353,15 @@ class MegaRaid:
         """Return the current state of the controller or virtual drive.
 
         If it cannot be read, return the cached state with a reason that blocks all changes. `key`: read only what this
-        setting depends on. `whole_card`: whether truncated output about other parts of the controller also blocks a
-        change.
+        setting depends on (None: all settings). `whole_card`: whether truncated output about other parts of the
+        controller also blocks a change.
         """
         refusal = None
         try:
             contents = await unit.refresh(address.volume, key)
         except (ToolFailedError, ToolTimeoutError) as error:
             if unit.contents is None or unit.changed:
-                raise  # the cached state is older than the change
+                raise  # the cached state is older than the last change, so it must not be used
             contents, refusal = unit.contents, f"it could not be read again: {error.message.rstrip('.')}"
         if not whole_card and refusal is None:
             contents = replace(contents, cut="")
@@ -403,7 +401,7 @@ class MegaRaid:
     async def _plan_key(self, view: CardView, request: RequestedValue, about: Identity, unit: OpenCard) -> Change:
         """Return the change that applies an activation key.
 
-        The change contains a token instead of the key, which is kept only in memory.
+        The change contains a token instead of the key. The key itself is kept only in memory.
         """
         token = self._memory.token(request.value)
         key = self._memory.key(token) or ""

@@ -18,7 +18,8 @@ POLICIES: Mapping[str, tuple[str, ...]] = {
     "read_ahead": ("none", "read-ahead", "adaptive"),
     "io_policy": ("direct", "cached"),
 }
-"""Legal values of the policies that FastPath depends on, in the order in which a value of `fastpath` lists them."""
+"""Legal values of each policy that FastPath depends on, by setting key. A value of `fastpath` lists the policies in the
+order of these keys."""
 
 FASTPATH_PARTS = {"write_cache": "write-through", "read_ahead": "none", "io_policy": "direct"}
 """Policies that the preset of `fastpath` sets, by setting key."""
@@ -134,7 +135,7 @@ PERF_MODE = (
 
 
 def strips(card: Card) -> tuple[Choice, ...]:
-    """Return every strip size from the smallest to the largest, or () if the controller reports no limits."""
+    """Return the choices for the strip size, smallest first, or () if the controller reports no limits."""
     low, high = card.strip_minimum, card.strip_maximum
     if low is None or high is None:
         return ()

@@ -48,14 +48,14 @@ _MOST_ON_CARD, _MOST_IN_VOLUME, _MOST_SPANS = 64, 32, 8
 User Guide)."""
 
 _BUSY = ("rebuild", "migration", "copyback")
-"""Background operations during which no array is created."""
+"""Background operations that block the creation of arrays on the whole controller while they run."""
 
 _CREATE_SECONDS = 0.4
 """Seconds that `add vd` takes on a 9361."""
 
 
 def candidates(prefix: str, contents: CardSnapshot, picture: Topology) -> tuple[Candidate, ...]:
-    """Return every drive that only the controller sees, each with the reasons why it cannot be used."""
+    """Return every drive without a kernel disk, each with the reasons why it cannot be used for a new array."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(contents)
     return tuple(
@@ -216,8 +216,7 @@ def find_made(
 ) -> ArrayMatch:
     """Find a recorded array among the controller's virtual drives (see `ArrayCreator.find_made`).
 
-    `contents`: the controller, just read. `prefix` and `lock`: the controller's address, and the name of its lock
-    between processes.
+    `contents`: the controller's state, just read. `prefix`: its address. `lock`: name of its lock between processes.
     """
     card = ControllerArrays(
         drives=tuple(_drive(drive) for drive in contents.drives),

@@ -23,9 +23,9 @@ class CardSnapshot:
     drives: tuple[PhysicalDrive, ...] = ()
     """Physical drives, including hot spares and foreign drives."""
     problems: tuple[str, ...] = ()
-    """Sentences about parts that could not be read."""
+    """Messages about parts that could not be read."""
     cut: str = ""
-    """Sentence that names the command whose output was truncated, so parts may be missing; "" if all output is
+    """Message that names a command whose output was truncated; some parts may then be missing. "" if all output is
     complete."""
 
     def volume(self, number: int | None) -> VirtualDrive | None:
@@ -40,7 +40,7 @@ class Answer:
     ok: bool
     """Whether the tool reports success for every object; the exit status is ignored."""
     message: str = ""
-    """The tool's own text without control characters; on failure a sentence."""
+    """The tool's own message without control characters; on failure, the reason as a complete sentence."""
     pending: str = ""
     """`reboot` or `controller reset` if the change takes effect only after that, else ""."""
 
@@ -58,15 +58,15 @@ class NewVolume:
     strip_bytes: int
     """Strip size in bytes."""
     write_cache: str
-    """Write policy in the common vocabulary."""
+    """Write policy, as a value of the setting `write_cache`."""
     read_ahead: str
-    """Read policy in the common vocabulary."""
+    """Read policy, as a value of the setting `read_ahead`."""
     io_policy: str
-    """I/O policy in the common vocabulary; "" for the controller's default."""
+    """I/O policy, as a value of the setting `io_policy`; "" for the controller's default."""
     drive_cache: str | None
-    """Policy for the drive caches in the common vocabulary; None for the controller's default."""
+    """State of the drives' caches, as a value of the setting `drive_cache`; None for the controller's default."""
     name: str | None
-    """Name, or None."""
+    """Name of the virtual drive; None if it gets no name."""
 
 
 class Dialect(Protocol):
@@ -85,7 +85,7 @@ class Dialect(Protocol):
     async def cards(self) -> tuple[int, ...]:
         """Return the numbers of the controllers.
 
-        Raises ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
+        Raises ToolFailedError if the output is unusable, ToolTimeoutError if the tool does not finish in time.
         """
         ...
 
@@ -94,10 +94,10 @@ class Dialect(Protocol):
         ...
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive (None: of the controller) depend on; keep the rest.
+        """Return `before` with new data for the settings of the virtual drive `volume` (None: of the controller).
 
-        `key`: read at least what this setting depends on. A virtual drive that no longer exists is left out. Raises
-        ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
+        `key`: read at least what this setting depends on (None: all settings). A virtual drive that no longer exists
+        is left out. Raises as `cards` does.
         """
         ...
 
@@ -136,10 +136,10 @@ class Dialect(Protocol):
         ...
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Announce `lines`, which are about to create or delete a virtual drive; call it with () when they have run.
+        """Announce the command lines that will create or delete a virtual drive; call again with () when they have run.
 
-        Later commands address the new virtual drive by number. `judge` reports a failure if it got a different number.
-        Raises RefusedError for a command that does anything else.
+        Later commands address the new virtual drive by its expected number, so `judge` reports a failure if it has a
+        different one. Raises RefusedError for a command that neither creates nor deletes a virtual drive.
         """
         ...
 
@@ -164,9 +164,9 @@ class Dialect(Protocol):
 
 
 def with_refusals(command: str, parts: tuple[Part, ...], problems: list[str]) -> tuple[Part, ...]:
-    """Return the (virtual) drives that a command listed, with the command added to the reason of each refused one.
+    """Return the drives or virtual drives that `command` listed. Each refused one also names the command as the source.
 
-    Appends a sentence about each refused one to `problems`.
+    Appends a message about each refused one to `problems`.
     """
     problems += [refused_text(command, part.refused) for part in parts if part.refused]
     return tuple(

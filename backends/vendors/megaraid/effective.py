@@ -18,7 +18,7 @@ class CardView:
     dialect: Dialect
     """The tool that manages it."""
     why_not: str | None = None
-    """Reason that blocks every change: no root privileges, read-only mode, or truncated output."""
+    """Reason that blocks every change (no root privileges, read-only mode, truncated output, failed read), or None."""
 
     @property
     def card(self) -> Card:
@@ -33,18 +33,18 @@ class VolumeView(CardView):
     volume: VirtualDrive
     """The virtual drive."""
     device: str | None = None
-    """Its block device; None unless it is certain."""
+    """Path of its block device; None if no block device matches for certain."""
     uses: tuple[Use, ...] = ()
     """Mounts and other users of that device."""
     blind: tuple[str, ...] = ()
     """Descriptions of places that could not be checked for users of the device."""
 
 
-# Without a healthy battery, the controller treats write-back as write-through. The I/O policy `cached` caches writes
-# too (libstoragemgmt).
+# If the tool does not report the effective write policy, it follows from two facts. Without a healthy battery, the
+# controller treats write-back as write-through. The I/O policy `cached` caches writes too (libstoragemgmt).
 
 FASTPATH_WORDS = ("fastpath", "fast path")
-"""Texts that identify FastPath in the name of an advanced software option."""
+"""Strings that identify FastPath in the lower-case name of an advanced software option."""
 
 
 def is_protected(card: Card) -> bool | None:
@@ -67,7 +67,7 @@ def protection_name(backup: CacheProtection) -> str:
 
 
 def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
-    """Return the effective write policy: that which the tool reports, else that which the battery's state implies."""
+    """Return the effective write policy that the tool reports, or else the one that the battery's state implies."""
     wanted = value_of(volume.configured.write_cache)
     reported = volume.in_force.write_cache if volume.in_force is not None else None
     safe = is_protected(card)
@@ -85,7 +85,7 @@ def write_cache(card: Card, volume: VirtualDrive) -> EffectiveValue:
 
 
 def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name: str) -> EffectiveValue:
-    """Return the effective value of the policy `name`, if the tool reports one that differs from `wanted`.
+    """Return the effective value of the policy `name` if the tool reports one that differs from `wanted`, else AS_SET.
 
     `wanted`: the configured value.
     """
@@ -97,7 +97,7 @@ def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
-    """Return the reasons why FastPath is not active for this virtual drive, and whether the list is certain.
+    """Return the reasons why FastPath is not active for this virtual drive, and whether all conditions are known.
 
     FastPath needs the activated option, an optimal virtual drive, write-through, no read-ahead and direct I/O (HPE MR
     guide, p. 79).
@@ -110,10 +110,10 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         against += ["the controller does not support it"] if supported is False else []
         certain = bool(card.options)
     elif states or supported is not None:
-        # Without an activation key, some controllers report FastPath as unsupported.
+        # Some controllers report FastPath as unsupported only because its activation key is missing.
         against.append("its activation key is missing")
     else:
-        certain = False  # controllers of storcli 8 list options, but never FastPath
+        certain = False  # storcli 8 lists options but never FastPath, so its activation is unknown
     if volume.state.value != "optimal":
         against.append(f"the drive is {volume.state_raw or volume.state.value}")
     in_force = write_cache(card, volume).value or value_of(volume.configured.write_cache)
@@ -123,7 +123,7 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
         (value_of(volume.configured.io_policy), "direct", "I/O is cached"),
     ):
         if present is None or present == UNKNOWN:
-            # Controllers that support only direct I/O do not report an I/O policy.
+            # Controllers that support only direct I/O report no I/O policy, so a missing one means direct.
             certain = certain and present is None and wanted == "direct"
         elif present != wanted:
             against.append(text)

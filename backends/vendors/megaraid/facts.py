@@ -21,7 +21,7 @@ class Option:
     """An advanced software option."""
 
     name: str
-    """`MegaRAID FastPath`, `MegaRAID RAID5`, ..."""
+    """Name in the tool, such as `MegaRAID FastPath` or `MegaRAID RAID5`."""
     state: ReportedValue
     """State of the option: `active` (no time limit), `trial`, `not-activated`, `unknown`."""
 
@@ -43,7 +43,7 @@ class CacheProtection:
     learning: bool | None = None
     """Whether a learn cycle is running; write-back is suspended meanwhile."""
     next_learn: str | None = None
-    """Time of the next learn cycle, in the tool's words."""
+    """Time of the next learn cycle, as the tool prints it."""
     details: Mapping[str, str] = field(default_factory=dict)
     """Other values to display, by label."""
 
@@ -53,11 +53,11 @@ class Policies:
     """Cache policies of a virtual drive."""
 
     write_cache: ReportedValue | None = None
-    """`write-through`, `write-back`, `always-write-back`."""
+    """Write policy: `write-through`, `write-back`, `always-write-back`."""
     read_ahead: ReportedValue | None = None
-    """`none`, `read-ahead`, `adaptive`."""
+    """Read policy: `none`, `read-ahead`, `adaptive`."""
     io_policy: ReportedValue | None = None
-    """`direct`, `cached`."""
+    """I/O policy: `direct`, `cached`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +75,11 @@ class VirtualDrive(ReportedArray):
     access: ReportedValue | None = None
     """Access policy: `read-write`, `read-only`, `blocked`, `hidden`."""
     configured: Policies = field(default_factory=Policies)
-    """Configured policies (default)."""
+    """Configured policies, which the tools call default."""
     in_force: Policies | None = None
-    """Effective policies (current); None if the tool does not report them separately."""
+    """Effective policies, which the tools call current; None if the tool does not report them separately."""
     drive_cache: ReportedValue | None = None
-    """Caches of the member drives: `on`, `off`, `default`."""
+    """State of the member drives' caches: `on`, `off`, `default`."""
     bad_bbu_write_back: bool | None = None
     """Whether the write cache stays on with a bad battery (MegaCli's CachedBadBBU); part of always-write-back."""
     auto_bgi: bool | None = None
@@ -108,12 +108,12 @@ COPYBACK = "copyback"
 """Kind of the operation that copies a drive to its replacement."""
 
 PRESERVED = "The controller has unwritten data of a missing array (preserved cache)"
-"""Notice of a controller that refuses to create arrays until its preserved cache is gone. If a virtual drive is deleted
-before that, it cannot be re-created."""
+"""Message about a controller with preserved cache. It refuses to create arrays until that cache is gone, so a virtual
+drive that is deleted before then cannot be re-created."""
 
 GOOD = re.compile(r"ugood|uconf(?:/(?:online|good))?|unconfigured ?\(?good\)?(?:, .{1,40})?", re.IGNORECASE)
-"""States, in the tool's words, of a free and usable drive. Unsupported drives and drives in a self-test have other
-states."""
+"""Pattern of the states that the tools print for a free and usable drive. Unsupported drives and drives in a self-test
+have other states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class PhysicalDrive(ReportedDrive):
 
     @property
     def health(self) -> Health:
-        """Return its condition."""
+        """Return the health of the drive, from its error counters and states."""
         predictive = self.errors.get("predictive")
         alert = predictive > 0 if self.alert is None and predictive is not None else self.alert
         return Health(
@@ -198,11 +198,12 @@ class Card(ReportedCard):
     safe_id: str | None = None
     """Safe id, to which activation keys are bound."""
     supports: Mapping[str, bool] = field(default_factory=dict)
-    """Supported operations by setting key: `write_cache`, `read_ahead`, `io_policy`, `drive_cache`, `access_policy`,
-    `fastpath`, `perf_tuning`, `jbod`, `ssd_cache`, `drive_cache_on_ssd`. Keys that the tool does not report are
+    """Whether the controller supports an operation, by setting key or one of `fastpath`, `perf_tuning`, `jbod`,
+    `ssd_cache`, `drive_cache_on_ssd` (changes of the drive caches of SSDs). Keys that the tool does not report are
     missing."""
     makes_arrays: bool | None = None
-    """Whether it is a RAID controller; False for a host bus adapter, which passes its drives to the system."""
+    """Whether it is a RAID controller; False for a host bus adapter, which passes its drives to the operating system;
+    None if unknown."""
     strip_minimum: int | None = None
     """Smallest strip size in bytes."""
     strip_maximum: int | None = None

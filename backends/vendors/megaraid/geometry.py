@@ -40,9 +40,9 @@ class VolumeGeometry:
     """Definition that exactly re-creates a virtual drive, or the reason why that is impossible."""
 
     new: NewVolume | None = None
-    """The definition."""
+    """The definition; None if an exact re-creation is impossible."""
     why_not: str | None = None
-    """The reason as a clause."""
+    """The reason as a clause; None if there is a definition."""
 
 
 def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
@@ -76,7 +76,7 @@ def shape(contents: CardSnapshot, volume: VirtualDrive) -> VolumeGeometry:
 
 
 def companions_of(new: NewVolume) -> dict[str, str]:
-    """Return the settings, with their values, that a re-created virtual drive gets back, by key."""
+    """Return the level, policies and name that a re-created virtual drive gets back, by key."""
     spans = None if new.drives_per_span is None else str(new.drives_per_span)
     companions = {
         "level": new.level,

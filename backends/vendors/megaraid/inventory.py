@@ -97,7 +97,7 @@ def _task(job: BackgroundOperation) -> Task:
 
 
 def _card_facts(contents: CardSnapshot, tool: str, version: str | None) -> Iterable[Fact]:
-    """Yield the facts of a controller. A fact that combines several values is left out unless all of them are known."""
+    """Yield the facts of a controller, without those that truncated output could make incomplete."""
     card = contents.card
     if version or not contents.cut:
         yield Fact(label="Tool", value=" ".join(filter(None, (tool, version))))
@@ -193,7 +193,7 @@ def _spans(volume: VirtualDrive) -> str | None:
 
 
 def _cachecade(volume: VirtualDrive) -> str | None:
-    """Return the role of the virtual drive in CacheCade as text, or None if it has none."""
+    """Return the role of the virtual drive in CacheCade as a string for display, or None if it has none."""
     if volume.ssd_cache:
         return "it is a cache of virtual drives"
     word = volume.cached
@@ -205,7 +205,7 @@ def _drive(
 ) -> Drive:
     owner = owners.get(drive.place, drive.volumes[0] if drive.volumes else None)
     node = drive_node(drive, nodes)
-    # The system can use such a drive, whatever the controller reports.
+    # The operating system can use a drive that it sees, even if the controller reports the drive as unassigned.
     handed_on = card.makes_arrays is False or node is not None
     return Drive(
         target=drive_target(prefix, drive.place),
@@ -250,7 +250,7 @@ def card_identity(prefix: str, card: Card) -> Identity:
 
 
 def volume_identity(prefix: str, card: Card, volume: VirtualDrive, picture: Topology, *, recreated: bool) -> Identity:
-    """Return the identity of a virtual drive: that of its block device, else that of its address.
+    """Return the identity of a virtual drive: from its block device, or if it has none, from the tool's data.
 
     With `recreated`, return only the facts that a re-creation does not change: the number and the controller. Use it
     for changes that re-create the virtual drive, and for other changes planned together with them.

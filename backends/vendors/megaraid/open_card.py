@@ -52,7 +52,7 @@ class CardCache:
         )
 
     def note_accepted(self, change: Change, pending: str) -> None:
-        """Record that the tool accepted a change. `pending`: what it needs to take effect (`reboot`), or ""."""
+        """Record that the tool accepted a change. `pending`: `reboot` or `controller reset` if it needs one, or ""."""
         changed = (change.target.address, change.key)
         if pending:
             self._pending[changed] = (change.after, pending)
@@ -64,7 +64,7 @@ class CardCache:
     def token(self, value: str) -> str:
         """Return the token that replaces an activation key in output, logs and journals; a token is returned unchanged.
 
-        Raises InvalidValueError for text that cannot be a key.
+        Raises InvalidValueError for a value that cannot be a key.
         """
         if self.key(value) is not None:
             return value
@@ -113,7 +113,7 @@ class OpenCard:
             return self._keep(await self.dialect.read(self.number))
 
     async def refresh(self, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive (None: of the controller) depend on; return the state.
+        """Return the state with new data for the settings of the virtual drive `volume` (None: of the controller).
 
         Reads everything if nothing is cached. `key`: read only what this setting depends on. Raises as `read` does;
         after an error, the cached state is kept.
@@ -129,7 +129,7 @@ class OpenCard:
 
 
 class OpenCards:
-    """All controllers of a host. The first use searches for them, and so does every scan."""
+    """All controllers of a host. They are searched for at the first use and at every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -170,7 +170,7 @@ class OpenCards:
             return tuple(units.values())
 
     def without_claimed_volumes(self, unit: OpenCard, contents: CardSnapshot) -> CardSnapshot:
-        """Return the state without the virtual drives whose world wide name also appears on another controller.
+        """Return the state, with every virtual drive refused whose world wide name also appears on another controller.
 
         A world wide name on two controllers means that the output about one of them contains rows of the other.
         """

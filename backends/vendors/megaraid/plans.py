@@ -24,7 +24,7 @@ from backends.vendors.megaraid.settings import VOLUME_SETTINGS
 from backends.vendors.megaraid.storcli.commands import drives_text
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}")
-"""Name that every tool accepts."""
+"""Pattern of the names that every tool accepts for a virtual drive."""
 
 _NAMED_DRIVES = re.compile(r"(?:drives=|-R[0-9]{1,2}\[|-Array[0-9]\[)([0-9:,-]{1,400})\]?")
 _NAMED_STRIP = re.compile(r"(?:strip=|-strpsz)([0-9]{1,5})")
@@ -56,7 +56,7 @@ def volume_change(
     """Return the change of a virtual drive's setting.
 
     `companions`: values to restore together with a former value. Raises InvalidValueError if the tool cannot set the
-    value, RefusedError for companions of a different virtual drive.
+    value, BlockedError if a policy that a former value of `fastpath` includes cannot be changed.
     """
     key, now = request.setting.key, request.now.now
     is_set = companions is not None and request.value == now
@@ -112,7 +112,7 @@ def _only(text: str | None) -> Pattern[str]:
 
 
 def value_before(setting: Setting, now: Reading, value: str) -> str:
-    """Return a former value if it can be restored; for `fastpath`, any three legal policies.
+    """Return the former `value` if it can be restored. For `fastpath`, any three legal policies can be restored.
 
     Raises InvalidValueError for an illegal value, BlockedError if the tool has no command for it.
     """
@@ -237,7 +237,7 @@ def _preset(view: VolumeView, value: str) -> tuple[ChangeStep, ...]:
 
 
 def _policies(view: VolumeView, named: Mapping[str, str]) -> tuple[ChangeStep, ...]:
-    """Return the steps that restore the policies in `named`, the last one first.
+    """Return the steps that restore the policies in `named`, in reverse order.
 
     Raises BlockedError if one of them cannot be changed.
     """
@@ -259,7 +259,7 @@ def _set_each(view: VolumeView, values: Mapping[str, str]) -> tuple[ChangeStep, 
 def require_own_step(change: Change, view: CardView, volume: VirtualDrive | None) -> None:
     """Raise RefusedError if a step does anything other than this change of this virtual drive or controller.
 
-    An activation key is checked by the code that inserts it into the command.
+    The step of an activation key is not checked here: `Runner` checks it when it inserts the key.
     """
     key, number = change.key, view.card.number
     if key == "activation_key":
@@ -287,7 +287,7 @@ def _require_made_of(change: Change, view: CardView, volume: VirtualDrive) -> No
     if not all(line[2:] and line[0] == view.dialect.tool for line in lines):
         raise RefusedError(f"The recorded steps do not re-create {change.target}. Plan the change again.")
     view.dialect.begin_making(view.card.number, lines)
-    # The steps were announced only so that the dialect checks them. End the announcement.
+    # The steps were announced only so that the dialect checks them, so end the announcement again.
     view.dialect.begin_making(view.card.number, ())
     deletes = _steps(view, view.dialect.delete(view.card.number, volume.number))
     strips = [int(text) * 1024 for text in _matched_values(_NAMED_STRIP, lines)]
@@ -320,7 +320,7 @@ def _steps(view: CardView, commands: Iterable[Command]) -> tuple[ChangeStep, ...
 
 _AFTER_MAKING = ("strip_size", "auto_bgi", "cache_bypass_mode", "access_policy")
 """Settings to change last, in this order. A re-created virtual drive gets all its cache policies back, but has
-read-write access and the controller's default for background initialisation."""
+read-write access and the controller's default for background initialisation, so these follow `strip_size`."""
 
 _POLICIES = {field.name for field in fields(Policies)}
 

@@ -162,4 +162,4 @@ ROOT_READS: RootReads = {
     ),
     (*MEGACLI_PLACES, *MEGACLI): tuple((*words, "-NoLog") for words in _MEGACLI),
 }
-"""Commands that root may run for a user. All of them only read."""
+"""Arguments, by program, of the commands that the root helper may run for a user. All of them only read."""

@@ -41,7 +41,7 @@ class Runner:
 
         Return `reboot` or `controller reset` if the steps take effect only after that, else "".
 
-        Raises ToolFailedError in the tool's own words, RefusedError for a program that is not the controller's tool.
+        Raises ToolFailedError with the tool's message, RefusedError for a program that is not the controller's tool.
         """
         commands = {write: self._command(unit, write, secret) for write in writes}
         pending = ""
@@ -58,7 +58,7 @@ class Runner:
     async def run_making(self, unit: OpenCard, steps: Sequence[ChangeStep]) -> None:
         """Run the steps that create or delete a virtual drive, in order, until one fails.
 
-        Raises RefusedError for a step that does anything else, ToolFailedError in the tool's own words.
+        Raises RefusedError for a step that does anything else, ToolFailedError with the tool's message.
         """
         commands = [self._command(unit, step, None) for step in steps]
         async with unit.lock:
@@ -71,7 +71,7 @@ class Runner:
                 unit.dialect.begin_making(unit.number, ())
 
     async def preview(self, unit: OpenCard, commands: Sequence[Command]) -> str:
-        """Return a sentence that contains the tool's preview of an activation key before the key is applied.
+        """Return, as a sentence, what the tool reports about an activation key that is not applied yet.
 
         Runs only commands that change nothing. Raises ToolFailedError if the tool refuses the key.
         """
@@ -94,7 +94,7 @@ class Runner:
     async def require_same_number(
         self, change: Change, unit: OpenCard, number: int | None, drives: Sequence[str]
     ) -> None:
-        """Read the controller. Raises ToolFailedError unless the virtual drive on these drives has this number."""
+        """Read the controller, and raise ToolFailedError unless the virtual drive on `drives` has this number."""
         contents = await unit.read()
         present_number = next(
             (volume.number for volume in contents.volumes if sorted(volume.drives) == sorted(drives)), None

@@ -184,8 +184,8 @@ CARD_CHOICES: Mapping[str, tuple[Choice, ...]] = {
     ),
     "load_balance": _switch("Balanced by the controller.", "Not balanced.", off_risk=Risk.PERFORMANCE),
 }
-"""Legal values of the other settings in `MORE_CARD_SETTINGS`. Values that a tool cannot set are not offered with that
-tool."""
+"""Legal values of the settings in `MORE_CARD_SETTINGS` that are not numeric. Values that a tool cannot set are not
+offered with that tool."""
 
 
 _stored = partial(Setting, persistence=Persistence.STORED)

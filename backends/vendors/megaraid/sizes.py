@@ -18,7 +18,7 @@ def strip(text: str | None) -> int | None:
 
 
 def exact(text: str | None, sector: int | None) -> int | None:
-    """Return a drive's size in bytes.
+    """Return a drive's size in bytes, from text such as `1.818 TB [0xe8d00000 Sectors]`.
 
     It is exact if the number of sectors in brackets matches the rounded size; otherwise it is the rounded size.
     """

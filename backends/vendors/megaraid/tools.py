@@ -3,8 +3,8 @@
 The search covers the installation folders, then PATH, and each tool runs `show` once. Of each kind (storcli 7, storcli
 8, MegaCli), raidbench uses the tool that sees the most controllers, or the first of several equal ones. Version 8
 manages other controllers than version 7, so both may be used. MegaCli can stop the firmware of newer controllers. It
-therefore runs only if the kernel driver has more controllers than storcli 7 sees, which may be old ones that only
-MegaCli knows. It manages only those controllers whose PCI address no other tool reports.
+therefore runs only if the kernel driver has more controllers than storcli 7 sees: the others may be old ones that only
+MegaCli supports. It manages only those controllers whose PCI address no other tool reports.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ToolKind:
     name: str
     """Name in messages."""
     make: Callable[[Host, str], Dialect]
-    """Creates the dialect for a program."""
+    """Function that returns the dialect for the program at a path."""
     places: tuple[str, ...]
     """Paths at which packages install it."""
     names: tuple[str, ...]
@@ -96,7 +96,7 @@ class Search:
 
 
 Slots = dict[tuple[str, int], str]
-"""PCI addresses by tool and controller. They never change, so each is read only once."""
+"""PCI address by path of the tool and number of the controller. It never changes, so it is read only once."""
 
 
 async def search(host: Host, slots: Slots | None = None) -> Search:
@@ -177,7 +177,7 @@ async def _without_managed_cards(
 
 
 async def _slot(probe: MegaRaidToolProbe, card: int, slots: Slots) -> str | None:
-    """Return the PCI address `c1:00.0`, or None if it is unknown."""
+    """Return the PCI address without its domain, such as `c1:00.0`, or None if it is unknown."""
     slot = slots.get((probe.path, card))
     if slot is None:
         try:

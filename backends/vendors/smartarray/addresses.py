@@ -60,5 +60,5 @@ def volume_target(card: str, number: int) -> Target:
 
 
 def drive_target(card: str, bay: str) -> Target:
-    """Return the target of a drive."""
+    """Return the target of the drive at the place `bay`."""
     return Target(backend=NAME, address=f"{card}/{bay}")

@@ -1,8 +1,8 @@
 """Backend for HPE Smart Array, SmartRAID and Adaptec's older controllers, through ssacli or arcconf.
 
-Almost no recording shows what these tools print after a change. So the values read afterwards decide whether it
-succeeded. A value that is already set is never sent, because the firmware reports that as an error. Refusals quote the
-tool.
+Almost no recording shows what these tools print after a change. So the values read afterwards decide whether a change
+succeeded. A value that is already set is never sent, because the firmware reports that as an error. The error for a
+refused change quotes the tool.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class SmartArray:
         return self._readings(target, address, await self._view(target, address, unit, await unit.refresh()))
 
     async def readings(self, target: Target) -> Mapping[str, Reading]:
-        """Return the settings from the cached state, because the tools take seconds for any command."""
+        """Return the readings of all settings from the cached state, because each command of a tool takes seconds."""
         address, unit = await self._unit(target)
         return self._readings(target, address, await self._view(target, address, unit, unit.text, ask=False))
 
@@ -180,9 +180,9 @@ class SmartArray:
         return plan_change(view, request, self._identity(address, unit, await scan_topology(self._host)), companions)
 
     async def apply(self, change: Change) -> None:
-        """Run the commands unless the value is already set. The value read afterwards decides whether it succeeded.
+        """Run the commands of a change unless its value is already set. The value read afterwards decides its success.
 
-        Raises ToolFailedError in the tool's own words if the controller still has the old value.
+        Raises ToolFailedError if the controller still has the old value, with the tool's reason if it gave one.
         """
         address, unit = await self._unit(change.target)
         text = await unit.refresh()
@@ -222,7 +222,7 @@ class SmartArray:
             )
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return every drive that only a controller sees, each with the reasons why it cannot be used."""
+        """Return every drive without a kernel disk, each with the reasons why it cannot be used for a new array."""
         picture = await scan_topology(self._host)
         units = await self._units.cards()
         return tuple(
@@ -230,7 +230,7 @@ class SmartArray:
         )
 
     async def plan_array(self, request: ArrayRequest, controller: Target | None, *, assume_clean: bool) -> ArrayPlan:
-        """Return the plan of the array. Reads the controller again: a drive may have become a spare meanwhile."""
+        """Return the plan of a new array. Reads the controller again: a drive may have become a spare meanwhile."""
         if assume_clean:
             raise InvalidValueError(
                 "--assume-clean is not supported: a RAID controller always initialises parity.",
@@ -243,7 +243,7 @@ class SmartArray:
         return replace(planned_array, before=existing_volume_ids(text), locks=(unit.tool.lock_name,))
 
     async def find_made(self, array: CreatedArray) -> ArrayMatch:
-        """Find an array by its controller and the serial numbers of its drives.
+        """Find a created array by its controller and the serial numbers of its drives.
 
         A different array with the same name never matches. A missing array is searched for twice, because an old
         arcconf may still show the state before a change.
@@ -260,7 +260,7 @@ class SmartArray:
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
         """Run the steps; the tool's report decides whether each succeeded.
 
-        After each step, the controller is read until it shows the change.
+        After each step, the controller is read until it shows the change, at most `READ_BACK` times.
         """
         unit = await self._making_unit(controller)
         for step in steps:

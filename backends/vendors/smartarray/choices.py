@@ -80,9 +80,9 @@ def card_choices(view: PartView, key: str) -> tuple[Choice, ...]:
 def _values_and_source(
     view: PartView, key: str, otherwise: tuple[str, ...], now: str | None
 ) -> tuple[tuple[str, ...], str]:
-    """Return the values to offer: those that the controller reports, else `otherwise`, and always the current one.
+    """Return the values to offer: those that the controller reports, else `otherwise`, and always the current value.
 
-    Also returns a warning if the controller reports none, else "".
+    Also returns a warning for the user if the controller reports no values, else "".
     """
     lines = view.legal.get(key, ())
     values = lines or otherwise

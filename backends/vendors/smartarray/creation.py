@@ -45,7 +45,7 @@ _STRIPS = tuple(kib << 10 for kib in (8, 16, 32, 64, 128, 256, 512, 1024))
 1024)."""
 
 _BUSY = ("rebuild", "migration")
-"""Background operations during which no array is created."""
+"""Background operations that block the creation of arrays on the whole controller while they run."""
 
 _USUAL = {"acceleration": "none", "write_cache": "write-through", "read_cache": "off"}
 """Default policies of a logical drive, chosen for benchmarks. Policies that a controller does not have are ignored."""
@@ -55,7 +55,7 @@ _CREATE_SECONDS = 5.0
 
 
 def candidates(prefix: str, text: CardText, tool: ArrayTool, picture: Topology) -> tuple[Candidate, ...]:
-    """Return every drive that only the controller sees, each with the reasons why it cannot be used."""
+    """Return every drive without a kernel disk, each with the reasons why it cannot be used for a new array."""
     nodes = tuple(picture.tree.nodes.values())
     card = card_exclusion_reasons(text)
     return tuple(
@@ -108,7 +108,7 @@ def card_exclusion_reasons(text: CardText) -> tuple[str, ...]:
 def plan_array(request: ArrayRequest, text: CardText, tool: ArrayTool, usage: str) -> ArrayPlan:
     """Return the plan with the tool's commands that create the logical drive.
 
-    `usage`: the text of `ArrayTool.creation_usage`. Raises InvalidValueError for a layout or policy that the controller
+    `usage`: result of `ArrayTool.creation_usage`. Raises InvalidValueError for a layout or policy that the controller
     does not support, BlockedError while the controller cannot create any logical drive.
     """
     warnings = require_alike(request.drives)
@@ -178,7 +178,7 @@ def find_made(
 ) -> ArrayMatch:
     """Find a recorded array among the controller's logical drives (see `ArrayCreator.find_made`).
 
-    `text`: the controller, just read. `prefix` and `pci`: the controller's address and its PCI address.
+    `text`: the controller's state, just read. `prefix` and `pci`: the controller's address and its PCI address.
     """
     nodes = tuple(picture.tree.nodes.values())
 

@@ -41,7 +41,7 @@ class NewLogical:
     policies: Mapping[str, str] = field(default_factory=dict)
     """Cache policies by setting key, chosen from `ArrayTool.creation_choices`."""
     name: str
-    """Label."""
+    """Label of the logical drive."""
 
 
 class ArrayTool(Protocol):
@@ -54,9 +54,9 @@ class ArrayTool(Protocol):
     time."""
 
     async def cards(self) -> CardList:
-        """Return the controllers.
+        """Return the controllers that the tool sees.
 
-        Raises ToolFailedError if the output is unusable, ToolTimeoutError if there is none in time.
+        Raises ToolFailedError if the output is unusable, ToolTimeoutError if the tool does not finish in time.
         """
         ...
 
@@ -69,7 +69,10 @@ class ArrayTool(Protocol):
         ...
 
     async def legal_values(self, text: CardText, volume: LogicalDrive | None) -> Mapping[str, tuple[str, ...]]:
-        """Return the legal values that the controller reports, by setting key. They are read only once."""
+        """Return the legal values that are reported for a logical drive (None: the controller), by setting key.
+
+        They are read only once.
+        """
         ...
 
     async def query_all_values(self, text: CardText, volume: LogicalDrive | None) -> int:
@@ -93,22 +96,22 @@ class ArrayTool(Protocol):
         ...
 
     async def creation_usage(self) -> str:
-        """Return the usage text of the creation command; "" if raidbench knows its options. Raises as `cards` does."""
+        """Return the usage text of the creation command; "" if raidbench needs none. Raises as `cards` does."""
         ...
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
-        """Return the legal policies at creation by setting key. `usage`: the text of `creation_usage`."""
+        """Return the legal policies at creation by setting key. `usage`: result of `creation_usage`."""
         ...
 
     def create(self, text: CardText, new: NewLogical, usage: str) -> Lines:
-        """Return the commands that create a logical drive over whole drives; `usage`: text of `creation_usage`.
+        """Return the commands that create a logical drive over whole drives. `usage`: result of `creation_usage`.
 
         Raises InvalidValueError if the tool does not support the layout.
         """
         ...
 
     def delete(self, text: CardText, number: int) -> Lines:
-        """Return the commands that delete a logical drive without asking a question."""
+        """Return the commands that delete a logical drive without a confirmation prompt."""
         ...
 
     def is_creation_or_deletion(self, number: str, argv: tuple[str, ...]) -> bool:
@@ -126,20 +129,20 @@ class ArrayTool(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartView:
-    """A controller, or a part of it, as just read."""
+    """A controller, or one logical drive or drive of it, as just read."""
 
     text: CardText
     """State of the whole controller."""
     tool: ArrayTool
     """The tool that manages it."""
     why_not: str | None = None
-    """Reason that blocks every change: no root privileges, or read-only mode."""
+    """Reason that blocks every change (no root privileges, or read-only mode), or None."""
     legal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Legal values that the controller reports, by setting key."""
     volume: LogicalDrive | None = None
-    """The logical drive in question."""
+    """The logical drive that is viewed; None for a controller or a drive."""
     drive: BayDrive | None = None
-    """The drive in question."""
+    """The drive that is viewed; None for a controller or a logical drive."""
 
     @property
     def card(self) -> RaidCard:

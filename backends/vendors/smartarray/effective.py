@@ -76,7 +76,7 @@ def write_cache(card: RaidCard, volume: LogicalDrive) -> EffectiveValue:
 
 
 def read_cache(volume: LogicalDrive) -> EffectiveValue:
-    """Return the effective read cache, if the controller reports it separately."""
+    """Return the effective read cache if it is reported and differs from the configured one, else AS_SET."""
     now = value_of(volume.reading_cached)
     if now not in ("on", "off") or now == value_of(volume.read_cache) or volume.reading_cached is None:
         return AS_SET

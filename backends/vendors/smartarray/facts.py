@@ -31,7 +31,7 @@ class PowerSource:
     kind: str
     """`bbu`, `capacitor`, `none`."""
     state: str
-    """State in the tool's words: `OK`, `Recharging`, `ZMM not installed`."""
+    """State as the tool prints it: `OK`, `Recharging`, `ZMM not installed`."""
     healthy: bool | None = None
     """Whether cached writes now survive a power cut; None if unknown."""
 
@@ -93,17 +93,17 @@ class BayDrive(ReportedDrive):
     physical_bytes: int | None = None
     """Physical sector size in bytes."""
     use_raw: str = ""
-    """Purpose of the drive in the tool's words, if reported separately from the state."""
+    """Purpose of the drive as the tool prints it, if reported separately from the state."""
     health: Health = Health()
-    """Condition."""
+    """Health of the drive, from its status and error counters."""
     write_cache: ReportedValue | None = None
     """State of the drive's own write cache, if reported: `on`, `off`."""
     device: str | None = None
     """Device node that the tool reports for a drive exposed to the system: `/dev/sda`."""
     slot: str | None = None
-    """Location in the tool's words, if `place` does not contain it."""
+    """Location as the tool prints it, if `place` does not contain it."""
     usage_left: str | None = None
-    """Remaining life of a flash drive, in the tool's words."""
+    """Remaining life of a flash drive, as the tool prints it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +115,13 @@ class RaidCard(ReportedCard):
     family: Family = Family.SMART
     """Firmware family."""
     state_raw: str | None = None
-    """State in the tool's words."""
+    """State as the tool prints it."""
     mode: str | None = None
     """`RAID`, `HBA`, `Mixed`, ..."""
     cache_state: str | None = None
-    """State of the cache in the tool's words: `OK`, `Temporarily Disabled`, `Not Configured`."""
+    """State of the cache as the tool prints it: `OK`, `Temporarily Disabled`, `Not Configured`."""
     cache_details: str | None = None
-    """Reason for that state, in the tool's words."""
+    """The tool's reason for the state of the cache."""
     power: PowerSource | None = None
     """Power source of the cache; None if not reported."""
     capacitor_c: int | None = None
@@ -156,7 +156,7 @@ class CardText:
     cut: str = ""
     """Clause, without a full stop, that says what is missing from truncated output; "" if it is complete."""
     twice: str = ""
-    """Clause that names objects which the output describes more than once. These are refused and not listed."""
+    """Clause that names objects which the output describes more than once, or "". These are refused and not listed."""
 
     def volume(self, number: int | None) -> LogicalDrive | None:
         """Return the logical drive with this number, or None."""

@@ -46,7 +46,7 @@ def card_identity(prefix: str, card: RaidCard) -> Identity:
 
 
 def volume_identity(prefix: str, text: CardText, volume: LogicalDrive, node: Node | None) -> Identity:
-    """Return the identity of a logical drive: that of its block device, else address and controller serial number."""
+    """Return the identity of a logical drive: from its block device, or if it has none, from the tool's data."""
     if node is not None:
         return identity(node)
     wwn = f"naa.{volume.wwn}" if volume.wwn is not None else None

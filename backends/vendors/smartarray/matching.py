@@ -57,5 +57,8 @@ def _is_at(node: Node, pci: str, number: int) -> bool:
 
 
 def pci_address(output: str | None, addresses: Collection[str]) -> str | None:
-    """Return a controller's PCI address in the kernel's format. If the tool reports none, a sole candidate is used."""
+    """Return a controller's PCI address in the kernel's format.
+
+    It is the address in the tool's `output`, or else the only one in `addresses`; None if neither exists.
+    """
     return function_of(output) or (next(iter(addresses)) if len(addresses) == 1 else None)

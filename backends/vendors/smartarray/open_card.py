@@ -27,7 +27,7 @@ from backends.vendors.smartarray.tools import (
 
 @dataclass(slots=True)
 class OpenController:
-    """One controller, which is read only on request."""
+    """One controller. Its state is read again only on request."""
 
     prefix: str
     """Address of the controller."""
@@ -47,7 +47,8 @@ class OpenController:
 
 
 CardReport = Callable[[str, OpenController | Problem | None], Awaitable[None]]
-"""Receives a controller's address twice: with None when found, then with the controller or the problem."""
+"""Function that is called twice with a controller's address: with None when the controller is found, then with the
+controller, or with a problem if it cannot be read."""
 
 
 async def _report_nothing(address: str, card: OpenController | Problem | None) -> None:
@@ -55,7 +56,7 @@ async def _report_nothing(address: str, card: OpenController | Problem | None) -
 
 
 class OpenControllers:
-    """All controllers of a host. The first use searches for them, and so does every scan."""
+    """All controllers of a host. They are searched for at the first use and at every scan."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -65,7 +66,7 @@ class OpenControllers:
         self.tried: tuple[SmartArrayToolProbe, ...] = ()
         """Programs that ran in the last scan."""
         self.problems: tuple[Problem, ...] = ()
-        """Controllers that could not be read."""
+        """A problem for each controller that could not be read in the last scan."""
 
     @property
     def card_count(self) -> int:
@@ -73,7 +74,7 @@ class OpenControllers:
         return len(self._units or {}) + len(self.problems)
 
     async def cards(self) -> tuple[OpenController, ...]:
-        """Return the controllers of the last scan."""
+        """Return the controllers of the last scan; scan if there was none."""
         return tuple(self._units.values()) if self._units is not None else await self.search_cards()
 
     async def search_cards(self, report: CardReport = _report_nothing) -> tuple[OpenController, ...]:
@@ -95,7 +96,7 @@ class OpenControllers:
     ) -> tuple[tuple[SmartArrayToolProbe, ...], list[OpenController | Problem]]:
         """Read the controllers that one program sees, one after the other.
 
-        Return the tried copies of the program, and for each controller its state or a problem.
+        Return the copies of the program that ran, and for each controller its state or a problem.
         """
         tried = await probe_program(self._host, program, self._tools)
         asked = [(probe.tool, number) for probe in tried for number in probe.numbers]

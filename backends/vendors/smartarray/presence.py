@@ -54,4 +54,4 @@ _ARCCONF = (
 )
 
 ROOT_READS: RootReads = {(*SSACLI, *SSACLI_PLACES): _SSACLI, (*ARCCONF, *ARCCONF_PLACES): _ARCCONF}
-"""Commands that root may run for a user. All of them only read."""
+"""Arguments, by program, of the commands that the root helper may run for a user. All of them only read."""

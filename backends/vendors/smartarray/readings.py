@@ -73,7 +73,7 @@ def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...]
 
 
 def _unsettable_reason(legal: tuple[Choice, ...], plan_command: Callable[[str], object]) -> str | None:
-    """Return the reason for the first of these values that the tool cannot set, or None if it can set all."""
+    """Return why the tool cannot set one of the values in `legal`, or None if `plan_command` accepts them all."""
     for choice in legal or (offer("1"),):
         try:
             plan_command(choice.value)

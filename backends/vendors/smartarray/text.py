@@ -65,7 +65,7 @@ def value_or_none(value: str | None, limit: int = 128) -> str | None:
 
 
 def number(text: str | None) -> float | None:
-    """Return the first number in the text, or None. A comma followed by only one or two digits is a decimal comma."""
+    """Return the first number in `text`, or None. A comma followed by only one or two digits is a decimal comma."""
     match = _NUMBER.search((text or "")[:LINE])
     if match is None:
         return None
@@ -80,7 +80,7 @@ def number(text: str | None) -> float | None:
 
 
 def count(text: str | None) -> int | None:
-    """Return the first number in the text if it is an integer, else None."""
+    """Return the first number in `text` if it is an integer, else None."""
     value = number(text)
     return None if value is None or value % 1 else round(value)
 
@@ -104,15 +104,15 @@ def level(text: str | None) -> Level:
 
 
 def state(text: str | None, table: Mapping[str, State]) -> State:
-    """Return the state that a text means, according to the words in `table` with which it begins.
+    """Return the state for the first key of `table` with which `text` begins.
 
-    Progress may follow them.
+    Progress may follow, as in `Recovering, 12% complete`.
     """
     status = " ".join((text or "").lower().split())
     return next((state for front, state in table.items() if status.startswith(front)), State.UNKNOWN)
 
 
 def progress(text: str | None) -> float | None:
-    """Return the completed part that a text states, 0.12 for `Recovering, 12% complete`; None if it states none."""
+    """Return the percentage in `text` as a fraction: 0.12 for `Recovering, 12% complete`; None if there is none."""
     match = _PERCENT.search((text or "")[:LINE])
     return None if match is None else min(float(match[1]), 100.0) / 100

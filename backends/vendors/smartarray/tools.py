@@ -39,7 +39,7 @@ class Program:
     name: str
     """Name in messages."""
     make: Callable[[Host, str], ArrayTool]
-    """Creates the interface for a program."""
+    """Function that returns the interface for the program at a path."""
     places: tuple[str, ...]
     """Paths at which packages install it."""
     names: tuple[str, ...]
@@ -86,7 +86,7 @@ class SmartArrayToolProbe:
     cut: str = ""
     """Clause that says why controllers may be missing from `numbers`; "" if the list is complete."""
     trouble: str = ""
-    """Its output if that was not usable."""
+    """Reason why the program did not run or its output is not usable; "" if it is."""
     hint: str = ""
     """Suggestion for the user."""
 
@@ -119,9 +119,10 @@ async def controller_addresses(host: Host, program: Program) -> tuple[str, ...]:
 
 
 async def probe_program(host: Host, program: Program, tools: dict[str, ArrayTool]) -> tuple[SmartArrayToolProbe, ...]:
-    """Run each installed copy of a program until one sees a controller; store their interfaces in `tools`.
+    """Run each installed copy of a program until one sees a controller; return a probe for each copy that ran.
 
-    A program does not run if the kernel has controllers but the program can manage none of them.
+    The interfaces of the copies are stored in `tools`, by path. A program does not run if the kernel has controllers
+    but the program can manage none of them.
     """
     tried: list[SmartArrayToolProbe] = []
     if await kernel_cards(host, DRIVERS) and not await controller_addresses(host, program):
@@ -169,7 +170,7 @@ async def unseen_card_problems(
         return ()
     fit = [program.name for program in PROGRAMS if await controller_addresses(host, program)]
     asked = {probe.kind.name for probe in tried}
-    # Tools with other problems are reported separately.
+    # `tool_problems` reports the tools whose output is unusable.
     sentences = "; ".join(probe.sentence() for probe in tried if not probe.trouble)
     why = f": {sentences}" if sentences else "" if tried else ": none is installed"
     which = (

@@ -26,7 +26,7 @@ _SWITCH = {
 
 
 def phrase(raw: str, value: str | None) -> ReportedValue:
-    """Return the tool's text with its meaning, or `unknown` if `value` is None."""
+    """Return `raw`, which the tool printed, with its meaning `value`; the meaning is `unknown` if `value` is None."""
     return ReportedValue(value=UNKNOWN if value is None else value, raw=clean(raw))
 
 
@@ -171,7 +171,7 @@ SERIES: tuple[tuple[str, tuple[str, ...], Meaning], ...] = (
 def values(
     fields: Mapping[str, str], table: tuple[tuple[str, tuple[str, ...], Meaning], ...]
 ) -> dict[str, ReportedValue]:
-    """Return those settings of a table that `fields` (by label in lower case) contains."""
+    """Return, by key, the settings in `table` that `fields` (by label in lower case) contains."""
     by_key = {}
     for key, labels, meaning in table:
         text = next((fields[label.lower()] for label in labels if label.lower() in fields), None)
@@ -224,7 +224,7 @@ def drive_state(raw: str, table: Mapping[str, State]) -> tuple[State, bool | Non
 
 
 def read_health(fields: Mapping[str, str], announced: bool | None) -> Health:
-    """Return the condition of a drive.
+    """Return the health of a drive.
 
     `fields`: values by label in lower case. `announced`: whether its status predicts a failure; None if unknown.
     """

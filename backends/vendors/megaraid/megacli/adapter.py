@@ -33,7 +33,8 @@ _RATES = {
     "cc rate": "cc_rate",
     "reconstruction rate": "migrate_rate",
 }
-"""Rates by label of the section Settings. Old firmware reports the background initialisation rate as Resynch Rate."""
+"""Setting keys by label in the section Settings. Old firmware reports the background initialisation rate as Resynch
+Rate."""
 
 _OPERATIONS = {
     "write policy": "write_cache",
@@ -59,7 +60,7 @@ class _Sections:
     rows: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def value(self, section: str, *keys: str) -> str:
-        """Return the first of `keys` with a value in the sections whose name starts with `section`, or ""."""
+        """Return the value of the first of `keys` that has one in a section whose name starts with `section`, or ""."""
         rows = [row for name, row in self.rows.items() if name.startswith(section)]
         return next((row[key] for row in rows for key in keys if row.get(key)), "")
 
@@ -83,7 +84,7 @@ def parse_version(text: str) -> str | None:
 
 
 def parse_adapter(text: str, number: int) -> Card:
-    """Return the controller with this number from -AdpAllInfo; output without controller numbers counts as its own."""
+    """Return the controller with this number from -AdpAllInfo; output that names no controller is taken as about it."""
     sections = _sections(text, number)
     versions, hardware, limits = "version", "hw configuration", "limitations"
     return Card(
@@ -117,14 +118,14 @@ def _first_whole(sections: _Sections, label: str) -> int | None:
 
 
 def parse_announced_counts(text: str, number: int) -> tuple[int | None, int | None]:
-    """Return the numbers of virtual drives and of drives that -AdpAllInfo counts."""
+    """Return how many virtual drives and how many drives -AdpAllInfo counts; None for a count that is missing."""
     sections = _sections(text, number)
     volumes = whole(sections.value("device present", "virtual drives", "virtual disks"))
     return volumes, whole(sections.value("device present", "disks"))
 
 
 def _sections(text: str, number: int) -> _Sections:
-    """Return the values by section. A title is a line without a value above a row of `=`."""
+    """Return the values by section. The title of a section is a line without a value, followed by a row of `=`."""
     sections, section, title = _Sections(), "", ""
     is_of_card = not card_numbers(text)
     for line in lines(text):
@@ -167,7 +168,7 @@ def _reported(text: str, *units: str) -> ReportedValue | None:
 
 
 def _shown(sections: _Sections) -> Mapping[str, str]:
-    """Return the values that raidbench never sets."""
+    """Return the values that raidbench shows but never sets, by label."""
     fields = {
         IMPORT: sections.value("default settings", "auto enhanced import"),
         PRESERVED_BOOT: sections.value("", "allow boot with preserved cache"),
@@ -268,8 +269,8 @@ _WORST_FIRST = (
     ("Remaining Capacity Low", "degraded"),
     ("No space to cache offload", "degraded"),
 )
-"""Flags that override the state if they are Yes; the first one wins. Without them, the state of a pack that needs
-replacement would stay Operational."""
+"""Flags of the battery, with the state that each means. The first flag that is Yes overrides `Battery State`, which
+stays Operational even for a pack that needs replacement."""
 
 _BAD = frozenset({"learning", "degraded", "failed", "missing"})
 """States in which write-back falls back to write-through."""
@@ -333,7 +334,7 @@ def _state(fields: Mapping[str, list[str]]) -> ReportedValue:
         return ReportedValue(value="failed", raw="isSOHGood")
     if state_text:
         return ReportedValue(value=_STATES.get(state_text.lower(), UNKNOWN), raw=state_text)
-    charging = value_or_none(_first(fields, "charging status"))  # MegaCli prints `None` unless the battery is charging
+    charging = value_or_none(_first(fields, "charging status"))  # `None` only means that the battery is not charging
     if charging is None:
         return ReportedValue(value=UNKNOWN, raw="")
     return ReportedValue(value="charging" if charging.lower() == "charging" else UNKNOWN, raw=charging)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 NO_LOG = "-NoLog"
-"""Keeps MegaSAS.log from being written."""
+"""Argument that prevents the tool from writing MegaSAS.log."""
 
 VERSION = ("-v", NO_LOG)
-"""Report the version of the tool."""
+"""Command that reports the version of the tool."""
 
 COUNT = ("-adpCount", NO_LOG)
-"""Count the controllers; the exit code is that number."""
+"""Command that counts the controllers; its exit code is their number."""
 
 ADAPTERS = ("-AdpAllInfo", "-aALL", NO_LOG)
-"""List all controllers with their numbers, for builds that cannot count them."""
+"""Command that lists all controllers with their numbers, for builds that cannot count them."""
 
 ADAPTER = ("-AdpAllInfo",)
 """Arguments that read everything a controller reports about itself."""
@@ -66,14 +66,14 @@ def on_volume(card: int, volume: int, arguments: Sequence[str]) -> tuple[str, ..
 
 
 def progress(card: int, job: str) -> tuple[str, ...]:
-    """Return the command that reads a job's progress (`-LDInit`, `-LDBI`, `-LDCC`): `-LDCC -ShowProg -LALL -aN`."""
+    """Return the command that reads the progress of `job`, such as `-LDCC`: `-LDCC -ShowProg -LALL -aN`."""
     return on_card(card, (job, "-ShowProg", "-LALL"))
 
 
 def rebuild_progress(card: int, places: Sequence[str]) -> tuple[str, ...]:
     """Return the command that reads the progress of rebuilds.
 
-    `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`; `[:s]` without an enclosure.
+    It is `-PDRbld -ShowProg -PhysDrv[e:s,e:s] -aN`, with `:s` for a drive without an enclosure.
     """
     return on_card(card, ("-PDRbld", "-ShowProg", f"-PhysDrv[{','.join(places)}]"))
 

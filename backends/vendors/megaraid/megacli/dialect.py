@@ -42,7 +42,7 @@ from backends.vendors.megaraid.megacli.volumes import parse_background, parse_vo
 _JOBS = ("-LDInit", "-LDBI", "-LDCC")
 _SETS = ("-LDSetProp",)
 _MAKING = (("-CfgLDAdd",), ("-CfgSpanAdd",), _SETS, ("-CfgLdDel",))
-"""Commands that create or delete a virtual drive."""
+"""Options of the commands that raidbench runs to create or delete a virtual drive."""
 
 _TELLS_PROGRESS = 8
 """First major version whose lists contain `Ongoing Progresses`, so that progress needs no separate commands."""
@@ -118,7 +118,7 @@ class MegaCli:
         return value
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read the settings of a virtual drive (None: of the controller) again. Raises as `read` does."""
+        """Return `before` with the settings of `volume` (None: of the controller) read again. Raises as `read` does."""
         number = before.card.number
         problems: list[str] = []
         self._reader.begin()
@@ -172,10 +172,10 @@ class MegaCli:
         return self._changes((commands.delete(card, volume),))
 
     def begin_making(self, card: int, lines: Sequence[tuple[str, ...]]) -> None:
-        """Announce `lines`, which are about to create or delete a virtual drive; call it with () when they have run.
+        """Announce the command lines that will create or delete a virtual drive; call again with () when they have run.
 
-        The name is set by number, so `judge` checks the number of the new virtual drive. Raises RefusedError for a
-        command that does anything else.
+        The command that sets the name addresses the new virtual drive by its expected number, so `judge` checks that
+        number. Raises RefusedError for a command that neither creates nor deletes a virtual drive.
         """
         for line in lines:
             if line[1:2] not in _MAKING or verdict.number(line, "-a") != card:
@@ -191,7 +191,7 @@ class MegaCli:
         """Return the commands that apply an activation key; the key is in `Command.secret`.
 
         A preview counts as a change too, because some versions may not understand `-preview`. Raises InvalidValueError
-        for text that cannot be a key.
+        for a value that cannot be a key.
         """
         if not key.isascii() or not key.isprintable() or not key.strip() or key.startswith("-") or " " in key:
             raise InvalidValueError("An activation key is one word of printable ASCII characters.")
@@ -223,7 +223,7 @@ class MegaCli:
         """Return None: every version understands all commands that raidbench runs."""
 
     def flatten(self, commands: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """Return the argument lists with masked secrets."""
+        """Return the argument list of each command, with secrets masked."""
         return tuple(tuple("***" if word in command.secret else word for word in command.argv) for command in commands)
 
     def _line(self, card: int, arguments: tuple[str, ...]) -> str:

@@ -45,7 +45,8 @@ _COUNTERS = {
 _MAKERS = frozenset(
     ("ATA", "FUJITSU", "HGST", "HITACHI", "HP", "IBM-ESXS", "INTEL", "KIOXIA", "LENOVO-X", "MAXTOR", "MICRON")
 ) | frozenset(("SAMSUNG", "SEAGATE", "SMART", "STEC", "TOSHIBA", "WDC"))
-"""T10 vendor ids, 8 characters at the start of a SCSI inquiry. No serial number of a SATA drive equals one."""
+"""T10 vendor ids, the first 8 characters of a SCSI inquiry. A SATA drive has its serial number there, which equals none
+of them."""
 
 _POSITION = re.compile(r"DiskGroup: ?([0-9]{1,6}),", re.ASCII | re.IGNORECASE)
 _CARD = re.compile(r"Adapter #([0-9]{1,6})$", re.ASCII | re.IGNORECASE)
@@ -75,7 +76,7 @@ class Record:
 
 
 def records(text: str, card: int) -> Iterator[Record]:
-    """Yield the drives in the output in order. `card` is their controller until the text names another one."""
+    """Yield the drives in the output in order. `card` is their controller until the output names another one."""
     current: Record | None = None
     for line in lines(text):
         if not line.key and (named := _CARD.match(line.value)):
@@ -100,7 +101,7 @@ def records(text: str, card: int) -> Iterator[Record]:
 def parse_drives(text: str, card: int = 0) -> tuple[PhysicalDrive, ...]:
     """Return the drives of -PDList in order; drives without a slot number are left out.
 
-    A drive that is listed more than once is refused and listed once.
+    A drive that the output lists more than once is returned once, as refused.
     """
     drives = [drive_record for record in records(text, card) if (drive_record := drive(record)).slot is not None]
     twice = find_repeated((drive_record.card, drive_record.place) for drive_record in drives)
@@ -163,11 +164,11 @@ def drive(record: Record) -> PhysicalDrive:
 def identify(raw: str, level: str | None, interface: str | None = None) -> tuple[str | None, str | None, str | None]:
     """Return model, serial number and firmware from an inquiry string; None for each that is uncertain.
 
-    A SCSI inquiry has 8 characters of vendor, 16 of product and 4 of revision, then the serial number. A SATA drive
-    behind the controller appears with 20 of serial number, 40 of model and 8 of firmware. The layout is recognised by
-    the position of the separately reported firmware level, by a known vendor at the start, or, for a drive reported as
-    SATA, by the blank after its model. Drives of IBM and Lenovo append other text to the serial number, which is
-    therefore not returned.
+    A SCSI inquiry has 8 characters of vendor, 16 of product and 4 of revision, then the serial number. The string of a
+    SATA drive has 20 characters of serial number, 40 of model and 8 of firmware. The layout is recognised by the
+    position of the separately reported firmware level, by a known vendor at the start, or, for a drive reported as
+    SATA, by the blank after its model. Drives of IBM and Lenovo have other characters after the serial number, so for
+    them no serial number is returned.
     """
     text = raw.rstrip()
     if not text.isascii() or not text.isprintable():

@@ -51,7 +51,7 @@ def parse_ongoing(line: Line) -> BackgroundOperation | None:
 
 
 def volume_progress(text: str) -> Mapping[int, BackgroundOperation]:
-    """Return operations by virtual drive: `Check Consistency on VD #3 (target id #3) Completed 4% in 808 Minutes.`"""
+    """Return the operation of each virtual drive by number, from `Check Consistency on VD #3 (...) Completed 4% ...`"""
     by_volume: dict[int, BackgroundOperation] = {}
     for row in text.split("\n"):
         match = _VOLUME.match(row[:400].strip())

@@ -30,8 +30,8 @@ WHOLE = CompletenessCheck(
     hides="in builds that never print an exit code: drives and volumes that the controller does not count",
     statuses=frozenset(),
 )
-"""The exit status is the low byte of the exit code, or the number of controllers. Some recordings of old builds have no
-exit code."""
+"""Check for complete output. The exit status says nothing about it: it is the low byte of the exit code, or the number
+of controllers. Some recordings of old builds have no exit code."""
 
 
 _HEADING = re.compile(
@@ -78,9 +78,9 @@ class MegaCliReader:
         self.tool = tool
         self.version: str | None = None
         self.cut = ""
-        """Sentence about the first truncated or refused output since `begin`; "" if there is none."""
+        """Message about the first truncated or refused output since `begin`; "" if there is none."""
         self.refused = ""
-        """Sentences that say why the last output is refused; "" if it names the right controller."""
+        """Message with the reason why the last output is refused; "" if it names the right controller."""
         self._ends = False
         self._version_asked = False
 
@@ -93,9 +93,9 @@ class MegaCliReader:
         return await self._host.run(Command(argv=(self.tool, *args), timeout=READ_SECONDS))
 
     def rejection_reason(self, args: tuple[str, ...], done: Completed) -> str:
-        """Return why output is truncated or about a different controller, as sentences; "" if it is neither.
+        """Return a message why output is truncated or about a different controller; "" if it is neither.
 
-        If this build never prints an exit code, a missing one is ignored.
+        A missing exit code means truncation only if this build has printed one before.
         """
         self.refused = ""
         if why := misnaming_reason(args, done.stdout):
@@ -137,7 +137,7 @@ class MegaCliReader:
         return text
 
     async def text(self, args: tuple[str, ...], subject: str, problems: list[str]) -> str:
-        """Return complete output. If there is none, add a problem and return "". Raises ToolMissingError."""
+        """Return the output if it is complete; else add a problem and return "". Raises ToolMissingError."""
         text, is_complete = await self._read_lines(args, subject, problems)
         return text if is_complete else ""
 

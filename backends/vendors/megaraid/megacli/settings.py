@@ -1,7 +1,7 @@
-"""Settings of MegaCli: parsers for the reported ones, and the arguments that set each. No I/O.
+"""Parsers for the settings that MegaCli reports, and the arguments that set them. No I/O.
 
 The arguments are those of `MegaCli -h` (8.07.14): -AdpSetProp, -AdpAutoRbld, -AdpPR, -AdpCcSched. A setting that is not
-reported in the expected form stays locked.
+reported in the expected form cannot be changed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "concurrent": ("-AdpCcSched", "-ModeConc"),
     },
 }
-"""Settings with named values: the arguments before `-aN`, by value."""
+"""Settings of a controller with named values: the arguments before `-aN`, by setting key and value."""
 
 LARGEST = 65535
 """Largest number that raidbench sends to MegaCli."""
@@ -57,7 +57,7 @@ NUMBERS: Mapping[str, tuple[str, int, int]] = {
     "consistency_check_delay": ("-AdpCcSched -SetDelay {}", 0, LARGEST),
     "smart_poll_interval": ("-AdpSetProp PredFailPollInterval -{}", 0, LARGEST),
 }
-"""Numeric settings: the arguments before `-aN`, the smallest and the largest value."""
+"""Numeric settings of a controller: the arguments before `-aN`, the smallest and the largest value, by setting key."""
 
 _SETTINGS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "auto rebuild": ("auto_rebuild", _ON_OFF),
@@ -123,7 +123,7 @@ _BACKGROUND = {"on": "-Enbl", "off": "-Dsbl"}
 _PLAIN = {"raid0": 0, "raid1": 1, "raid5": 5, "raid6": 6}
 _SPANNED = {"raid10": 10, "raid50": 50, "raid60": 60}
 LEVELS = {**_PLAIN, **_SPANNED}
-"""Numbers of the levels in a command."""
+"""Numbers that MegaCli's arguments use for the levels, as in `-R5`."""
 
 _FEWEST = {0: 1, 1: 2, 5: 3, 6: 3, 10: 2, 50: 3, 60: 3}
 """Minimum number of drives in a span, by level."""

@@ -15,10 +15,10 @@ from backends.vendors.megaraid.dialect import Answer
 # the low byte of this code, and after -adpCount the number of controllers.
 
 DONE = 0x00
-"""The code of success."""
+"""Exit code that means success."""
 
 PENDING = {0x59: "controller reset", 0x74: "reboot", 0x84: "reboot"}
-"""Codes that report success, by the step after which the change takes effect."""
+"""Exit codes that report success, each with the step after which the change takes effect."""
 
 MEANINGS = {
     0x01: "the firmware does not know the command",
@@ -56,7 +56,7 @@ MEANINGS = {
     0x97: "the controller does not support the policy",
     0x99: "the controller must be shut down first",
 }
-"""Clauses for the other codes."""
+"""Meanings of the other exit codes, as clauses."""
 
 
 _CODE = re.compile(r"^[ \t]*Exit Code: ?0x([0-9a-f]{1,8})[ \t]*$", re.ASCII | re.IGNORECASE | re.MULTILINE)

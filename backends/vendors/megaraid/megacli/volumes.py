@@ -69,22 +69,22 @@ class _Record:
     ssd_cache: bool
     fields: dict[str, str] = field(default_factory=dict)
     differing: list[str] = field(default_factory=list)
-    """Labels that occur twice for it with different values."""
+    """Labels that occur twice for this virtual drive, with different values."""
     spans: list[int] = field(default_factory=list)
     jobs: list[BackgroundOperation] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
     """Lines about its members, for the parser of drives."""
 
     def value(self, *keys: str) -> str:
-        """Return the first of `keys` that has a value, or ""."""
+        """Return the value of the first of `keys` that has one, or ""."""
         return next((self.fields[key] for key in keys if self.fields.get(key)), "")
 
 
 def parse_volumes(text: str, card: int = 0) -> tuple[VirtualDrive, ...]:
     """Return the virtual drives of -LDInfo or -LdPdInfo, in order.
 
-    `card` is their controller until the text names another one. A virtual drive that is listed more than once is
-    refused and listed once.
+    `card` is their controller until the output names another one. A virtual drive that the output lists more than once
+    is returned once, as refused.
     """
     parsed = list(_records(text, card))
     twice = find_repeated((record.card, record.number) for record in parsed)
@@ -207,7 +207,7 @@ def level(raw: str, spans: int | None) -> Level:
 def policies(line: str) -> Policies:
     """Return the policies in `WriteBack, ReadAdaptive, Direct, No Write Cache if Bad BBU`.
 
-    Each policy is recognised by its text at any position. If no text is known, the text at its usual position is
+    Each policy is recognised by its name at any position. If no name is known, the name at its usual position is
     reported as unknown. Write-back that stays on with a bad battery is always-write-back.
     """
     policy_words = [part.strip() for part in line.split(",") if part.strip()] if line else []
@@ -234,7 +234,7 @@ def _bad_bbu(line: str) -> bool | None:
 
 
 def parse_background(text: str) -> Mapping[int, bool]:
-    """Return by virtual drive whether background initialisation starts automatically.
+    """Return whether background initialisation starts automatically, by number of the virtual drive.
 
     Parses `-LDBI -GetSetting -LALL`. No recording of it is known, so any line counts that has the number of a virtual
     drive and Enabled or Disabled (or On, Off). A virtual drive with both is left out.

@@ -35,7 +35,7 @@ _BAD = ("replacement required", "battery pack missing", "pack is about to fail &
 
 
 def parse_listed(data: Mapping[str, object]) -> tuple[CacheProtection | None, bool]:
-    """Return the protection that `show all` reports, and whether it reports any.
+    """Return the protection that `show all` reports, and whether `show all` reports if one is fitted.
 
     Without a table, `BBU = Absent` means that none is fitted. `BBU Status` is a number without a published meaning, so
     it is ignored.

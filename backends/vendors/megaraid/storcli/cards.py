@@ -88,11 +88,11 @@ _MODES = {
         "conc": "concurrent",
     },
 }
-"""Meanings of the tool's words for the modes of patrol read and consistency check."""
+"""Modes of patrol read and consistency check, by the tool's name in lower case."""
 
 
 def card(number: int, data: Mapping[str, object]) -> Card:
-    """Return the controller from `/cN show all`, or from `/cN show`, in which the lines have no headings."""
+    """Return the controller from `/cN show all`, or from `/cN show`, which prints the values without headings."""
     fields = Fields(data)
     basics, version, hardware = fields.fields("basics"), fields.fields("version"), fields.fields("hwcfg")
     limits, status = fields.fields("capabilities"), fields.fields("status")
@@ -134,8 +134,8 @@ def card(number: int, data: Mapping[str, object]) -> Card:
 def _makes_arrays(driver: str | None, limits: Fields) -> bool | None:
     """Return whether the controller can create arrays (a host bus adapter cannot); None if unknown.
 
-    For a host bus adapter, the tool prints the same tables, but with rates of 0 and a single strip size. The drivers
-    mpt2sas, mpt3sas and (on Windows) ItSas are for IT firmware only; MegaRAID firmware needs other drivers.
+    For a host bus adapter, the tool prints the same tables, but with rates of 0 and one strip size, 512 bytes. The
+    drivers mpt2sas, mpt3sas and (on Windows) ItSas are for IT firmware only; MegaRAID firmware needs other drivers.
     """
     if limits.text("raid level supported") is not None:
         return True

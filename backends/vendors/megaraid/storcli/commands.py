@@ -49,7 +49,7 @@ RATES = {
     "cache_flush_interval": ("cacheflushint={}",),
     "perf_mode": ("perfmode={}",),
 }
-"""Numeric settings of a controller: the arguments after `set`."""
+"""Numeric settings of a controller: the arguments after `set`, by setting key."""
 
 CARD_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "patrol_read": {
@@ -110,7 +110,7 @@ def volume_arguments(key: str, value: str, lacking: frozenset[tuple[str, str]]) 
 
 
 def card_arguments(key: str, value: str) -> tuple[str, ...]:
-    """Return the arguments that set a controller's `key` (`rebuildrate=30`). Raises InvalidValueError if illegal."""
+    """Return the arguments that set a controller's `key`: `rebuildrate=30`. InvalidValueError for an illegal value."""
     if (templates := RATES.get(key) or NUMBERS.get(key)) is not None:
         if not (value.isascii() and value.isdigit() and len(value) < 6):
             raise InvalidValueError(f"{key} must be a whole number, not {value!r}.")

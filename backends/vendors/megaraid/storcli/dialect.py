@@ -98,7 +98,7 @@ class StorCli7:
         problems += _incomplete_problems(answers, physical, listed)
         physical = with_refusals(f"{self.tool} {path}/eall/sall show all", physical, problems)
         listed = with_refusals(f"{self.tool} {path}/vall show all", listed, problems)
-        if self._reader.cut:  # the lists print rounded sizes; only the details are exact
+        if self._reader.cut:  # drop the size of each drive without details, because the lists print rounded sizes
             physical = tuple(
                 drive if drive.serial is not None else replace(drive, size_bytes=None) for drive in physical
             )
@@ -126,7 +126,7 @@ class StorCli7:
     async def _show_objects(self, problems: list[str], card: int, where: str, *, certain: bool) -> Data:
         """Return `show all` of virtual drives or drives, or `show` if the tool crashes on it.
 
-        `certain`: whether it is known that such objects exist. If not, no problem is added if the tool reports none.
+        `certain`: whether such objects are known to exist. If not, a report that there are none adds no problem.
         """
         refusals: list[str] = []
         data = await self._reader.read_optional(refusals, card, where, "show", "all", or_else=("show",))
@@ -138,7 +138,7 @@ class StorCli7:
         return cards.card(card, await self._show_all([], card)).pci
 
     async def reread(self, before: CardSnapshot, volume: int | None, key: str | None = None) -> CardSnapshot:
-        """Read again what the settings of a virtual drive (None: of the controller) depend on; see `Dialect.reread`."""
+        """Return `before` with new data for the settings of `volume` (None: the controller); see `Dialect.reread`."""
         card = before.card.number
         problems: list[str] = []
         self._reader.begin()
@@ -165,7 +165,7 @@ class StorCli7:
             now = replace(now, auto_bgi=init.get(volume, now.auto_bgi))
         elif now.auto_bgi is None:
             now = replace(now, auto_bgi=old.auto_bgi)
-        # Only the topology has the order of the drives, and only `show all` of the controller prints it.
+        # Only `show all` of the controller prints the topology with the order of the drives, so keep the cached order.
         if old is not None:
             now = replace(now, alone=old.alone, drives=old.drives or now.drives)
         backed_card = before.card if key in _ALONE else await self._backup(problems, before.card, {})
@@ -229,7 +229,7 @@ class StorCli7:
         return retry_command(command, done)
 
     def flatten(self, lines: Sequence[Command]) -> tuple[tuple[str, ...], ...]:
-        """Return the argument lists with masked secrets."""
+        """Return the argument list of each command, with secrets masked."""
         return tuple(tuple(_mask(word) if word in line.secret else word for word in line.argv) for line in lines)
 
     async def _auto_bgi(self, problems: list[str], card: int, where: str) -> Mapping[str, object]:
@@ -255,7 +255,7 @@ class StorCli7:
         return await self._with_version_values(problems, await self._backup(problems, card, data))
 
     async def _with_version_values(self, problems: list[str], card: Card) -> Card:
-        """Return the controller with the values that only this version reports."""
+        """Return the controller with the values that only version 7 reports."""
         values = dict(card.values)
         if card.supports.get("perf_tuning"):
             data = await self._reader.read_refusable(problems, card.number, f"/c{card.number}", "show", "perfmode")
@@ -285,7 +285,7 @@ class StorCli7:
         if data or card.backup is None:
             has_answer = card.backup_known or (says_absent and card.backup is None)
             return replace(card, backup_known=has_answer)
-        return replace(card, backup=None, backup_known=False)  # it was read earlier, but cannot be read now
+        return replace(card, backup=None, backup_known=False)  # the cached state may be wrong, but cannot be read again
 
     async def _with_rebuild_progress(
         self, problems: list[str], card: int, matches: tuple[PhysicalDrive, ...]
@@ -339,7 +339,7 @@ class StorCli8(StorCli7):
             return card
         try:
             data = await self._reader.read_required(card.number, f"/c{card.number}", "show", "all")
-        except UnreadableError as error:  # settings of a virtual drive do not depend on it
+        except UnreadableError as error:  # a virtual drive's settings can be read and set without it
             problems.append(error.message)
             return replace(card, backup=None, backup_known=False)
         protection, has_answer = battery.parse_listed(data)
@@ -351,14 +351,14 @@ def _mask(word: str) -> str:
 
 
 def _says_absent(reply: Reply) -> bool:
-    """Return whether the reply says that no such unit is fitted, by code 34 (0x22) or by its text."""
+    """Return whether the reply reports, by code 34 (0x22) or its message, that this battery or CacheVault is absent."""
     text = _reply_text(reply)
     coded = any(row.whole("errcd") == 34 for row in reply.status.rows("detailed status"))
     return coded or "absent" in text or "not present" in text
 
 
 def _says_none(text: str) -> bool:
-    """Return whether the tool says that there are no such objects, or that the command is not for this controller."""
+    """Return whether the tool reports no such objects, or that this controller does not support the command."""
     plain = text.lower()
     return any(phrase in plain for phrase in ("no vd", "no drive", "not exist", "supported command", "not found"))
 

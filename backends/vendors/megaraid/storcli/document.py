@@ -1,4 +1,4 @@
-"""Parser from output, JSON or text, to one reply for each controller. No I/O; it never raises.
+"""Parser that converts output, JSON or text, to one reply for each controller. No I/O; it never raises.
 
 Output seen in practice has a banner before the JSON, control characters in strings, text although `J` asks for JSON,
 syntax errors as plain text, `Response Data` within `Response Data`, several controllers, several documents, or numbers
@@ -38,7 +38,7 @@ class Reply:
 
     @property
     def description(self) -> str:
-        """Return the tool's sentence, or ""."""
+        """Return the tool's message, or ""."""
         text = self.status.text("description") or ""
         return "" if text.lower() == "none" else text
 
@@ -48,7 +48,7 @@ def replies(text: str) -> tuple[Reply, ...]:
     plain = text.replace("\0", "").replace("\ufeff", "")
     answers = [reply for document, differing in _documents(plain) for reply in _entries(document, differing)]
     if not answers and _OPENING.search(plain) is not None:
-        # The tool does not escape names, so its JSON may be invalid: escape the text of each line.
+        # The tool does not escape names, so its JSON may be invalid: escape the string value in each line.
         escaped = "\n".join(map(_escape, plain.splitlines()))
         answers = [reply for document, differing in _documents(escaped) for reply in _entries(document, differing)]
     if not answers:
@@ -60,7 +60,7 @@ def replies(text: str) -> tuple[Reply, ...]:
 
 
 _LINE = re.compile(r'([ \t]*"[^"\\]{1,120}"[ \t]*:[ \t]*)"(.{0,2000})"([ \t]*,?[ \t]*)')
-"""Line with one key and one text, the form in which the tool's JSON may be invalid."""
+"""Line with one key and one string value, the form in which the tool's JSON may be invalid."""
 
 
 def _escape(line: str) -> str:
@@ -127,7 +127,7 @@ def _documents(text: str) -> Iterator[tuple[Mapping[str, object], tuple[str, ...
 
 
 def _integer(digits: str) -> int | str:
-    """Return the number, or the text if it has more digits than any value a controller reports."""
+    """Return the number, or the digits unchanged if they are more than any value of a controller has."""
     return int(digits) if len(digits) < 19 else digits
 
 
@@ -178,7 +178,10 @@ Section = tuple[Mapping[str, object], Mapping[str, object], bool, tuple[str, ...
 
 
 def sections(text: str) -> Iterator[Section]:
-    """Yield the section of each controller with a status: status, data, table completeness, and repeated headings."""
+    """Yield for each controller its status, its data, whether its last table is complete, and repeated headings.
+
+    A section without a status is left out.
+    """
     lines = [line.rstrip() for line in text.splitlines()[:_LINES]]
     starts = [at for at, line in enumerate(lines) if _is_start(lines, at, line)]
     for at, start in enumerate(starts):
@@ -308,7 +311,10 @@ def _columns(header: str, body: list[str]) -> list[tuple[str, int, int]]:
 
 
 def _name_columns(header: str, body: list[str], pieces: list[tuple[int, int]]) -> list[tuple[str, int, int]]:
-    """Return the columns. A piece without a name belongs to the unit on its right if numeric, else to its left."""
+    """Return the columns. `pieces` are start and end of the parts between columns of blanks.
+
+    A part without a name belongs to the column on its right if it has numbers and units follow, else to its left.
+    """
     columns: list[tuple[str, int, int]] = []
     waiting: int | None = None
     for start, stop in pieces:

@@ -16,7 +16,7 @@ from backends.vendors._cards import ReportedValue, reported_number
 T = TypeVar("T")
 
 BLANK = {"", "-", "n/a", "na", "unavailable"}
-"""Texts that stand for a missing value."""
+"""Strings, in lower case, that the tool prints for a missing value."""
 
 _DEPTH = 10
 """Maximum nesting depth to search."""
@@ -129,7 +129,7 @@ class Fields:
         return None
 
     def text(self, *names: str) -> str | None:
-        """Return the text under the first of these keys that has text."""
+        """Return the cleaned value under the first of these keys that has one; None if there is none."""
         for name in names:
             key = self._names.get(name)
             text = cleaned_text(self._data[key]) if key is not None else None
@@ -138,11 +138,11 @@ class Fields:
         return None
 
     def whole(self, *names: str) -> int | None:
-        """Return the integer under the first of these keys with text; its unit is ignored."""
+        """Return the integer under the first of these keys that has a value; its unit is ignored."""
         return whole(self.text(*names))
 
     def flag(self, *names: str) -> bool | None:
-        """Return the yes or no under the first of these keys with text; `Yes, with restrictions` is yes."""
+        """Return the yes or no under the first of these keys that has a value; `Yes, with restrictions` is yes."""
         return flag(self.text(*names))
 
     def fields(self, *names: str) -> Fields:

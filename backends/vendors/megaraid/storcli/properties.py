@@ -1,8 +1,8 @@
 """Properties of a controller that storcli 7 reports separately: commands to read and set them, and parsers. No I/O.
 
 The arguments are those of `storcli help` (7.2707, and 1.x where it has them). Values are read from rows `{"Ctrl_Prop":
-"NCQ", "Value": "ON"}`. A name of another form counts as not reported, and such a value as unknown, so the setting
-cannot be changed.
+"NCQ", "Value": "ON"}`. A setting under an unexpected name counts as not reported, and an unexpected value as unknown.
+Neither can be changed.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from backends.vendors.megaraid.storcli.cards import properties
 from backends.vendors.megaraid.storcli.fields import Fields, number_value
 
 SHOWN = ("ncq", "copyback", "cachebypass")
-"""Properties that a separate command reads: `/cN show ncq`. The others are in `show all`, `show patrolread` or `show
-cc`."""
+"""Properties that each need a command of their own: `/cN show ncq`. The others are in `show all`, `show patrolread` or
+`show cc`."""
 
 SWITCHES = {
     "ncq": "ncq",
@@ -84,7 +84,7 @@ _SQUEEZED = re.compile(r"[^a-z0-9]", re.ASCII)
 
 
 def _by_name(data: Mapping[str, object]) -> dict[str, str]:
-    """Return the values by name, in lower case and without blanks and signs, because builds spell names differently."""
+    """Return the values by name. Builds spell names differently, so only lower-case letters and digits are kept."""
     return {_SQUEEZED.sub("", name): value for name, value in properties(data).items()}
 
 

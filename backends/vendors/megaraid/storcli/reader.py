@@ -25,7 +25,7 @@ def retry_command(command: Command, done: Completed) -> Command | None:
     if "nolog" not in command.argv:
         return None
     printed = (done.stdout + done.stderr).lower()
-    if not any(phrase in printed for phrase in _UNFIT):  # avoids parsing large output twice
+    if not any(phrase in printed for phrase in _UNFIT):  # cheap check, so that large output is not parsed twice
         return None
     answers = replies(done.stdout)
     text = " ".join(reply.description for reply in answers) if answers else first_lines_text(done.stdout + done.stderr)
@@ -42,7 +42,7 @@ WHOLE = CompletenessCheck(
     hides="everything after the last table, if the build prints text for `J`",
     statuses=frozenset(),
 )
-"""The exit status is the error code of the last object, so complete output may have exit status 46 or another one."""
+"""Check for complete output. Its exit status is the error code of the last object, so any exit status is accepted."""
 
 
 class UnreadableError(ToolFailedError):
@@ -58,7 +58,7 @@ class StorCliReader:
         self.warnings: tuple[str, ...] = ()
         """Errors that the tool reported in the last required reply, which is used nevertheless."""
         self.cut = ""
-        """Sentence about the first truncated or refused output since `begin`; "" if there is none."""
+        """Message about the first truncated or refused output since `begin`; "" if there is none."""
         self._host = host
         self._tool = tool
         self._bare: set[tuple[str, ...]] = set()
@@ -83,7 +83,7 @@ class StorCliReader:
             return done
         once_more = await self._host.run(without_nolog)
         if retry_command(replace(without_nolog, argv=command.argv), once_more) is not None:
-            return done  # the argument that it did not understand is not `nolog`
+            return done  # the tool does not understand the command without `nolog` either, so keep `nolog`
         self._bare.add(verbs)
         return once_more
 
@@ -105,7 +105,7 @@ class StorCliReader:
         """Return the reply about a controller, or None if it is not understood.
 
         Raises UnreadableError for missing output and truncated JSON. Raises ToolFailedError for output that is too long
-        or about another object, ToolTimeoutError if there is none in time.
+        or about another object, ToolTimeoutError if the tool does not finish in time.
         """
         command = commands.read(self._tool, *arguments)
         done, replies = await self.replies(command)
@@ -159,13 +159,13 @@ class StorCliReader:
         return Data() if reply is None else reply.data
 
     def _warnings(self, reply: Reply, *arguments: str) -> tuple[str, ...]:
-        """Return sentences about errors in a reply that is used nevertheless."""
+        """Return messages about errors in a reply that is used nevertheless."""
         # One bad drive fails the whole command, so a failed reply may still have useful data.
         warnings = () if reply.ok else (self.refusal_text(reply, *arguments),)
         return warnings if reply.data.ends is not False else (*warnings, self._note_truncation(*arguments))
 
     def refusal_text(self, reply: Reply, *arguments: str) -> str:
-        """Return a sentence with the tool's reason for a failure."""
+        """Return a message with the tool's reason for a failure."""
         reason = reply.description or first_failure(reply) or "no reason given"
         return f"{self._tool} {' '.join(arguments)}: {reason.rstrip('.')}."
 
@@ -204,7 +204,7 @@ class StorCliReader:
 
 
 def first_failure(reply: Reply) -> str:
-    """Return the first failed row as text, or ""."""
+    """Return the drive and the error message of the first failed row, or "" if no row failed."""
     for row in reply.status.rows("detailed status"):
         if (row.text("status") or "").lower() not in ("success", ""):
             where = row.text("drive") or ""

@@ -36,7 +36,7 @@ SENTENCES = {
     151: "the controller does not support this policy",
     153: "the controller must be shut down first",
 }
-"""Texts for other codes, used for rows that have no text."""
+"""Reasons by the other codes, for rows without a message of their own."""
 
 _GOOD = {"success", "succeeded", "ok"}
 
@@ -99,7 +99,7 @@ def _row(row: Fields) -> Answer:
 
 
 def _pending_step(text: str) -> str:
-    """Return `reboot` or `controller reset` if a sentence says that the change waits for it, else ""."""
+    """Return `reboot` or `controller reset` if the tool's message says that the change needs it, else ""."""
     plain = text.lower()
     if "controller reset" in plain and "requir" in plain:
         return "controller reset"

@@ -1,4 +1,4 @@
-"""Meanings of the tools' words in the common vocabulary. Other words mean `unknown`, and their text is kept. No I/O.
+"""Meanings of the tools' terms in the common vocabulary. Other terms mean `unknown`, and are kept as printed. No I/O.
 
 Sources: the legends that the tools print below their tables, `storcli help`, and the recordings (docs/megaraid.md).
 """
@@ -66,8 +66,8 @@ _ROLES = {
 """Purpose of a drive, by the first word of version 8 without its ending."""
 
 _ENDINGS = {"shld": None, "sntz": None, "unsp": None, "dgrd": State.DEGRADED}
-"""Endings of that first word. Shielded, being sanitized and unsupported do not change the state. Degraded means that
-one of the drive's logical units is degraded."""
+"""Endings of the first word of version 8. Shielded, being sanitized and unsupported do not change the state. Degraded
+means that one of the drive's logical units is degraded."""
 
 _WHOLE_WORDS = {"shld": State.ONLINE, "unusbl": State.FAILED, "various": State.UNKNOWN}
 """First words that name no purpose: a shielded JBOD drive, an unusable drive, and several units in different states."""
@@ -190,7 +190,7 @@ BACKUP = {
 """States of battery, CacheVault and energy pack."""
 
 HEALTHY = {"optimal": True, "learning": False, "degraded": False, "failed": False, "missing": False}
-"""Whether the cache survives a power cut in this state; unknown for other states."""
+"""Whether the cached data survives a power cut, by state; unknown for other states."""
 
 JOBS = {
     "background initialization": "background-initialisation",

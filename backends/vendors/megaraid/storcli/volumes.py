@@ -128,7 +128,10 @@ def _volume(card: int, number: int, facts: _VolumeData) -> VirtualDrive:
 
 
 def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
-    """Return configured and effective policies. Version 7 has only a column and the configured write policy."""
+    """Return configured and effective policies, the latter None if not reported separately.
+
+    Version 7 prints only one column of policies and the configured write policy.
+    """
     if "currentcache" in row or "defaultcache" in row:
         current, default = row.text("currentcache"), row.text("defaultcache")
         return vocabulary.policies(default or current), vocabulary.policies(current) if current is not None else None
@@ -139,7 +142,7 @@ def _policies(row: Fields, details: Fields) -> tuple[Policies, Policies | None]:
     if wanted is None or wanted.value == UNKNOWN:
         return column, None
     present = column.write_cache
-    # The line knows only write-back and write-through; the column also distinguishes always-write-back.
+    # The initial setting is only write-back or write-through; the column also distinguishes always-write-back.
     stronger = present is not None and (wanted.value, present.value) == ("write-back", "always-write-back")
     if present is None or stronger or present.value == wanted.value:
         return Policies(write_cache=present or wanted, read_ahead=column.read_ahead, io_policy=column.io_policy), None
@@ -265,7 +268,7 @@ def jobs(text: str | None) -> tuple[BackgroundOperation, ...]:
 def auto_bgi(data: Mapping[str, object]) -> dict[int, bool]:
     """Return whether background initialisation starts automatically, by virtual drive, from `show autobgi`.
 
-    It is in a column of that name, or in columns of property and value.
+    The output has a column of that name, or one column with the property's name and one with its value.
     """
     by_volume: dict[int, set[bool]] = {}
     for heading, row in tables(data, "vd"):

@@ -18,7 +18,7 @@ from backends.vendors.smartarray.facts import Family
 DONE = "Command completed successfully."
 """Last line of all successful output; nothing else means success."""
 ABORTED = "Command aborted."
-"""Last line of a refusal."""
+"""Last line of the output of a refused command."""
 WHOLE = CompletenessCheck(tool="arcconf: `getconfig`, `list`", mark=f"the last line `{DONE}`", missing=last_line(DONE))
 """Completeness check for the output of `getconfig` and `list`."""
 STATUS = CompletenessCheck(
@@ -49,7 +49,7 @@ WRITE_CACHE = {"write-through": "wt", "write-back": "wbb", "always-write-back": 
 protected."""
 
 READ_CACHE = {"on": "ron", "off": "roff"}
-"""Arguments by read cache setting of such a logical device."""
+"""Arguments by read cache setting of a logical device of series 2 to 8."""
 
 DRIVE_CACHE = {"on": "wb", "off": "wt"}
 """Arguments by setting of a drive's write cache."""
@@ -104,13 +104,13 @@ class SetcacheOptions:
     """Usage text, without an incomplete last line."""
 
     def noprompt_words(self, word: str) -> tuple[str, ...] | None:
-        """Return the arguments that suppress the question of `setcache ... word`; None if the usage lacks that."""
+        """Return the arguments that suppress the prompt of `setcache ... word`; None if the usage has no `word`."""
         forms = self.usage.lower().split("setcache")
         form = next((form for form in forms if word.lower() in form.split()[:2]), None)
         return None if form is None else ("noprompt",) if "[noprompt]" in form else ()
 
     def has_word(self, word: str) -> bool:
-        """Return whether the usage contains a word."""
+        """Return whether the usage text contains `word` as a separate word, in any case."""
         return word.lower() in re.findall(r"[a-z]{2,20}", self.usage.lower())
 
     @property
@@ -143,7 +143,7 @@ def create(number: str, family: Family, new: NewLogical, setcache_options: Setca
     """
     if new.level not in LEVELS:
         raise InvalidValueError(f"arcconf does not support {new.level.name}.")
-    if not setcache_options.has_word("name"):  # the logical device is later found by its name
+    if not setcache_options.has_word("name"):  # raidbench later recognises its logical device by drives and name
         raise InvalidValueError("This arcconf cannot name a logical device, so raidbench could not identify it later.")
     line = ["name", new.name]
     if setcache_options.has_word("stripesize"):

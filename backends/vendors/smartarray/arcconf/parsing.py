@@ -286,7 +286,7 @@ _REASON = re.compile(r"\(?\breason\s*:\s*([^()]*(?:\([^()]*\)[^()]*)*)", re.ASCI
 
 
 def _cache_details(fields: Mapping[str, str]) -> str | None:
-    """Return the tool's reason why the cache is not used; None if it is used or the tool gives no reason."""
+    """Return the tool's details about the cache, or its reason if the cache is not used; None if there are none."""
     state = (value_or_none(fields.get("cache status")) or "").lower()
     if state in ("ok", "optimal"):
         return value_or_none(fields.get("cache status details"), 300)

@@ -12,7 +12,7 @@ from backends.vendors.smartarray.ssacli.parsing import cards
 from backends.vendors.smartarray.ssacli.sections import CardSections, TextSection, read
 
 _BEHIND = ("phy count", "phy transfer rate")
-"""Lines of a drive that follow all parsed lines, except the disk name of an exposed drive."""
+"""Labels in a drive's section that follow all parsed lines, except for the disk name of an exposed drive."""
 _AFTER = ("port name", "sep ")
 """Starts of lines that follow the cages of a controller without drives."""
 _GONE = ("failed", "missing", "offline")

@@ -19,7 +19,7 @@ from backends.vendors.smartarray.text import value_or_none
 from backends.vendors.smartarray.vocabulary import PREDICTED, drive_state, read_health
 
 LOCKED = "CACHE STATUS PROBLEM"
-"""Start of the paragraph in which the tool says that the controller refuses changes."""
+"""Start of the paragraph in which the tool reports that the controller refuses changes."""
 
 _AFFECTED = re.compile(r"logical drives? (?:is|are) affected: *([\d, ]{1,400})", re.ASCII | re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,5}", re.ASCII)
@@ -137,7 +137,7 @@ def _repeated_sections(sections: Sequence[TextSection]) -> frozenset[tuple[str, 
 
 
 def _without_cut_sections(card_sections: CardSections, torn: list[TextSection]) -> CardSections:
-    """Remove the truncated sections; keep only the first fields of a truncated controller section."""
+    """Return the sections without the truncated ones. A truncated controller section keeps only its first fields."""
     card = card_sections.card
     if card in torn:
         names = ("serial number", "firmware version")
@@ -369,14 +369,14 @@ def _jobs(state: str, initialisation: str | None) -> tuple[BackgroundOperation, 
         kind = next((kind for front, kind in _JOBS.items() if word.startswith(front)), None)
         if kind is not None:
             jobs.append(BackgroundOperation(kind=kind, progress=texts.progress(text)))
-    # Until the initialisation ends, every write covers the full stripe.
+    # Until the initialisation ends, every write covers the full stripe, so a queued one already slows benchmarks.
     if (initialisation or "").lower().startswith("queued"):
         jobs.append(BackgroundOperation(kind="initialisation", progress=0.0))
     return tuple(jobs)
 
 
 def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
-    """Return a drive. `alone`: truncated output may have only its row, so its use is unknown."""
+    """Return a drive. `alone`: whether truncated output may have only its row, which does not report its use."""
     fields = dict(section.fields)
     spare = False
     if section.row:
@@ -419,7 +419,7 @@ def _drive(section: TextSection, *, alone: bool = False) -> BayDrive:
 
 
 def _row(section: TextSection, fields: dict[str, str]) -> bool:
-    """Add the data in `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` to `fields`. Return whether that is a spare."""
+    """Add the data in `(port 1I:box 1:bay 1, SATA SSD, 960 GB, OK)` to `fields`. Return whether it is a spare drive."""
     parts = [part.strip() for part in section.row.split(",") if not part.strip().lower().startswith("port ")]
     at = next((index for index, part in enumerate(parts) if read_size(part) is not None), len(parts))
     if at:

@@ -56,11 +56,11 @@ class TextSection:
     fields: dict[str, str] = field(default_factory=dict)
     """Values by key in lower case; the first of each key counts."""
     row: str = ""
-    """Text in parentheses in the heading."""
+    """Text that the heading has in parentheses; "" if there is none."""
     state: str = ""
-    """State in the heading."""
+    """State that the heading contains; "" if there is none."""
     array: str | None = None
-    """Array above it; None if there is none."""
+    """Letter of the array whose heading precedes it; None if there is none."""
     loose: bool = False
     """Whether it is below `Unassigned`."""
     drives: list[str] = field(default_factory=list)
@@ -76,7 +76,7 @@ class CardSections:
     model: str
     """Model in the title."""
     mode: str | None
-    """`HBA` if the title says so."""
+    """`HBA` if the title contains `(HBA Mode)`, else None."""
     sections: list[TextSection] = field(default_factory=list)
     """Arrays, logical drives and drives, in order."""
     paragraphs: list[str] = field(default_factory=list)
@@ -108,7 +108,7 @@ class _SectionReader:
     """Field whose value may continue in the next line, with the fields of its section."""
 
     def continues(self, indent: int, bare: str) -> bool:
-        """Append a line if it continues a wrapped value, at the left margin; return whether it does."""
+        """Append a line at the left margin to the wrapped value that it continues; return whether it continues one."""
         if self.wrapped is None or indent or self.flat or _TITLE.fullmatch(bare):
             return False
         fields, key = self.wrapped
@@ -235,7 +235,7 @@ def read(text: str) -> tuple[CardSections, ...]:
 
 
 def _dedent(rows: list[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return a text without its common indentation, which a pasted recording may have."""
+    """Return the lines without their common indentation, which a pasted recording may have."""
     least = min((indent for indent, bare in rows if bare), default=0)
     if not least or not any(indent == least and _TITLE.fullmatch(bare) for indent, bare in rows):
         return rows

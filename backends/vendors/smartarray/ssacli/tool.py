@@ -190,7 +190,7 @@ class Ssacli:
         return free and drive.state is State.UNASSIGNED
 
     async def creation_usage(self) -> str:
-        """Return "", because raidbench knows the options of ssacli and creates nothing with hpacucli."""
+        """Return "", because raidbench has a fixed list of ssacli's options and creates nothing with hpacucli."""
         return ""
 
     def creation_choices(self, text: CardText, usage: str) -> Mapping[str, tuple[str, ...]]:
@@ -216,7 +216,7 @@ class Ssacli:
         return argv[:1] == (self.tool,) and commands.is_creation_or_deletion(number, argv[1:])
 
     def refusal_reason(self, done: Completed) -> str | None:
-        """Return the text of `Error: ...`, an unanswered prompt or a failed exit status; None on success."""
+        """Return the message of `Error: ...`, an unanswered prompt or a failed exit status; None on success."""
         error_text = next(errors(f"{done.stdout}\n{done.stderr}"), None)
         if error_text is not None:
             return error_text
