@@ -156,10 +156,7 @@ def level_of(number: str, members: int) -> Level:
 
 
 def node_of(wwn: str | None, picture: Topology) -> Node | None:
-    """Return the kernel disk with a WWN (hex digits in lower case): the multipath device, or else the only path.
-
-    None if the WWN is unknown, or if several paths have no multipath device.
-    """
+    """Return the kernel disk with a WWN (lower-case hex digits): its multipath device, else its only path, or None."""
     if wwn is None:
         return None
     nodes = [node for node in picture.tree.nodes.values() if node.parent is None]

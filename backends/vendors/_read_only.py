@@ -23,12 +23,12 @@ class ListingBackend:
         self._host = host
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return (): the backend `hba` reports controllers whose tool is missing; kernel devices need no diagnosis."""
+        """Return (): the backend `hba` reports controllers whose tool is missing."""
         return ()
 
 
 async def record_output(host: Host, *argv: str) -> str:
-    """Run a program so that a recording contains its output, and return the output; "" if the program cannot be run."""
+    """Run a program so that a recording contains its output, and return the output; "" if that raises an error."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
     except RaidbenchError:

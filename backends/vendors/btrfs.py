@@ -37,7 +37,7 @@ STRIP = 64 << 10
 """Strip size in bytes (fs/btrfs/volumes.h, BTRFS_STRIPE_LEN)."""
 
 _TASKS = {"device replace": "rebuild", "device remove": "reshape", "device add": "reshape"}
-"""Kind of task by the operation in `exclusive_operation` (since Linux 5.10). Others, as `balance`, keep their name."""
+"""Kind of task by the operation in `exclusive_operation` (since Linux 5.10). Other operations keep their name."""
 
 
 class Btrfs(ListingBackend):

@@ -15,7 +15,7 @@ from backends.topology.tree import number
 from backends.udev import attribute_assignment, queue_rules
 
 _LIMITS = ("read_ahead_kb",)
-"""Settings that `queue_limits_commit_update` of the kernel resets, to at least their default (Linux 6.9 and later)."""
+"""Settings that the kernel's `queue_limits_commit_update` raises to their default (Linux 6.9 and later)."""
 
 SIDE_EFFECTS: Mapping[str, tuple[str, ...]] = {
     "scheduler": ("nr_requests", "wbt_lat_usec"),

@@ -79,9 +79,7 @@ class FusionIo(Settable[IoCardView]):
     def finished(
         self, view: IoCardView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change, marked as destroying data whatever the new size is, and without an undo if it has no
-        steps.
-        """
+        """Return the change, marked as destroying data for any new size, and without undo if it has no steps."""
         risk_text = SECTOR_SIZE.risk_text
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
 

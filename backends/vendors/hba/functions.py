@@ -99,9 +99,7 @@ class Function:
     """Its SCSI hosts, by number."""
 
     def attribute(self, names: tuple[str, ...]) -> str | None:
-        """Return the first of the attributes `names` that the first SCSI host with any of them has; None if there is
-        none.
-        """
+        """Return the value of the first of the attributes `names` on the first SCSI host that has any, or None."""
         return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
 
 

@@ -136,9 +136,7 @@ def readings(view: LvView) -> dict[str, Reading]:
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
-    """Return the reading of a setting for an undo, which can restore a cache policy even if no other policy is offered
-    now.
-    """
+    """Return the reading of a setting for an undo. It allows restoring a cache policy that is not offered now."""
     reading = readings(view)[key]
     if key != "cache_policy":
         return reading

@@ -84,7 +84,7 @@ async def nvme_inventory(host: Host) -> Inventory:
 
 
 def _target(row: Mapping[str, str], at: int) -> Target:
-    """Return the target of a controller. Its address is the kernel's name, such as `nvme0`, else `card` and `at`."""
+    """Return the target of a controller. Its address is the kernel's name (`nvme0`), else `card` and the index `at`."""
     named = _DEVICE.fullmatch(row.get("device", ""))
     return Target(backend=NAME, address=named[1] if named is not None else f"card{at}", scope=Scope.CONTROLLER)
 

@@ -67,9 +67,7 @@ def unlisted_member(properties: Mapping[str, str], members: Iterable[str]) -> st
 
 
 def parse_unused(text: str) -> int | None:
-    """Return the bytes of the larger unused space in a line `Unused Space : before=1968 sectors, after=0 sectors` of
-    `mdadm --examine`; None without such a line.
-    """
+    """Return the larger size in bytes in the line `Unused Space : before=1968 sectors, after=0 sectors`, or None."""
     match = _UNUSED.search(text[:20_000])
     return None if match is None else max(int(match[1]), int(match[2])) * 512
 

@@ -30,9 +30,7 @@ _BETWEEN = " + "
 
 
 def parts_of(parity: bool) -> tuple[str, ...]:
-    """Return the keys of the settings that the preset combines. The stripe cache is included only for a level with
-    `parity`.
-    """
+    """Return the keys of the settings that the preset combines, with the stripe cache for a level with `parity`."""
     return PARTS if parity else _LIMITS
 
 

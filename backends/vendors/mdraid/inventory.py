@@ -169,7 +169,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
 
 
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """Return a description of an array that is a container, is in one, or has no usual level; None for others."""
+    """Return a description of a container, a volume in one, a converted RAID 0 or an unknown level; None for others."""
     if array.is_container:
         return f"container with {array.metadata.removeprefix('external:')} metadata"
     if array.container is not None:

@@ -100,9 +100,9 @@ class Nvme(Settable[ControllerView]):
         return identity_for(view, key)
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
-        """Return the name of the lock of the namespace, or of a controller's only namespace, as benchmark runs take it.
+        """Return the name of a namespace's lock, which benchmark runs take too.
 
-        If the controller has several namespaces, return the name of the controller's lock.
+        A controller has the lock of its only namespace. With several namespaces or none, it has a lock of its own.
         """
         if (disk := locked_disk(view)) is None:
             return f"nvme-{view.controller.serial or view.controller.name}"

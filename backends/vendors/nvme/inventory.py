@@ -160,9 +160,7 @@ def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
 
 
 def _spare(health: NvmeHealth) -> str | None:
-    """Return the spare capacity as `100 % (warns at 10 %)`; None if it is not reported, or not measured (both values
-    0, as in QEMU).
-    """
+    """Return the spare capacity, such as `100 % (warns at 10 %)`; None if not reported, or if both are 0 (QEMU)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
     limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""

@@ -141,9 +141,7 @@ def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
 
 
 def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
-    """Return the effective value and the most likely reason, if it differs from the configured value; otherwise (None,
-    None).
-    """
+    """Return the effective value and the most likely reason if it differs from the configured one, or (None, None)."""
     if field.force is None or now not in _OTHER:
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery

@@ -17,9 +17,7 @@ ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--l
 """Options of smartctl for identity, health, attributes, endurance and error counters. A sleeping drive is not woken."""
 
 _POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
-"""Parts of the names, in smartctl's database, of attributes that only drives with power-loss capacitors have (on Intel
-the attribute 175).
-"""
+"""Parts of names of attributes that only drives with power-loss capacitors have (smartctl's database; 175 on Intel)."""
 
 _LIFE_LEFT = {
     177: ("wear_leveling_count",),

@@ -109,7 +109,7 @@ class Smcli(Settable[SystemView]):
     async def lock_for(self, view: SystemView, key: str) -> str:
         """Return the name of the lock of a logical drive's kernel disk, which benchmark runs take too.
 
-        Without such a disk, and for settings of a disk system, return that of the disk system's lock.
+        Without such a disk, and for settings of a disk system, return the name of the disk system's lock.
         """
         node = node_of(view.volume, await scan_topology(self._host)) if view.volume is not None else None
         return lock_name(view.profile.wwn, view.profile.name) if node is None else await lock_of(self._host, node.name)

@@ -200,7 +200,7 @@ def configuration(data: bytes) -> Configuration:
     """Return the configuration from `mfi_config_data`.
 
     The size next to each count is the size of one record. An emulator writes the size of all records there instead. The
-    product then exceeds the total size, and the size of a record is calculated.
+    records then seem to exceed the total size, so these sizes are divided by the counts.
     """
     _need(data, 32, "configuration")
     total_size, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
