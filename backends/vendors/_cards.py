@@ -9,26 +9,26 @@ from backends.model import Level, Media, State
 from backends.values import dataclass
 
 UNKNOWN = "unknown"
-"""Value for a text of a tool that raidbench does not understand."""
+"""Value if raidbench does not understand the string that the tool reports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedValue:
-    """A value and the tool's text for it."""
+    """A value and the string from which it was parsed."""
 
     value: str
     """Value in the common vocabulary, or `unknown`."""
     raw: str
-    """The tool's text, cleaned."""
+    """The tool's string, without control characters."""
 
 
 class EffectiveValue(NamedTuple):
-    """The effective value and the reason, if it differs from the configured value; otherwise (None, None)."""
+    """The effective value and why it differs from the configured value; (None, None) if it does not differ."""
 
     value: str | None = None
     """Value in the common vocabulary, or `unknown`."""
     why: str | None = None
-    """Reason as text."""
+    """Reason for the difference."""
 
 
 AS_SET = EffectiveValue()
@@ -40,12 +40,12 @@ def value_of(reported: ReportedValue | None) -> str | None:
 
 
 def reported_word(text: str | None, meanings: Mapping[str, str]) -> ReportedValue | None:
-    """Look a text up in the table (keys in lower case) and return its meaning; None if nothing is reported."""
+    """Return the meaning of a reported string from `meanings` (keys in lower case); None if nothing is reported."""
     return None if text is None else ReportedValue(value=meanings.get(text.lower(), UNKNOWN), raw=text)
 
 
 def reported_number(text: str | None, number: int | None) -> ReportedValue | None:
-    """Return the number that was parsed from a text, or `unknown`; None if nothing is reported."""
+    """Return the `number` that was parsed from `text`, `unknown` if it is None; None if nothing is reported."""
     return None if text is None else ReportedValue(value=UNKNOWN if number is None else str(number), raw=text)
 
 
@@ -103,13 +103,13 @@ class ReportedArray:
     number: int
     """Number on the controller."""
     name: str | None = None
-    """Given name, or None."""
+    """Name that an administrator gave the array, or None."""
     level: Level = Level.UNKNOWN
-    """RAID level, including spans."""
+    """RAID level, which takes spans into account: a RAID 5 with two spans is RAID 50."""
     level_raw: str = ""
     """The tool's text for the level."""
     size_bytes: int | None = None
-    """Usable size, as rounded by the tool."""
+    """Usable size in bytes, as rounded by the tool."""
     strip_bytes: int | None = None
     """Strip size in bytes."""
     state: State = State.UNKNOWN
@@ -139,7 +139,7 @@ class ReportedDrive:
     interface: str | None = None
     """`sata`, `sas`, `nvme`, `scsi`."""
     size_bytes: int | None = None
-    """Capacity (coerced or raw, whichever the tool reports first)."""
+    """Capacity in bytes (coerced or raw, whichever the tool reports first)."""
     sector_bytes: int | None = None
     """Logical sector size in bytes."""
     state: State = State.UNKNOWN

@@ -130,7 +130,7 @@ def write_cache_choices(*, unsafe: bool) -> tuple[Choice, ...]:
 
 
 def switch_choices(setting: Setting) -> tuple[Choice, ...]:
-    """Return the two values of an on/off setting. The help of a value that can lose data says so."""
+    """Return the choices `on` and `off` of a setting. The choice that can lose data is described by the risk text."""
     losing = {WITHOUT_BATTERY.key: "on", MIRRORING.key: "off"}.get(setting.key)
     return tuple(
         offer(
@@ -143,20 +143,20 @@ def switch_choices(setting: Setting) -> tuple[Choice, ...]:
 
 
 LEVELS = {"0": Level.RAID0, "1": Level.RAID1, "3": Level.RAID4, "5": Level.RAID5, "6": Level.RAID6, "10": Level.RAID10}
-"""RAID levels by number. Level 3 of these controllers has its parity on one drive, like RAID 4."""
+"""RAID levels by the controllers' level number. Their level 3 has its parity on one drive, like RAID 4."""
 
 
 def level_of(number: str, members: int) -> Level:
-    """Return the RAID level for the number by which the controllers name it.
+    """Return the RAID level for the controllers' level number and the number of member drives.
 
-    A mirror of more than two drives is striped, so it is RAID 10.
+    Level 1 with more than two members is RAID 10, because the controllers stripe it.
     """
     level = LEVELS.get(number, Level.UNKNOWN)
     return Level.RAID10 if level is Level.RAID1 and members > 2 else level
 
 
 def node_of(wwn: str | None, picture: Topology) -> Node | None:
-    """Return the disk with a WWN (hex digits in lower case): its multipath device, or else its only path."""
+    """Return the kernel disk with a WWN (lower-case hex digits): its multipath device, else its only path, or None."""
     if wwn is None:
         return None
     nodes = [node for node in picture.tree.nodes.values() if node.parent is None]
@@ -166,11 +166,11 @@ def node_of(wwn: str | None, picture: Topology) -> Node | None:
 
 
 def lock_name(wwn: str | None, name: str) -> str:
-    """Return the name of the lock of a disk system, which is the same for every program that manages it."""
+    """Return the name of the lock of a disk system, which both backends for disk systems use."""
     return f"disk-system-{wwn or name}"
 
 
 def battery_state(text: str) -> str:
-    """Return the state of a faulty battery in the common vocabulary."""
+    """Return the state of a faulty battery from the tool's string: `learning`, `missing` or `failed`."""
     states = {"learn": "learning", "charging": "learning", "missing": "missing", "removed": "missing"}
     return next((state for word, state in states.items() if word in text.lower()), "failed")

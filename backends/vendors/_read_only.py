@@ -10,7 +10,7 @@ from backends.model import Fact, Inventory, Problem
 from backends.tool_output import CompletenessCheck, ToolOutput, run_checked
 
 READ_SECONDS = 60.0
-"""Timeout of a tool in seconds."""
+"""Timeout of each run of a tool, in seconds."""
 
 facts = Fact.from_rows
 """Function that returns a fact for each pair of label and value whose value is neither None nor empty."""
@@ -23,12 +23,12 @@ class ListingBackend:
         self._host = host
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return (): the backends of the PCI bus and the kernel report missing parts."""
+        """Return (): the backend `hba` reports controllers whose tool is missing."""
         return ()
 
 
 async def record_output(host: Host, *argv: str) -> str:
-    """Run a program only to record its output, and return the output; "" if it fails."""
+    """Run a program so that a recording contains its output, and return the output; "" if that raises an error."""
     try:
         return (await host.run(Command(argv=argv, timeout=READ_SECONDS))).stdout
     except RaidbenchError:
@@ -41,13 +41,13 @@ async def read_output(host: Host, check: CompletenessCheck, where: str, *argv: s
 
 
 async def only_card(host: Host, pattern: str) -> str | None:
-    """Return the PCI address of the tool's controller: the only one that matches; None if none or several match."""
+    """Return the PCI address of the only device whose sysfs path matches `pattern`; None if none or several match."""
     addresses = [path.rpartition("/")[2] for path in await host.list(pattern)]
     return addresses[0] if len(addresses) == 1 else None
 
 
 def program_of(host: Host, places: Sequence[str], name: str, tool: str) -> str | Inventory:
-    """Return the path of the tool. If it is missing or only root may run it, return the inventory to report instead."""
+    """Return the path of the tool, or the inventory to report if the tool is missing or raidbench is not root."""
     program = host.which(places)
     if program is None:
         return Inventory()

@@ -28,7 +28,7 @@ _LEVELS = {
     "raid5": Level.RAID5,
     "raid6": Level.RAID6,
 }
-"""Data profiles by the kernel's names (fs/btrfs/volumes.c, btrfs_raid_array)."""
+"""RAID level by the kernel's name of the data profile (fs/btrfs/volumes.c, btrfs_raid_array)."""
 
 _COPIES = {"raid1": 2, "raid1c3": 3, "raid1c4": 4, "raid10": 2}
 _STRIPED = (Level.RAID0, Level.RAID10, Level.RAID5, Level.RAID6)
@@ -37,7 +37,7 @@ STRIP = 64 << 10
 """Strip size in bytes (fs/btrfs/volumes.h, BTRFS_STRIPE_LEN)."""
 
 _TASKS = {"device replace": "rebuild", "device remove": "reshape", "device add": "reshape"}
-"""Kind of task by the content of `exclusive_operation` (since Linux 5.10). Others such as `balance` keep their name."""
+"""Kind of task by the operation in `exclusive_operation` (since Linux 5.10). Other operations keep their name."""
 
 
 class Btrfs(ListingBackend):
@@ -106,9 +106,9 @@ def _missing(texts: Mapping[str, str]) -> list[str]:
 
 
 def _usable(profile: str, level: Level, nodes: Sequence[Node]) -> int | None:
-    """Return the bytes for data if all devices can be filled; None if unequal sizes make that uncertain.
+    """Return the bytes that can be used for data; None if unequal sizes of devices make that uncertain.
 
-    With two copies, all space can be filled if the largest device has at most half of it.
+    RAID 1 puts two copies on different devices, so the other devices limit a device that is larger than their sum.
     """
     sizes = [node.size_bytes for node in nodes if node.size_bytes]
     if len(sizes) < len(nodes):

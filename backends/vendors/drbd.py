@@ -1,7 +1,7 @@
 """DRBD: disks with replicas on other hosts, listed with the local disk below and the replicas' states; no settings.
 
 DRBD 8.4 reports its states in /proc/drbd, DRBD 9 in `drbdsetup status --json`. Resource names come from `drbdsetup
-show`, the local disk below from there or from sysfs.
+show`. The local disk comes from there or from sysfs.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class ReplicaState:
 
     @property
     def state(self) -> tuple[State, str]:
-        """Return the state of the device and the reason if it is not optimal."""
+        """Return the state of the device, and the reason if it is failed, degraded or rebuilding, or ""."""
         if self.suspended or not self.quorum:
             return State.FAILED, IO_SUSPENDED if self.suspended else "too few hosts are connected (no quorum)"
         if self.disk in ("Failed", "Detaching"):
@@ -145,7 +145,7 @@ def _old_state(row: re.Match[str]) -> ReplicaState:
     lines = [clean(row[at] or "", 40) for at in range(2, 7)]
     flags = (row[7] or "").split()
     peer = Peer(connection=lines[0], replication=lines[0] if lines[0] in _TASKS else "", disk=lines[4])
-    suspended = bool(flags) and flags[-1].startswith("s")  # `C r-----`: protocol and I/O flags, `s`: suspended
+    suspended = bool(flags) and flags[-1].startswith("s")  # in `C r-----`, the first I/O flag is `s` if suspended
     return ReplicaState(role=lines[1], disk=lines[3], suspended=suspended, peers=(peer,))
 
 

@@ -27,7 +27,7 @@ FRONT = "stratis-1-"
 """Prefix of stratisd's device-mapper names."""
 
 FULL = 0.9
-"""Used part of data or metadata from which a pool needs more disks."""
+"""Used share of a pool's data or metadata space, from 0 to 1, at which the pool counts as degraded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class PoolGauge:
 
     @property
     def state(self) -> tuple[State, str]:
-        """Return the state and the reason if it is not optimal."""
+        """Return the state, and the reason if the pool is failed or degraded, or ""."""
         if self.trouble:
             return State.FAILED, self.trouble
         for word, share in (("data", self.data), ("metadata", self.metadata)):
@@ -71,7 +71,7 @@ def _share(word: str) -> float | None:
 
 
 class Stratis(ListingBackend):
-    """The Stratis pools of a host that are started."""
+    """The started Stratis pools of a host, and their filesystems."""
 
     async def inventory(self) -> Inventory:
         """Return the pools, each followed by its filesystems."""
@@ -155,7 +155,7 @@ def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
 
 
 async def _present(host: Host) -> bool:
-    """Return whether the host has a device-mapper device whose name is one that stratisd gives."""
+    """Return whether the host has a device-mapper device whose name starts with stratisd's prefix."""
     paths = await host.list("/sys/block/dm-*")
     names = await host.read_many([f"{path}/dm/name" for path in paths])
     return any(name.startswith(FRONT) for name in names.values())

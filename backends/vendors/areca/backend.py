@@ -96,7 +96,7 @@ class Areca(ListingBackend):
         }
 
     async def ask_legal_values(self, target: Target) -> int:
-        """Read the volume sets only so that a recording contains the answer. Return the number of commands."""
+        """List the volume sets, so that a recording contains the output, and return the number of commands run."""
         program = self._host.which(PLACES)
         if program is None or target != _CARD:
             return 0
@@ -107,7 +107,7 @@ class Areca(ListingBackend):
 def _belongs_to(disk: ArecaDrive, raid_set: RaidSet) -> bool:
     """Return whether the drive belongs to the RAID set.
 
-    The drive's column may truncate the name of the set, but not to fewer than twelve characters.
+    The column `Usage` of the drive may truncate the name of the set, but not to fewer than twelve characters.
     """
     return disk.usage == raid_set.name or (len(disk.usage) >= 12 and raid_set.name.startswith(disk.usage))
 

@@ -105,7 +105,7 @@ def _count(text: str | None) -> int | None:
 def drives(text: str) -> tuple[ArecaDrive, ...]:
     """Return the drives of `disk info` without empty slots.
 
-    The title tells whether they have enclosures or channels.
+    The title row determines whether a drive's place is an enclosure and slot, or a channel.
     """
     by_number: dict[str, ArecaDrive] = {}
     for _, row in _drive_rows(text):
@@ -122,7 +122,7 @@ def count_strange_rows(text: str) -> int:
 
 
 def _drive_rows(text: str) -> Iterator[tuple[str, re.Match[str] | None]]:
-    """Yield the lines below the title, each with its match, or None if it is no valid row."""
+    """Yield all lines except title rows, each with its match, or None if it is no valid row below a title."""
     shape: re.Pattern[str] | None = None
     for raw in text.splitlines()[:LINES]:
         line = raw.strip()[:200]

@@ -31,7 +31,7 @@ WHOLE = CompletenessCheck(
     missing=lambda text: "" if _LAST.search(text) else "the last line is missing",
     statuses=frozenset(),
 )
-"""Check for the last line, with which all recorded answers end, including refusals."""
+"""Check that the status line is the last one. All recorded outputs end with it, even those of refused commands."""
 
 
 ROOT_READS: RootReads = {PLACES: (*READS, DRIVE_READ, UNRECORDED)}

@@ -34,7 +34,7 @@ from backends.vendors.bcache.readings import kernel_word, readings, value_afterw
 from backends.vendors.bcache.settings import KEPT, OF_SET, SETTINGS
 
 RULES = queue_rules("bcache", "bcache device")
-"""udev rule file for bcache devices, in addition to the one for request queues."""
+"""Part of the udev rules file for the `bcache` attributes of a device; the block backend writes those of its queue."""
 
 _REDUNDANT = frozenset(("raid1", "raid4", "raid5", "raid6", "raid10"))
 """md levels that survive the loss of a drive."""
@@ -97,9 +97,9 @@ class Bcache(Settable[BcacheSnapshot]):
         return identity(snapshot.node)
 
     async def lock_for(self, snapshot: BcacheSnapshot, key: str) -> str:
-        """Return the lock of the disk.
+        """Return the name of the disk's lock.
 
-        For settings of the cache set, which several devices share, the lock of the set is put before it.
+        Several devices share a cache set. For a setting of the set, return the set's lock and the disk's, one per line.
         """
         lock = await lock_of(self._host, snapshot.facts.name)
         return f"bcache-{snapshot.facts.set_uuid}\n{lock}" if key in OF_SET else lock
@@ -128,7 +128,7 @@ class Bcache(Settable[BcacheSnapshot]):
         return replace(change, after=after, asked=request.value if after != request.value else "")
 
     def require_steps(self, snapshot: BcacheSnapshot, change: Change) -> None:
-        """Raise RefusedError unless each step writes the file of this setting."""
+        """Raise RefusedError unless each step writes the file of the setting that the change sets."""
         path = snapshot.facts.path(change.key)
         for step in change.writes:
             if path is None or step.path != path:

@@ -27,7 +27,7 @@ WHOLE_FOLDER = CompletenessCheck(
     hides="the end of a value, which the kernel returns in one read",
     statuses=frozenset(),
 )
-"""Completeness of a device's folders. Only files that the kernel lists have to be readable, because kernels differ."""
+"""Completeness of a device's folders. Kernel versions differ in their files, so only listed files must be readable."""
 
 _FOLDERS = ("/sys/block/bcache*/bcache/*", "/sys/fs/bcache/*/*", "/sys/fs/bcache/*/cache0/*")
 _SET_FOLDER = re.compile(r"/sys/fs/bcache/([0-9a-fA-F-]{36})")
@@ -50,7 +50,7 @@ class BcacheFacts:
     sharing: tuple[str, ...] = ()
     """Kernel names of the other devices that use the same cache set."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Contents of the files, by name."""
+    """Contents of the sysfs files, by file name."""
     cut: str = ""
     """Clause about existing files that cannot be read; "" if all can be read."""
 
@@ -129,14 +129,14 @@ async def _caches(host: Host, set_uuid: str) -> tuple[str, ...]:
 def _disk_of(folder: str | None) -> str | None:
     """Return the kernel name in the path of a `bcache` folder: `sdb1` in `/sys/devices/.../block/sdb/sdb1/bcache`.
 
-    None for others.
+    None if the path does not end in `bcache`.
     """
     tokens = (folder or "").split("/")
     return clean(tokens[-2], 64) if len(tokens) > 3 and tokens[-1] == "bcache" and tokens[-2] else None
 
 
 def parse_size(text: str | None) -> int | None:
-    """Return the smallest number of bytes that the kernel prints as this text; None if it is no size.
+    """Return the smallest number of bytes that the kernel prints as this string; None if it is no size.
 
     Example: `4.0M` is 4194304. The kernel truncates twice: to a whole number of the next smaller unit, then to a tenth
     of the printed unit (drivers/md/bcache/util.c, bch_hprint). So `1.4M` stands for any size in a range of 102 KiB. If
@@ -150,7 +150,7 @@ def parse_size(text: str | None) -> int | None:
 
 
 def displayed_size(count: int) -> int:
-    """Return the size in bytes that `parse_size` would return for the kernel's text about a size of `count` bytes."""
+    """Return the size in bytes that `parse_size` returns for the string that the kernel prints for `count` bytes."""
     power = 1
     while count >> 10 * power >= 1000:
         power += 1
@@ -176,7 +176,7 @@ _STATES = {
     "dirty": (State.OPTIMAL, ""),
     "inconsistent": (State.FAILED, "it was started without its cache, which had unwritten data"),
 }
-"""The model's state and its reason, by the state of the backing device that the kernel reports
+"""State of the array and its reason, by the string that the kernel reports as state of the backing device
 (drivers/md/bcache/sysfs.c).
 """
 

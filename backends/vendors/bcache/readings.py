@@ -31,7 +31,8 @@ _MODES = {word: choice.value for word, choice in CHOICES[CACHE_MODE.key].items()
 def readings(device: BcacheFacts, refusals: Mapping[str, str | None], *, redundant: bool = False) -> dict[str, Reading]:
     """Return the reading of every setting.
 
-    `refusals`: reasons against writing, by key. `redundant`: whether the cache survives the loss of a drive.
+    `refusals`: why the file of a setting cannot be written, by key. `redundant`: whether the cache survives the loss of
+    a drive.
     """
     return {setting.key: _reading(device, setting.key, refusals.get(setting.key), redundant) for setting in SETTINGS}
 
@@ -82,8 +83,8 @@ def _cutoff(size: int) -> Choice:
 def wanted_value(setting: Setting, now: Reading, value: str) -> str:
     """Return the value in canonical form.
 
-    The kernel's names of modes and any number of bytes are accepted. Raises InvalidValueError, even for a number that
-    the kernel would silently limit.
+    The kernel's names of cache modes are accepted, and any sequential cutoff in bytes up to the maximum. Raises
+    InvalidValueError, also for a number that the kernel would silently reduce.
     """
     if setting.key == SEQUENTIAL_CUTOFF.key and (size := number(value)) is not None and size <= CUTOFF_MAX:
         return str(size)
@@ -101,14 +102,14 @@ def wanted_value(setting: Setting, now: Reading, value: str) -> str:
 def value_before(setting: Setting, now: Reading, value: str) -> str:
     """Validate `value` as an old value to restore, and return it in canonical form. Raises InvalidValueError.
 
-    A writeback percentage may exceed 40 %, because another kernel may have another limit.
+    A writeback percentage above 40 % is accepted, because it may come from a kernel with another limit.
     """
     check = wanted_value if setting.key == SEQUENTIAL_CUTOFF.key else is_restorable_value
     return check(setting, now, value)
 
 
 def kernel_word(key: str, value: str) -> str:
-    """Return the text to write for a value. Sizes are in bytes, because the kernel does not accept its own `4.0M`."""
+    """Return the string to write to sysfs. Sizes are in bytes, because the kernel does not accept its own `4.0M`."""
     return next((word for word, choice in CHOICES.get(key, {}).items() if choice.value == value), value)
 
 

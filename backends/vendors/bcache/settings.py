@@ -114,7 +114,7 @@ SPANS = {
     CONGESTED_READ.key: Span(minimum=0, maximum=10_000_000, unit="us"),
     CONGESTED_WRITE.key: Span(minimum=0, maximum=10_000_000, unit="us"),
 }
-"""Offered ranges by key of the setting. They are extended to the current value.
+"""Offered ranges by key of the setting. A range is extended if the current value is above it.
 
 The limits of 40 % (bch_cutoff_writeback) and 60 s are the kernel's.
 """
@@ -148,4 +148,4 @@ CHOICES = {
         "random": offer("random", "Evicts random data."),
     },
 }
-"""Choices of each setting, by key of the setting and word of the kernel."""
+"""Choices of each setting, by key of the setting and by the string in the kernel's file."""

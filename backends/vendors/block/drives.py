@@ -24,9 +24,9 @@ _STATES = {
 
 
 def is_drive(node: Node) -> bool:
-    """Return whether to list a node.
+    """Return whether a node is listed as a drive.
 
-    Not listed are `NO_DRIVES`, partitions, hidden paths, and unused loop or zram devices.
+    Not listed are `NO_DRIVES`, partitions, hidden paths, and loop, zram, md and other devices that are not set up.
     """
     if node.parent is not None or node.attributes.get("hidden") == "1":
         return False

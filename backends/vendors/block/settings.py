@@ -1,7 +1,7 @@
-"""Declarations of the request queue settings, and the settings that the kernel resets along with each. No I/O.
+"""Declarations of the request queue settings, and of the side effects: a write to one may reset others. No I/O.
 
-The resets determine the order of writes, the values that an undo restores, and the other settings that a change may
-affect. The tests measure each pair on the running kernel; docs/queue.md compares two kernels.
+The side effects determine the order of writes, the values that an undo restores, and the other settings that a change
+may affect. The tests measure each pair on the running kernel; docs/queue.md compares two kernels.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def in_order(keys: Iterable[str]) -> list[str]:
 def resets_to(key: str, value: str, attributes: Mapping[str, str], page_kb: int) -> dict[str, tuple[str, ...]]:
     """Return, by key, the values to which the kernel may reset other settings when `key` is set to `value` or undone.
 
-    Settings without an entry may get any value. The default of read-ahead is twice the optimal I/O size. If a
-    rotational device reports no optimal size, it is twice the largest request. It is a whole number of pages and at
+    A setting without an entry may be reset to any value. The default of read-ahead is twice the optimal I/O size, or
+    twice the largest request of a rotational device that reports no optimal size. It is a whole number of pages and at
     least 128 KiB.
     """
     if "read_ahead_kb" not in SIDE_EFFECTS.get(key, ()):
@@ -183,7 +183,7 @@ _NVME = re.compile(r"nvme[0-9]{1,6}n[0-9]{1,6}")
 
 
 def settings_of(name: str) -> tuple[Setting, ...]:
-    """Return the settings of a disk by its kernel name: NVMe namespaces also have a timeout."""
+    """Return the settings of the disk with this kernel name. Only NVMe namespaces have the I/O timeout."""
     return (*SETTINGS, *OF_NVME) if _NVME.fullmatch(name) else SETTINGS
 
 
@@ -220,16 +220,16 @@ FIXED_CHOICES = {
 """Choices that are the same on every device."""
 
 
-# -- persistent settings: one line per disk in a udev rules file ------------------------------------------------------
+# -- udev rule for persistent settings: one line per disk -------------------------------------------------------------
 
 RULES = queue_rules("queue", "disk")
-"""udev rule file for settings of request queues."""
+"""Part of the udev rules file for the `queue` attributes of a disk."""
 
 
 def actions(values: Mapping[str, str]) -> tuple[str, ...]:
     """Return the assignments of the udev rule that sets these values, in the order in which udev must write them.
 
-    Raises BlockedError.
+    Raises BlockedError for a value that a rule cannot contain.
     """
     declared = [key for key in BY_KEY if key in values]
     return tuple(attribute_assignment(f"queue/{key}", values[key]) for key in in_order(declared))

@@ -38,8 +38,8 @@ _NUMBER = re.compile(r"-?\d{1,19}", re.ASCII)
 def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_kb: int) -> Reading:
     """Return the reading of one setting.
 
-    `attributes`: contents of the files of `queue/` by name, and `nr_tags`. `why_not`: the host's reason against
-    writing, or None.
+    `attributes`: contents of the files of `queue/` by name, and `nr_tags`. `why_not`: why the setting cannot be
+    changed, or None.
     """
     raw = attributes.get(key)
     if key == "scheduler":
@@ -127,7 +127,7 @@ def _has_no_queue(attributes: Mapping[str, str]) -> bool:
 
 
 def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None:
-    """Raise InvalidValueError for a queue size that is not legal with the scheduler of `attributes`."""
+    """Raise InvalidValueError if the requested queue size exceeds the maximum with the scheduler in `attributes`."""
     most = _requests_max({**attributes, "nr_requests": ""})
     if most and request.value.isdecimal() and int(request.value) > most:
         raise InvalidValueError(
@@ -137,9 +137,9 @@ def require_size(request: RequestedValue, attributes: Mapping[str, str]) -> None
 
 
 def _requests_max(attributes: Mapping[str, str]) -> int:
-    """Return the maximum queue size: 2048 with a scheduler, else the device's number of tags.
+    """Return the maximum number of requests in a queue: 2048 with a scheduler, else the device's number of tags.
 
-    If the tags are not reported, it is the current value.
+    If the tags are not reported, return the current number; 0 if that is unknown too.
     """
     current, _ = parse_choices(attributes.get("scheduler", ""))
     if current is not None and current != "none":
@@ -150,7 +150,7 @@ def _requests_max(attributes: Mapping[str, str]) -> int:
 def fitting_companions(
     companions: Mapping[str, str], scheduler: str, attributes: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """Return the companions of a scheduler, without a queue size that the scheduler does not accept."""
+    """Return the values to restore along with a scheduler, without a queue size that the scheduler does not accept."""
     top = _requests_max({**attributes, "scheduler": f"[{scheduler}]", "nr_requests": ""})
     size = companions.get("nr_requests", "")
     too_many = bool(top) and size.isdigit() and int(size) > top
@@ -158,7 +158,7 @@ def fitting_companions(
 
 
 def kernel_text(key: str, value: str) -> str:
-    """Return the text to write to the kernel's file for a value of the common vocabulary."""
+    """Return the string to write to the kernel's file for a value of the common vocabulary."""
     kernel_words = {common: kernel for kernel, common in _CACHE_WORDS.items()}
     return kernel_words.get(value, value) if key == "write_cache" else value
 

@@ -43,8 +43,8 @@ _WITH_STATUS = ("multipath", "cache", "integrity", "raid", "thin-pool", "vdo", "
 """Types of targets that report their state in `dmsetup status` (Documentation/admin-guide/device-mapper)."""
 
 _PATH = re.compile(r"(\d+:\d+) ([AF]) ", re.ASCII)
-"""Pattern of a path in the status of a multipath target: active (A) or failed (F) (drivers/md/dm-mpath.c:
-multipath_status).
+"""Pattern of a path in the status of a multipath target: device number, then `A` (active) or `F` (failed)
+(drivers/md/dm-mpath.c: multipath_status).
 """
 
 
@@ -54,7 +54,7 @@ class Dm(ListingBackend):
     async def inventory(self) -> Inventory:
         """Return the devices by name.
 
-        Their type and options are included if the tables can be read, which needs root.
+        Their type and options are included if the device-mapper tables can be read, which needs root.
         """
         picture = await scan_topology(self._host)
         nodes = [node for node in picture.tree.nodes.values() if _is_listed(node)]
@@ -126,7 +126,7 @@ def _health(kind: str, paths: Mapping[str, str], states: Sequence[Segment]) -> t
 
 
 def _failure(part: Segment) -> str:
-    """Return the reason why a target has failed, according to its status; "" if it works or reports no state."""
+    """Return the reason why a device-mapper target has failed, from its status; "" if it works or reports no state."""
     status = part.args
     if part.kind in ("cache", "thin-pool") and status[:1] == ("Fail",):
         return f"its {part.kind.replace('-', ' ')} has failed"
@@ -153,7 +153,7 @@ def _usage_shares(states: Iterable[Segment]) -> Iterator[tuple[str, float]]:
 
 
 def _failed_devices_text(part: Segment) -> str:
-    """Return the number of failed devices of dm-raid as text; "" if none has failed."""
+    """Return the number of failed devices of a dm-raid target as a clause; "" if none has failed."""
     letters = part.args[2] if part.kind == "raid" and len(part.args) > 2 else ""
     return f"{letters.count('D')} of {len(letters)} devices have failed" if "D" in letters else ""
 
@@ -200,7 +200,7 @@ def _lines(kind: str, table: tuple[Segment, ...], paths: Mapping[str, str]) -> I
 def _selector(args: tuple[str, ...]) -> str:
     """Return the path selector, such as `service-time`, from the arguments of a multipath target.
 
-    The selector follows the features, the handler and the group numbers.
+    Before it are the features, the hardware handler, the number of path groups and the number of the first group.
     """
     try:
         at = 1 + int(args[0])

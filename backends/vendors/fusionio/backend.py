@@ -55,7 +55,7 @@ class FusionIo(Settable[IoCardView]):
         return {SECTOR_SIZE.key: reading(view)}
 
     def identity_of(self, view: IoCardView, key: str) -> Identity:
-        """Return an identity that formatting and attaching do not change."""
+        """Return the device's identity, which formatting and attaching do not change."""
         return view.identity
 
     async def lock_for(self, view: IoCardView, key: str) -> str:
@@ -79,7 +79,7 @@ class FusionIo(Settable[IoCardView]):
     def finished(
         self, view: IoCardView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change, marked as destroying data whatever the new size is. A change without steps has no undo."""
+        """Return the change, marked as destroying data for any new size, and without undo if it has no steps."""
         risk_text = SECTOR_SIZE.risk_text
         return replace(change, risk=Risk.DESTROYS_DATA, risk_text=risk_text, undo=change.undo if change.writes else ())
 
@@ -93,7 +93,7 @@ class FusionIo(Settable[IoCardView]):
                 )
 
     async def require_free_for(self, device: str, change: Change, step: ChangeStep, view: IoCardView) -> None:
-        """Check that the device is not in use before it is detached, and that it is detached before it is formatted."""
+        """Raise an error if the device is in use before it is detached, or is not detached before it is formatted."""
         if step.argv[0] == view.programs.detach:
             await super().require_free_for(device, change, step, view)
         elif step.argv[0] == view.programs.format:
@@ -121,7 +121,7 @@ class FusionIo(Settable[IoCardView]):
         return (Problem(where=NAME, message=message, hint="Install the version of fio-util that matches the driver."),)
 
     async def _cards(self) -> Cards:
-        """Return the parsed output of fio-status. It is not run without the driver or without root, which it needs."""
+        """Return the parsed output of fio-status. Without the driver or root, which it needs, return empty `Cards`."""
         if not await self._host.list(_DRIVERS) or not self._host.is_root:
             return Cards()
         return await read_cards(self._host, FusionIoTools.find(self._host).status)

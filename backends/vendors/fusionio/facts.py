@@ -8,7 +8,7 @@ from backends.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoVolume:
-    """A part of a module that is a block device (VSU): `fioa`."""
+    """A block device of a module (virtual storage unit, VSU): `fioa`."""
 
     name: str
     """Kernel name."""
@@ -29,7 +29,7 @@ class Module:
     """An ioMemory module, which is a PCI function of its own: `fct0`."""
 
     name: str
-    """Name of its control node."""
+    """Name of its control node below /dev."""
     state: str | None = None
     """State: `Attached`, `Detached`, `Minimal mode`, ..."""
     product: str | None = None
@@ -55,7 +55,7 @@ class Module:
     reserve_percent: float | None = None
     """Remaining spare flash in percent."""
     reserve_warns: float | None = None
-    """Percentage of spare flash below which it warns."""
+    """Percentage of spare flash below which the module warns."""
     rated_petabytes: float | None = None
     """Rated endurance in units of 10^15 bytes."""
     life_percent: float | None = None
@@ -63,9 +63,9 @@ class Module:
     written_bytes: int | None = None
     """Physical bytes written so far."""
     throttling: str | None = None
-    """Why or how fio-status reports writes to be throttled; its word `None` means not at all."""
+    """Write throttling as fio-status reports it; the string `None` means that writes are not throttled."""
     trouble: tuple[str, ...] = ()
-    """Warnings and errors in the words of fio-status."""
+    """Warnings and errors as fio-status prints them."""
     volumes: tuple[IoVolume, ...] = ()
     """Its block devices."""
 
@@ -101,7 +101,7 @@ class Cards:
     modules: tuple[Module, ...] = ()
     """Modules of all adapters."""
     cut: tuple[Problem, ...] = ()
-    """Problems about truncated answers."""
+    """Problems about truncated output of fio-status."""
 
     def find_volume(self, volume: str) -> tuple[Module, IoVolume] | None:
         """Return the volume with this kernel name and its module, or None."""

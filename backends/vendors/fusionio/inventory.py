@@ -23,7 +23,7 @@ def drive_target(name: str) -> Target:
 
 
 def is_drive(address: str) -> bool:
-    """Return whether this is the name of a block device. It becomes part of paths, so nothing else is allowed."""
+    """Return whether `address` is the name of a block device. Any other string would be unsafe as part of a path."""
     return VOLUME.fullmatch(address) is not None
 
 
@@ -107,7 +107,7 @@ def _state(volume: IoVolume, module: Module) -> State:
 
 
 def _health(module: Module) -> Health:
-    """Return the health of the module. A module without spare flash stops accepting writes."""
+    """Return the module's health. Low spare flash predicts failure: without it a module stops accepting writes."""
     life = module.life_percent
     return Health(
         predicts_failure=None if module.reserve_state is None else module.reserve_state != "Healthy",
@@ -117,7 +117,7 @@ def _health(module: Module) -> Health:
 
 
 def _condition(module: Module) -> Iterable[tuple[str, str | None]]:
-    """Yield label and value of each fact about wear, temperature and power; a value of None means no such fact."""
+    """Yield label and value of each fact about wear, temperature and power; a value of None if it is not reported."""
     if module.celsius is not None:
         most = "" if module.celsius_most is None else f" (at most {module.celsius_most:.0f} °C)"
         yield "Temperature", f"{module.celsius:.0f} °C{most}"

@@ -49,7 +49,7 @@ _SIZE = re.compile(r"-b(\d{3,5})", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoCardView:
-    """A block device as just reported by the kernel and fio-status."""
+    """The current state of a block device, as the kernel and fio-status report it."""
 
     node: Node
     """Its kernel disk."""
@@ -62,13 +62,13 @@ class IoCardView:
     volume: IoVolume | None = None
     """The volume as fio-status reports it; None if unknown."""
     uses: tuple[str, ...] = ()
-    """Uses of the device, as texts."""
+    """Descriptions of the uses of the device, such as mounts."""
     frozen: str | None = None
-    """Why nothing may be changed (needs root, read-only mode)."""
+    """Why nothing may be changed (needs root, read-only mode, incomplete output); None if changes are allowed."""
 
     @property
     def identity(self) -> Identity:
-        """Return an identity that formatting and attaching do not change: without the size and the kernel's numbers."""
+        """Return the identity without size and device number, which formatting and attaching may change."""
         serial_number = self.module.serial if self.module is not None else None
         return Identity(name=self.node.name, wwn=wwn(self.node), serial=serial_number or serial(self.node))
 
@@ -80,7 +80,7 @@ class IoCardView:
 
 
 def reading(view: IoCardView) -> Reading:
-    """Return the current sector size, and why it may not be changed."""
+    """Return the reading of the sector size, with the reason if it cannot be changed."""
     now = None if view.volume is None or view.module is None else sector(view.volume, view.module)
     kernel = number(view.node.attributes.get("queue/logical_block_size"))
     differs = now is not None and kernel is not None and kernel != now
@@ -102,9 +102,9 @@ def reading(view: IoCardView) -> Reading:
 
 
 def _availability(view: IoCardView, now: int | None) -> Availability:
-    """Return whether the device may be formatted.
+    """Return whether the device may be formatted, with the reason if not.
 
-    An unknown current sector size does not prevent restoring an old one.
+    An unknown current sector size prevents a change, but not an undo that restores an old size.
     """
     silent = now is None and view.module is not None and view.volume is not None
     unsettled = "fio-status does not report its sector size" if silent else None

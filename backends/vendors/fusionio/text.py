@@ -37,7 +37,7 @@ _POWER = re.compile(r"PCIe Bus power: (.{1,60})")
 
 
 def parse_status(text: str) -> Cards:
-    """Return the adapters, modules and volumes of the text; empty if it lists none."""
+    """Return the adapters, modules and volumes in the output of `fio-status -a`; empty if it lists none."""
     driver: str | None = None
     adapters: list[Adapter] = []
     modules: list[Module] = []
@@ -74,9 +74,9 @@ _NONE = re.compile(r"^No .{1,40} found in this system", re.MULTILINE)
 
 
 def missing_part(text: str) -> str:
-    """Return the part that is missing from the text of fio-status, as a clause.
+    """Return a clause about the part that is missing from the output of `fio-status -a`.
 
-    "" if the text is complete or reports that there is no module.
+    "" if the output is complete or reports that there is no module.
     """
     cards, count = parse_status(text), _FOUND.search(text)
     if count is None:
@@ -161,7 +161,7 @@ _SHAPES: Mapping[re.Pattern[str], Callable[[re.Match[str]], Mapping[str, Any]]] 
     _LIFE: lambda match: {"rated_petabytes": float(match[1]), "life_percent": _number(match[2])},
     _WRITTEN: lambda match: {"written_bytes": int(match[1].replace(",", ""))},
 }
-"""Patterns of lines, each with the function that returns the fields of a module from its match."""
+"""Patterns of lines about a module, each with the function that returns fields of `Module` from the match."""
 
 
 _MOST = 64
@@ -174,7 +174,7 @@ Facts = TypeVar("Facts", Adapter, Module, IoVolume)
 
 
 def parse_document(text: str) -> Cards:
-    """Return the facts in the JSON, whose values are all strings; empty if the text is no JSON."""
+    """Return the facts in the output of `fio-status -fj`, whose values are all strings; empty if it is no JSON."""
     adapters: list[Adapter] = []
     modules: dict[str, Module] = {}
     for row in rows(table(document(text)).get("adapter"), _MOST):
@@ -188,7 +188,7 @@ def parse_document(text: str) -> Cards:
 
 
 def merge_cards(text: Cards, document: Cards) -> Cards:
-    """Return the facts of both answers. If both report a value, the one from the text is used."""
+    """Return the facts of both outputs, `-a` (`text`) and `-fj` (`document`). If both report a value, `text` wins."""
     left = {module.name: module for module in document.modules}
     modules = [_module_of_both(module, left.pop(module.name, None)) for module in text.modules]
     named = {name: adapter for adapter in document.adapters for name in adapter.modules}

@@ -26,7 +26,7 @@ class HbaBackend:
         self._functions: tuple[Function, ...] = ()
 
     async def inventory(self) -> Inventory:
-        """Return every storage controller on the PCI bus, by address."""
+        """Return every storage controller on the PCI bus, sorted by address."""
         self._functions = await functions(self._host)
         if not self._functions:
             return Inventory()
@@ -69,7 +69,7 @@ class HbaBackend:
         return tuple(problems)
 
     async def _query_host(self) -> FirmwareQueryHost | None:
-        """Return the host that answers firmware queries, or None if they are disabled or impossible."""
+        """Return the interface for firmware queries on this host; None if they are disabled or impossible."""
         asking = self._host.firmware
         cards = any(function.driver == QUERIED_DRIVER for function in self._functions)
         if asking is None or not cards or not asking.firmware_queries:

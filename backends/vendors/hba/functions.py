@@ -49,9 +49,9 @@ BIOS = ("version_bios", "optrom_bios_version", "hba_bios_version")
 """sysfs attributes with the BIOS version."""
 
 LIMITS = ("can_queue", "cmd_per_lun", "sg_tablesize", "nr_hw_queues")
-"""sysfs attributes with limits of the SCSI layer for a host.
+"""sysfs attributes with the SCSI layer's limits for a SCSI host.
 
-In this order, they limit commands in flight, commands for one device, segments of a command and queues.
+In this order, they limit commands in flight, commands for one device, segments of a command and hardware queues.
 """
 
 _HOST_ATTRIBUTES = ("proc_name", "state", *MODEL, *FIRMWARE, *SERIAL, *BIOS, *LIMITS)
@@ -88,9 +88,9 @@ class Function:
     subsystem_device: str | None
     """PCI device id of the board."""
     driver: str | None
-    """Kernel driver; None if it is bound to none."""
+    """Kernel driver; None if no driver is bound."""
     driver_version: str | None
-    """Version of the driver's module; None if it has none."""
+    """Version of the driver's kernel module; None if it reports none."""
     numa_node: int | None
     """NUMA node; None if the machine has none."""
     link: Link = field(default_factory=Link)
@@ -99,12 +99,12 @@ class Function:
     """Its SCSI hosts, by number."""
 
     def attribute(self, names: tuple[str, ...]) -> str | None:
-        """Return the first value that its SCSI hosts have for these attributes, in order; None if there is none."""
+        """Return the value of the first of the attributes `names` on the first SCSI host that has any, or None."""
         return next((host.attributes[name] for host in self.hosts for name in names if name in host.attributes), None)
 
 
 async def functions(host: Host) -> tuple[Function, ...]:
-    """Return every storage controller on the PCI bus, by address."""
+    """Return every storage controller on the PCI bus, sorted by address."""
     paths = await host.list(f"{DEVICES}/*")
     classes = await host.read_many([f"{path}/class" for path in paths])
     storage = {path: kind for path in paths if (kind := _kind(classes.get(f"{path}/class"))) in KINDS}

@@ -32,7 +32,7 @@ class Tool:
 
     @property
     def places_text(self) -> str:
-        """Return the searched paths and names as text."""
+        """Return the searched paths and names as a phrase for messages."""
         folders = f"{', '.join(self.places)}, and " if self.places else ""
         return f"{folders}{', '.join(self.programs)} on PATH"
 
@@ -110,7 +110,10 @@ def narrow_link_problems(cards: Cards) -> Iterable[Problem]:
 
 
 def unanswered_problems(cards: Cards, why_not: str | None) -> Iterable[Problem]:
-    """Yield a problem for each MegaRAID controller without a tool. It states whether raidbench queries the firmware."""
+    """Yield a problem for each MegaRAID controller without a tool. It states whether raidbench queries the firmware.
+
+    `why_not`: why the firmware cannot be queried; None if it can.
+    """
     for function, named in cards:
         name = model(function, named)
         if why_not is None:

@@ -5,8 +5,8 @@ from backends.protocol import Vendor, lazy_backend
 from backends.topology.stacking import MARK
 
 BACKUPS = "/etc/lvm/backup/*"
-"""Pattern of LVM's metadata backups: one file per group that this machine has changed, even without volumes (lvm.conf,
-backup_dir).
+"""Pattern of LVM's metadata backups: one file per volume group that this host has changed, even if the group has no
+volumes (lvm.conf, backup_dir).
 """
 
 

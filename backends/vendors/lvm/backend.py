@@ -74,7 +74,7 @@ class Lvm:
 
     async def inventory(self) -> Inventory:
         """Return all volumes that users created. If lvs fails, return those that device-mapper lists by name."""
-        # In parallel, because both may wait for the same disk.
+        # In parallel: both may wait for the same unresponsive disk, and the timeouts must not add up.
         picture, lvs_answer = await asyncio.gather(scan_topology(self._host), result_or_error(ask_lvs(self._host)))
         if isinstance(lvs_answer, RaidbenchError):
             problem = Problem(where=NAME, message=lvs_answer.message, hint=lvs_answer.hint)
@@ -105,7 +105,8 @@ class Lvm:
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
         """Return the changes of several settings.
 
-        The two watermarks, and the two rates, are in an order in which the lower never exceeds the higher.
+        Changes of the low and the high watermark, and of the minimum and the maximum recovery rate, are in an order in
+        which the lower value never exceeds the higher.
         """
         view = await self._view(target)
         changes = []
@@ -187,9 +188,9 @@ class Lvm:
         return tuple(problems)
 
     async def _read_tables(self) -> tuple[Mapping[str, LoadedTable], str]:
-        """Return the kernel's tables by device-mapper name, and the reason why they are incomplete or "".
+        """Return the device-mapper tables by device name, and the reason why they are incomplete or "".
 
-        Without dmsetup there are none.
+        If dmsetup is not installed or fails, return no tables and "".
         """
         tool = self._host.which(("dmsetup",))
         if tool is None:

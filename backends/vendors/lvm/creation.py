@@ -1,8 +1,8 @@
 """Creation of volumes in a group: commands to create and remove a volume, and the search for a created one.
 
-lvcreate uses only free extents. With these options it has one prompt (LVM 2.03.16): whether to wipe an old signature at
-the start of the new volume. `--yes` confirms it. Without `--yes` and with closed input, lvcreate creates nothing and
-exits with status 5.
+lvcreate uses only free extents. With the options used here it has one prompt (LVM 2.03.16): whether to wipe an old
+signature at the start of the new volume. `--yes` confirms it. Without `--yes` and with closed input, lvcreate creates
+nothing and exits with status 5.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _STEPS = (
         r" lv_tags=raidbench-[0-9a-f]{32} && lv_role!=origin (?P<group>[^/ ]+)/[A-Za-z0-9_-]{1,15}"
     ),
 )
-"""Patterns of all command lines that creation may run."""
+"""Patterns of all command lines that may be run to create or remove a volume."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,8 +169,8 @@ def lock_of(group_uuid: str) -> str:
 def removal_step(lvremove: str, address: str, uuid: str, tag: str) -> ChangeStep:
     """Return the step that removes one volume.
 
-    While it holds the lock of the group, LVM itself checks the UUID and the tag, and that the volume has no snapshots.
-    If a check fails, it removes nothing and exits with 0. `--yes` confirms the removal of an active volume.
+    While lvremove holds the lock of the group, it checks the UUID and the tag, and that the volume has no snapshots. If
+    a check fails, it removes nothing and exits with status 0. `--yes` confirms the removal of an active volume.
     """
     selection = f"lv_uuid={uuid} && lv_tags={tag} && lv_role!=origin"
     return ChangeStep(argv=(lvremove, "--yes", *AT_ONCE, "--select", selection, address))

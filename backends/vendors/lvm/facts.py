@@ -32,7 +32,7 @@ VDO, VDO_POOL = "vdo", "vdo-pool"
 
 POOLS = (THIN_POOL, VDO_POOL)
 """Kinds of pools, whose space other volumes use.
-LVM reports them as active only if they also have their own device.
+LVM reports a pool as active only if it has a device of its own, not if only the volumes that use it are active.
 """
 
 LVM_NAME = re.compile(r"[A-Za-z0-9+_.][A-Za-z0-9+_.-]{0,126}")
@@ -81,7 +81,7 @@ class LvFacts:
     def is_active(self) -> bool:
         """Return whether it is active.
 
-        In a cluster, LVM also reports the kind of activation (lib/metadata/lv.c, lv_active_dup).
+        In a cluster, the column begins with `local` or `remote` instead of `active` (lib/metadata/lv.c, lv_active_dup).
         """
         return self.columns.get("lv_active", "").startswith(("active", "local"))
 
@@ -121,11 +121,11 @@ class LvFacts:
         return next((name for name in self.layout if re.fullmatch(r"raid\d{1,2}", name, re.ASCII)), self.kind)
 
     def number(self, key: str) -> int | None:
-        """Return a column as a whole number, or None."""
+        """Return a column as a whole number; None if it has no value or is no number."""
         return whole_number(self.columns.get(key))
 
     def share(self, key: str) -> float | None:
-        """Return a percentage column as 0..1, or None."""
+        """Return a percentage column as a share from 0 to 1; None if it has no value or is no percentage."""
         text = self.columns.get(key, "")
         percent = float(text) if re.fullmatch(r"\d{1,3}(\.\d{1,4})?", text, re.ASCII) else None
         return percent / 100 if percent is not None and percent <= 100 else None

@@ -51,7 +51,7 @@ class PvFacts:
 
     @property
     def extent_bytes(self) -> int:
-        """Return the bytes of an extent; 0 if they are not reported."""
+        """Return the size of an extent in bytes; 0 if it is not reported."""
         return whole_number(self.columns.get("vg_extent_size")) or 0
 
 

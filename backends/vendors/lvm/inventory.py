@@ -30,7 +30,7 @@ NAME = "lvm"
 """Prefix of this backend's targets."""
 
 FULL = 0.9
-"""Fill level of a thin pool's data or metadata space, or of a snapshot's store, from which it needs attention."""
+"""Used share of a thin pool's data or metadata space, or of a snapshot's store, at which the volume is degraded."""
 
 _LEVELS = {"linear": Level.CONCAT, "striped": Level.RAID0, "mirror": Level.RAID1}
 _KINDS = {"thin": Level.THIN, THIN_POOL: Level.THIN_POOL}
@@ -46,10 +46,10 @@ _UNDER = {"thin": "Thin pool", VDO: "VDO pool"}
 """Label of the hidden volume `LvFacts.pool`, by kind of volume. For other kinds it is the cache."""
 
 _TASKS = {"recover": "rebuild", "check": "consistency-check"}
-"""The model's names for sync actions of dm-raid, if they differ."""
+"""Kind of task by sync action of dm-raid. Other sync actions keep their name."""
 
 _HEALTH_LETTERS = {"F": "failed", "D": "out of data space", "M": "metadata read-only", "E": "error"}
-"""Text by ninth letter of `lv_attr`, for faults of a volume, its cache or its pool (lvs(8))."""
+"""Fault of a volume, its cache or its pool, by ninth letter of `lv_attr` (lvs(8))."""
 
 REDUNDANT = ("raid1", "raid4", "raid5", "raid6", "raid10")
 """Levels that survive the loss of a drive."""
@@ -245,7 +245,7 @@ def tasks_of(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[Task, ...]:
 
 
 def _sync_of(volume: LvFacts) -> Task | None:
-    """Return the task of dm-raid, or of an old mirror, which reports only its progress."""
+    """Return the sync task of a RAID volume, or of an old `mirror`, which reports only its progress; None if idle."""
     action = volume.columns.get("raid_sync_action")
     if action not in (None, "idle", "frozen"):
         return Task(kind=_TASKS.get(action, clean(action, 40)), progress=volume.share("sync_percent"))
@@ -343,7 +343,7 @@ def _blocks(volume: LvFacts) -> str | None:
 
 
 def _hits(volume: LvFacts) -> str | None:
-    """Return a text with the cache's hit rates since activation, as counted by the kernel; None without counts."""
+    """Return the cache's hit rates since activation, such as `93% of reads`; None if the kernel has no counts."""
     parts = []
     for way in ("read", "write"):
         hits, misses = volume.number(f"cache_{way}_hits"), volume.number(f"cache_{way}_misses")
@@ -355,7 +355,7 @@ def _hits(volume: LvFacts) -> str | None:
 def plain_arrays(picture: Topology, why: str, without: Container[str] = ()) -> tuple[Array, ...]:
     """Return the volumes that device-mapper lists, if lvs fails. Only names, sizes and disks are known.
 
-    `why`: the reason for the failure, a sentence. `without`: groups that lvs did report.
+    `why`: message about the failure of lvs. `without`: groups that lvs did report.
     """
     arrays = []
     for node in picture.tree.nodes.values():

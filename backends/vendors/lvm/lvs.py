@@ -142,7 +142,7 @@ def rejection_patterns(tree: Tree, devices: Iterable[str]) -> tuple[str, ...]:
 def error_sentence(done: Completed, tool: str) -> str:
     """Return the tool's error output as a sentence.
 
-    Lines with `changed` are left out, because LVM prints them even before a failure.
+    Warnings are left out, and so are lines with `changed`, because LVM prints them even before a failure.
     """
     lines = f"{done.stderr}\n{done.stdout}".splitlines()
     relevant = [line for line in lines if line.strip() and not _CHANGED.fullmatch(line) and "WARNING:" not in line]
@@ -154,4 +154,4 @@ ROOT_READS: RootReads = {
     ("lvs",): (tuple(map(re.escape, LVS)), WITHOUT, tuple(map(re.escape, THIN_COUNT))),
     ("pvs",): (tuple(map(re.escape, PVS)),),
 }
-"""Read-only commands that root may run for a user."""
+"""Commands that the root helper runs for a user. All of them only read."""

@@ -43,7 +43,7 @@ def change_of(view: LvView, request: RequestedValue, identity: Identity, lock: s
 def steps(view: LvView, key: str, value: str | None, before: str | None) -> tuple[ChangeStep, ...]:
     """Return the steps that set `key` to `value`, in order. `before`: the current value.
 
-    An automatic read-ahead can only raise the queue's current value, so a larger one is first reset to none (tested). A
+    `auto` can only raise the queue's current read-ahead, so the read-ahead is first set to `none` (tested). A
     writecache tunable gets its default only if all tunables are cleared (lvmcache(7)); the others are then set again.
     `--yes` confirms three prompts: clearing the tunables, write-back with a cache volume that cannot be repaired, and a
     reshape.
@@ -107,7 +107,7 @@ def _risk(request: RequestedValue) -> Risk:
 
 
 def _text(view: LvView, request: RequestedValue, risk: Risk) -> str:
-    """Return the text about the possible consequences of the requested value for this volume."""
+    """Return the warning about possible consequences of the requested value for this volume; "" if there are none."""
     if request.setting.key != "cache_mode":
         return request.setting.risk_text if risk is not Risk.NONE else ""
     if request.value == "write-back":

@@ -20,16 +20,16 @@ _MOST = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Numbers:
-    """Numbers that a setting may have in addition to its default."""
+    """Range of numbers that a setting may have instead of `default`."""
 
     low: int
     """Smallest number."""
     high: int
     """Largest number."""
     steps: tuple[int, ...]
-    """Numbers that are offered. Any other number in the range is valid too."""
+    """Offered numbers. Any other number in the range is valid too."""
     default: int | None = None
-    """Value that applies if no number is set; None if it is unknown or not a number."""
+    """Number that applies if none is set; None if it is unknown or no number."""
 
 
 _BEFORE = re.compile(r"\d{1,10}", re.ASCII)
@@ -40,7 +40,7 @@ _WRITECACHE = {
     "autocommit_blocks": Numbers(low=1, high=_MOST, steps=(64, 1024, 16_384, 65_536, 262_144), default=65_536),
     "autocommit_time": Numbers(low=1, high=3_600_000, steps=(100, 500, 1000, 5000, 10_000), default=1000),
 }
-"""Numbers of dm-writecache's tunables (drivers/md/dm-writecache.c, writecache_ctr)."""
+"""Legal numbers of dm-writecache's tunables (drivers/md/dm-writecache.c, writecache_ctr)."""
 
 _HIGH, LOW_WATERMARK = 50, 45
 """Default watermarks of the kernel in percent (drivers/md/dm-writecache.c)."""
@@ -49,19 +49,18 @@ RATES = {"min_recovery_rate": "raid_min_recovery_rate", "max_recovery_rate": "ra
 """Column of lvs for each rate, in KiB/s. It is 0 or empty if no rate is set."""
 
 _RISKS = {"write_behind": Risk.POWER_LOSS, "min_recovery_rate": Risk.PERFORMANCE}
-"""Risk of every number of a setting. Numbers of other settings have no risk."""
+"""Risk of setting a number, by key of the setting. Numbers of other settings have no risk."""
 
 _SPEEDS = (1000, 5000, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 _AHEAD_MOST = 1 << 20
 _BEHIND_MOST = 32_766
-"""Maximum number of write-behind requests.
-
-Half of it must not exceed COUNTER_MAX of md-bitmap.h (drivers/md/dm-raid.c).
+"""Maximum number of write-behind requests: dm-raid rejects a number whose half exceeds COUNTER_MAX of md-bitmap.h
+(drivers/md/dm-raid.c).
 """
 
 
 def numbers(key: str, view: LvView) -> Numbers | None:
-    """Return the numbers that a setting may have on this volume; None if it has none."""
+    """Return the range of numbers that a setting may have on this volume; None if its values are no numbers."""
     volume = view.volume
     if key == "migration_threshold":
         least = 8 * (volume.number("chunk_size") or 65_536) // 512
@@ -114,7 +113,7 @@ MODES = {"writethrough": "write-through", "writeback": "write-back", "passthroug
 """Values of raidbench for LVM's cache modes."""
 
 ALIASES = {"mq": "smq"}
-"""Policies that the kernel reports by a different name (dm-cache-policy-smq.c registers both)."""
+"""Cache policies with two names: alias, and the policy that it selects (dm-cache-policy-smq.c registers both)."""
 
 RELOAD = "Run `lvchange --refresh {address}` to load it"
 """Hint for the case that the kernel uses a different value from the one that LVM has stored."""
@@ -137,9 +136,7 @@ def readings(view: LvView) -> dict[str, Reading]:
 
 
 def reading_for_undo(view: LvView, key: str) -> Reading:
-    """Return the reading of a setting for an undo. A cache policy can be restored even if no other policy is
-    offered.
-    """
+    """Return the reading of a setting for an undo. It allows restoring a cache policy that is not offered now."""
     reading = readings(view)[key]
     if key != "cache_policy":
         return reading
@@ -202,8 +199,9 @@ def _numeric(key: str, view: LvView, legal: Numbers) -> Reading:
 
 
 def _in_force(key: str, view: LvView, present: int | None) -> tuple[str | None, str | None]:
-    """Return the number that the kernel uses and the reason, if it differs from `present`, LVM's number; otherwise
-    (None, None).
+    """Return the number that the kernel uses, and why it differs from the number that LVM stores (`present`).
+
+    (None, None) if it does not differ.
     """
     volume, loaded = view.volume, view.loaded
     if key == "migration_threshold":

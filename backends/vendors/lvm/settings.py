@@ -14,7 +14,7 @@ _kept = partial(Setting, persistence=Persistence.STORED)
 """Constructor of a setting that LVM stores in the metadata of the group."""
 
 DEFAULT = "default"
-"""Value of a numeric setting that is not set, so that the default of LVM or the kernel applies."""
+"""Value of a numeric setting for which LVM stores no number, so that the default of LVM or the kernel applies."""
 
 CACHE_MODE = _kept(
     key="cache_mode",
@@ -158,7 +158,7 @@ GENERAL = (READ_AHEAD, *(setting for setting, _ in _KINDS))
 """Settings of all kinds of volumes, in display order."""
 
 OF_MEMBERS = (WRITE_MOSTLY,)
-"""Settings of each member of a RAID 1."""
+"""Settings that exist once for each member of a RAID 1."""
 
 OPTIONS: Mapping[str, str] = {
     "cache_mode": "--cachemode",
@@ -218,7 +218,7 @@ class LvView:
     group: Mapping[str, LvFacts]
     """All volumes of its group by name, including hidden ones."""
     loaded: LoadedTable | None = None
-    """The kernel's table; None if it is not reported."""
+    """The kernel's device-mapper table of the volume; None if it is not reported."""
     lvchange: str | None = None
     """Path of lvchange; None if it is not installed."""
     lvconvert: str | None = None
@@ -230,9 +230,9 @@ class LvView:
     redundant: bool = False
     """Whether its cache survives the loss of a drive."""
     cache_on: str = ""
-    """Nodes of the devices that hold its cache, as text for display."""
+    """Nodes of the devices that hold its cache, separated by commas; "" without a cache."""
     page_bytes: int = 4096
-    """Page size of the kernel."""
+    """Page size of the kernel in bytes."""
 
     @property
     def traits(self) -> LvTraits:

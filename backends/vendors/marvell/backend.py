@@ -34,7 +34,7 @@ _HEAT = "hda temperature"
 def drive_health(text: str) -> Health:
     """Return the health of a drive from `smart -p N`.
 
-    The lowest byte of the raw temperature value is the current temperature.
+    The lowest byte of the raw value `HDA temperature` is the current temperature in degrees Celsius.
     """
     attribute_rows = [row for line in text.splitlines()[:LINES] if (row := _ATTRIBUTE.fullmatch(line.strip()[:200]))]
     raw = {row[1].lower(): int(row[2], 16) for row in attribute_rows}

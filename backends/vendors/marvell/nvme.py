@@ -17,7 +17,7 @@ from backends.vendors.marvell.presence import NAME, NVME_CARDS, NVME_DISKS, NVME
 _CARD, _VOLUME, _DISK = "bus device fun", "vd id", "pd id"
 """Labels that start the records of controllers, virtual disks and drives.
 
-The line with the number of the NVMe controller has no colon.
+The line above a controller's record, with the number of the controller, has no colon and so is no label.
 """
 
 _DEVICE = re.compile(r"/dev/(nvme\d{1,4})", re.ASCII)
@@ -41,7 +41,7 @@ _DISK_STATES = {
     "offline": State.OFFLINE,
     "missing": State.MISSING,
 }
-"""States of a drive by mnv_cli's word. None: the state depends on whether the drive is in an array."""
+"""State of a drive by the status that mnv_cli prints. None: it depends on whether the drive is in an array."""
 
 _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "JBOD": Level.JBOD}
 
@@ -49,7 +49,7 @@ _LEVELS = {"RAID0": Level.RAID0, "RAID1": Level.RAID1, "RAID10": Level.RAID10, "
 async def nvme_inventory(host: Host) -> Inventory:
     """Return the controller with its virtual disks and drives.
 
-    If there are several controllers, return only the controllers, and a problem.
+    If mnv_cli lists several controllers, return only the controllers, and a problem.
     """
     program = program_of(host, NVME_PLACES, NAME, "mnv_cli")
     if not isinstance(program, str):
@@ -84,7 +84,7 @@ async def nvme_inventory(host: Host) -> Inventory:
 
 
 def _target(row: Mapping[str, str], at: int) -> Target:
-    """Return the target of a controller. Its address is the kernel's name of the NVMe controller."""
+    """Return the target of a controller. Its address is the kernel's name (`nvme0`), else `card` and the index `at`."""
     named = _DEVICE.fullmatch(row.get("device", ""))
     return Target(backend=NAME, address=named[1] if named is not None else f"card{at}", scope=Scope.CONTROLLER)
 

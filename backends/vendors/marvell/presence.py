@@ -1,7 +1,7 @@
 """Presence check, commands and completeness checks of mvcli and mnv_cli, and the parser for their records.
 
-Only an installed program shows that there may be such a controller, because its driver is that of every SATA port or
-NVMe drive.
+Only an installed program indicates that the host may have such a controller, because the controllers use the drivers of
+all SATA ports (ahci) and NVMe drives (nvme).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ READS = (("info", "-o", "hba"), ("info", "-o", "vd"), ("info", "-o", "pd"))
 def _last_label_check(label: str, subject: str, program: str = "mvcli", *, head: str = "") -> CompletenessCheck:
     """Return a check that output contains `label`, which is the last label of the output in all recordings.
 
-    `head`: label that starts each record. It is set only if the last line states the number of records, which is then
-    compared.
+    `head`: label that starts each record, if the line with `label` states the number of records; the check then
+    compares that number with the records.
     """
     shape = re.compile(rf"^{re.escape(label)}:[ \t]*(\d{{0,4}})", re.ASCII | re.MULTILINE)
     heads = re.compile(rf"^[ \t]*{re.escape(head)}:", re.IGNORECASE | re.MULTILINE)
@@ -69,7 +69,7 @@ DRIVE_READ = ("smart", "-p", r"\d{1,3}")
 
 
 async def on_bus(host: Host) -> bool:
-    """Return whether there is a Marvell SATA controller (PCI vendor 1b4b)."""
+    """Return whether the host has a Marvell SATA controller (PCI vendor 1b4b, driver ahci)."""
     paths = [f"{path}/vendor" for path in await host.list("/sys/bus/pci/drivers/ahci/*:*:*.*")]
     return "0x1b4b" in {text.strip() for text in (await host.read_many(paths)).values()}
 

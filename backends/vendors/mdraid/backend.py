@@ -68,7 +68,7 @@ from backends.vendors.mdraid.sysfs import count_cpus, read_arrays
 _MEMORY, _CPUS, _SPEED = "/proc/meminfo", "/sys/devices/system/cpu/online", "/proc/sys/dev/raid/speed_limit_max"
 
 _FROM_SYSFS = 10.0
-"""Timeout in seconds for reading with mdadm. It is short, because nearly all values are also in sysfs."""
+"""Timeout in seconds of mdadm commands that only read. It is short, because nearly all values are also in sysfs."""
 
 
 class MdRaid:
@@ -115,7 +115,7 @@ class MdRaid:
         return (await self.plan_together(target, {key: value}))[0]
 
     async def plan_together(self, target: Target, values: Mapping[str, str]) -> tuple[Change, ...]:
-        """Return changes of several settings, each assuming that the previous ones were applied.
+        """Return the changes of several settings, each planned as if the changes before it had been applied.
 
         For example, a re-created array keeps the new bitmap. Raises BlockedError if two of the changes move all data.
         """
@@ -136,16 +136,16 @@ class MdRaid:
         return tuple(changes)
 
     async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
-        """Return the change that restores the old `value`: a bitmap with its chunk size, or a re-created array with the
-        current members."""
+        """Return the change that restores the old `value`. An old bitmap includes its chunk size, and an array is
+        re-created with its current members."""
         return await self._plan(await self._view(target), target, key, value, companions)
 
     async def _plan(
         self, view: ArrayView, target: Target, key: str, value: str, companions: Mapping[str, str] | None = None
     ) -> Change:
-        """Return the change of `key` to `value`. `companions`: values to restore along with an old value.
+        """Return the change of `key` to `value`.
 
-        None for a new value.
+        `companions`: values to restore along with `value`, if it is an old value; None if it is a new one.
         """
         setting = setting_of(settings_of(view.outline), target, key)
         now = readings(view)[key]
@@ -178,7 +178,7 @@ class MdRaid:
         array = await self._array(change.target)
         require_same_device(change, identity_for(change.key, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
-            return  # mdadm fails if the value is already set, and a re-creation would lose data for nothing
+            return  # the value is already set: mdadm would fail, and a re-creation would needlessly destroy data
         if array.uuid is None and change.key in GEOMETRY:
             array = _with_uuid(array, await self._properties(array))
         if change.key in GEOMETRY and (why_not := fixed_reason(array)):  # mdadm itself would stop a running check
@@ -192,8 +192,8 @@ class MdRaid:
             ) from error
 
     async def remains(self, change: Change) -> str | None:
-        """Return a hint how to assemble the array that the change stopped, if its members still contain it; otherwise
-        None.
+        """Return a hint how to assemble the array that the change stopped; None if it exists, or if its members do not
+        contain it any longer.
         """
         tool = self._host.which(("mdadm",))
         try:
@@ -391,7 +391,10 @@ class MdRaid:
         properties: Mapping[str, str],
         contents: tuple[Signature, ...] | None,
     ) -> ReshapeContext:
-        """Return the facts that a change of the geometry needs in addition; an empty context for other changes."""
+        """Return the additional facts that a change of chunk size or layout needs; an empty context for other changes.
+
+        `picture`: None for other changes. `contents`: signatures on the array, or None if they were not checked.
+        """
         if picture is None:
             return ReshapeContext()
         if method_of(view.array, key) is ReshapeMethod.RECREATE:

@@ -50,12 +50,12 @@ _CREATE_SECONDS = 0.7
 """Seconds to create an array: the longest of ten runs on Linux 6.1 with mdadm 4.2."""
 
 NESTED = {Level.RAID50: Level.RAID5, Level.RAID60: Level.RAID6}
-"""Level of the inner arrays, by level, for levels that are a RAID 0 over inner arrays."""
+"""Level of the inner arrays, by level of the nested array, which is a RAID 0 over them."""
 
 FIRST = 100
 """Lowest number N for the node /dev/mdN of a new array.
 
-Arrays assembled at boot count down from 127, other tools up from 0.
+Names of arrays that are assembled at boot count down from 127, and those that other tools choose count up from 0.
 """
 
 
@@ -317,13 +317,13 @@ def _removal_steps(tool: str, parts: _Parts) -> tuple[ChangeStep, ...]:
     return tuple(ChangeStep(argv=tuple(stop)) for stop in stops)
 
 
-# -- ownership of the parts -------------------------------------------------------------------------------------------
+# -- search for the drives of a created array, and check that no other array uses them --------------------------------
 
 
 async def _parts(host: Host, tool: str, array: CreatedArray) -> _Parts:
     """Return the drives of the created array and the arrays on them.
 
-    Raises ForeignArrayError if one belongs to another array.
+    Raises ForeignArrayError if a drive or an array on the drives belongs to another array.
     """
     tree, arrays = await read_tree(host), await read_arrays(host)
     nodes = tuple(_node(tree, member).name for member in array.members)
@@ -393,7 +393,7 @@ def _is_same_drive(node: Node, member: MemberDrive) -> bool:
 async def _uuid(host: Host, tool: str, node: Node) -> str | None:
     """Return the UUID in the md superblock of a disk; None without a superblock.
 
-    Raises ToolFailedError if it is unknown.
+    Raises ToolFailedError if mdadm reports neither a UUID nor that there is no superblock.
     """
     command = Command(argv=(tool, "--examine", "--export", node.device))
     done = await host.run(command)

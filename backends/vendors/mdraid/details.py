@@ -67,7 +67,7 @@ def unlisted_member(properties: Mapping[str, str], members: Iterable[str]) -> st
 
 
 def parse_unused(text: str) -> int | None:
-    """Return the larger size in bytes of `Unused Space : before=1968 sectors, after=0 sectors` of `mdadm --examine`."""
+    """Return the larger size in bytes in the line `Unused Space : before=1968 sectors, after=0 sectors`, or None."""
     match = _UNUSED.search(text[:20_000])
     return None if match is None else max(int(match[1]), int(match[2])) * 512
 
@@ -84,14 +84,14 @@ WHOLE_PLATFORM = CompletenessCheck(
 """Completeness of the output. The platform of a container is unknown if none of the container's disks is listed."""
 
 NO_PLATFORM = re.compile(r"imsm capabilities not found|no active Intel\(R\) RAID", re.IGNORECASE)
-"""Pattern of mdadm's message on a machine without Intel's RAID firmware."""
+"""Pattern of mdadm's message on a host without Intel's RAID firmware."""
 _LINE = re.compile(r" {0,12}([A-Za-z0-9/][A-Za-z0-9/ ]{0,24}?) : (.{1,300})")
 _DISK = re.compile(r"(/dev/\S{1,64}) \(")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImsmPlatform:
-    """One RAID platform of a machine: its SATA controllers and its VMD domains are different platforms."""
+    """One Intel RAID platform of a host. The SATA controllers and the VMD domains of a host are different platforms."""
 
     name: str
     """Name of the platform: `Intel(R) Virtual RAID on CPU`."""
@@ -104,9 +104,9 @@ class ImsmPlatform:
     max_disks: int | None = None
     """Maximum number of disks in one container."""
     max_volumes: str = ""
-    """Maximum numbers of volumes as text: `2 per array, 24 per controller`."""
+    """Maximum numbers of volumes as mdadm prints them: `2 per array, 24 per controller`."""
     other_makers: str = ""
-    """mdadm's text on support of NVMe drives of other manufacturers; "" if it is not reported."""
+    """Support of NVMe drives of other manufacturers, as mdadm prints it; "" if it is not reported."""
     disks: tuple[str, ...] = ()
     """Nodes of the attached disks."""
 
@@ -163,4 +163,4 @@ def platform_of(platforms: Collection[ImsmPlatform], disks: Collection[str]) -> 
 ROOT_READS: RootReads = {
     ("mdadm",): (("--detail", "--export", DEVICE), ("--examine", DEVICE), ("--detail-platform",)),
 }
-"""Read-only commands that root may run for a user."""
+"""Commands that the root helper runs for a user. All of them only read."""

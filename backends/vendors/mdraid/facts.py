@@ -1,6 +1,7 @@
 """Facts about md arrays from sysfs and /proc/mdstat, and parsers for both. No I/O.
 
-Format of /proc/mdstat: drivers/md/md.c, md_seq_show and status_resync. Each personality adds text to the second line.
+Format of /proc/mdstat: drivers/md/md.c, md_seq_show and status_resync. Each RAID personality (the kernel's driver of a
+level) adds its own text to the second line of an entry.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class StatRow:
     waiting: bool = False
     """Whether the work waits: DELAYED by work on another array, or PENDING until the first write."""
     bitmap: str | None = None
-    """Text about the bitmap, such as `1/1 pages [4KB], 65536KB chunk`."""
+    """Description of the bitmap, such as `1/1 pages [4KB], 65536KB chunk`."""
 
 
 def parse_mdstat(text: str) -> Mapping[str, StatRow]:
@@ -140,7 +141,7 @@ class ArrayDevice:
 
     @property
     def role(self) -> str:
-        """Return the role of the device in the array as text."""
+        """Return the role of the device in the array, such as `spare` or `in sync`."""
         if "faulty" in self.flags:
             return "failed"
         if "journal" in self.flags:
@@ -155,7 +156,7 @@ class ArrayDevice:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """Return the special flags of the device as texts."""
+        """Return descriptions of the special flags of the device, such as `write-mostly`."""
         texts = {
             "write_mostly": "write-mostly",
             "failfast": "failfast",
@@ -217,7 +218,7 @@ class ArrayFacts:
     untold: frozenset[str] = frozenset()
     """Existing files of its `md` folder that could not be read: `degraded`, `dev-sda/state`."""
     cut: str = ""
-    """Text without full stop that says which values could not be read completely; "" if there are none."""
+    """Clause about the values that could not be read completely; "" if there are none."""
 
     @property
     def level(self) -> Level:
@@ -246,7 +247,7 @@ class ArrayFacts:
 
     @property
     def foreign(self) -> str | None:
-        """Return a text about its metadata if it is not md's own; None otherwise."""
+        """Return a clause about external metadata of the array; None if its metadata is md's own."""
         if self.container is not None:
             return f"its metadata is that of the container {self.container}"
         if not self.metadata.startswith("external:"):
@@ -324,21 +325,21 @@ class ArrayFacts:
 
 
 def parse_moving(text: str | None) -> ReshapedValue | None:
-    """Return the new and the old value of `131072 (65536)`, or the only value of `65536`; None for other texts."""
+    """Return the new and the old value of `131072 (65536)`, or the only value of `65536`; None for any other string."""
     new, _, bracketed = (text or "").partition(" ")
     now, old = _whole(new), _whole(bracketed.strip("()"))
     return None if now is None else ReshapedValue(now=now, old=old)
 
 
 def _whole(text: str) -> int | None:
-    """Return a whole number, which may be negative because RAID 0 has the layout -1; None for other texts."""
+    """Return a whole number, which may be negative because RAID 0 has the layout -1; None for any other string."""
     bare = number(text.removeprefix("-"))
     return None if bare is None else -bare if text.startswith("-") else bare
 
 
 def parse_limit(text: str | None) -> tuple[int, bool] | None:
-    """Return the speed limit in a text such as `5000 (local)`, and whether it is local instead of system-wide; None for
-    others.
+    """Return the speed limit in KiB/s from a string such as `5000 (local)`, and whether it is that of this array (True)
+    or the system-wide one (False); None for any other string.
     """
     value, _, source = (text or "").partition(" ")
     limit = number(value)
@@ -348,7 +349,7 @@ def parse_limit(text: str | None) -> tuple[int, bool] | None:
 
 
 def parse_uuid(text: str | None) -> str | None:
-    """Return a UUID from sysfs or udev in mdadm's spelling; None for other texts."""
+    """Return a UUID from sysfs or udev in mdadm's spelling; None for any other string."""
     digits = (text or "").replace("-", "").replace(":", "").lower()
     if len(digits) != 32 or not set(digits) <= set("0123456789abcdef") or not digits.strip("0"):
         return None
@@ -382,7 +383,7 @@ def parse_sync(texts: Mapping[str, str], stat: StatRow | None) -> Sync | None:
         return Sync(action="recover" if stat_action == "recovery" else stat_action, waiting=True)
     done, slash, total = texts.get("sync_completed", "").partition(" / ")
     have, all_of = number(done), number(total)
-    if "sync_completed" not in texts:  # progress in mdstat is counted differently
+    if "sync_completed" not in texts:  # no progress: that of mdstat is counted differently
         return Sync(action=action)
     if not slash or have is None or not all_of:
         return Sync(action=action, progress=stat.progress if stat is not None else None, waiting=True)

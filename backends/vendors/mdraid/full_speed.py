@@ -12,7 +12,7 @@ FULL = "full"
 """Value of the preset with which a resync runs as fast as the members allow."""
 
 FULL_KIB = 10_000_000
-"""Limit in KiB/s on each member that is above the speed of any drive, so that it has no effect.
+"""Speed limit in KiB/s per member. It is above the speed of any drive, so it never slows a resync.
 
 The kernel compares it with the measured speed (drivers/md/md.c, md_do_sync).
 """
@@ -30,9 +30,7 @@ _BETWEEN = " + "
 
 
 def parts_of(parity: bool) -> tuple[str, ...]:
-    """Return the keys of the settings that the preset combines. The stripe cache is included only if `parity`
-    is True.
-    """
+    """Return the keys of the settings that the preset combines, with the stripe cache for a level with `parity`."""
     return PARTS if parity else _LIMITS
 
 
@@ -47,8 +45,8 @@ def full_parts(cache_now: int | None, cache_most: int) -> dict[str, str]:
 
 
 def value_of(parts: Mapping[str, str], full: Mapping[str, str]) -> str:
-    """Return the preset's value for the settings in `parts`: `full` if they equal `full`, or else all their values in
-    one text.
+    """Return the preset's value for the settings in `parts`: `FULL` if they equal those at full speed (`full`), or else
+    all their values, joined by ` + `.
     """
     return FULL if parts == full else _BETWEEN.join(parts.values())
 

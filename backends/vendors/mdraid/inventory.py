@@ -39,7 +39,7 @@ _STATES = {
     "active-idle": "active, idle",
     "broken": "broken: too many members have failed",
 }
-"""Texts by array_state (Documentation/admin-guide/md.rst)."""
+"""Description of each array_state (Documentation/admin-guide/md.rst)."""
 
 
 def target_of(name: str) -> Target:
@@ -169,7 +169,7 @@ def _lines(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> Iterable[tupl
 
 
 def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """Return a text about the kind of an array without a level of its own, such as a container; None for others."""
+    """Return a description of a container, a volume in one, a converted RAID 0 or an unknown level; None for others."""
     if array.is_container:
         return f"container with {array.metadata.removeprefix('external:')} metadata"
     if array.container is not None:
@@ -184,7 +184,7 @@ def _kind(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
 
 
 def _nested_text(array: ArrayFacts, arrays: Mapping[str, ArrayFacts]) -> str | None:
-    """Return a string such as `2 x raid5` for an array of arrays."""
+    """Return a string such as `2 x raid5` for an array of arrays; None for others."""
     levels = [arrays[member.name].level_word for member in array.members if member.name in arrays]
     if not levels:
         return None

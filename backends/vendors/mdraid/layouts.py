@@ -28,9 +28,7 @@ SIX = {
     19: "right-symmetric-6",
     20: "parity-first-6",
 }
-"""Layouts that only RAID 6 has: those of DDF, and those of a RAID 5 to which a disk with the second parity was added.
-
-"""
+"""Layouts that only RAID 6 has: those of DDF, and those of a RAID 5 that got a disk for the second parity (`-6`)."""
 
 SENTENCES = {
     "left-symmetric": "Parity rotates left, and data starts after it. Sequential reads use every "

@@ -53,14 +53,14 @@ _MOVES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReshapeContext:
-    """Additional facts for a change of the geometry."""
+    """Additional facts for a change of chunk size or layout."""
 
     backup: str | None = None
     """Path of the backup file; None if none is needed."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """Properties of the array from mdadm and udev, such as `MD_NAME`."""
     contents: tuple[Signature, ...] = ()
-    """Content of the array as reported by udev or lsblk."""
+    """Signatures of the array's content, such as a filesystem."""
 
 
 def wanted_value(setting: Setting, now: Reading, value: str) -> str:
@@ -218,7 +218,7 @@ def sysfs_path(name: str, key: str) -> str:
 
 
 def kernel_word(key: str, value: str) -> str:
-    """Return the text to write for a value of a setting."""
+    """Return the string to write to sysfs for a value of a setting."""
     kind = key.partition(".")[0]
     if kind in ON_OFF and value in ("off", "on"):
         return ON_OFF[kind][value == "on"]
@@ -290,7 +290,7 @@ def _slow(view: ArrayView, context: ReshapeContext) -> str:
 
 
 def _memory(view: ArrayView, setting: Setting, value: str) -> str:
-    """Return the text about the memory that the stripe cache uses; "" for other settings."""
+    """Return a sentence about the memory that the stripe cache will use; "" for settings that do not change it."""
     pages = resync_parts(view, value).get("stripe_cache_size") if setting.key == full_speed.KEY else value
     if setting.key not in ("stripe_cache_size", full_speed.KEY) or pages is None or not view.outline.disks:
         return ""

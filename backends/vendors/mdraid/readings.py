@@ -35,9 +35,9 @@ class ArrayView:
     mdadm_why_not: str | None = None
     """Reason why mdadm cannot be run for a change; None if it can be run."""
     memory_bytes: int | None = None
-    """Memory of the machine; None if unknown."""
+    """Memory of the host in bytes; None if unknown."""
     cpus: int | None = None
-    """CPUs of the machine; None if unknown."""
+    """Number of online CPUs of the host; None if unknown."""
     speed_kib: int | None = None
     """System-wide speed limit of a resync in KiB/s on each member; None if unknown."""
 
@@ -115,8 +115,8 @@ def _stripe_cache_most(view: ArrayView) -> int:
 
 
 def resync_parts(view: ArrayView, value: str) -> dict[str, str]:
-    """Return the values of the settings to which a value of the preset `resync_speed` sets this array, by key; empty if
-    it is illegal.
+    """Return the value of each setting that the preset `resync_speed` combines, by key, for a `value` of the preset;
+    empty if `value` is illegal.
     """
     parity = view.outline.level in PARITY
     if value != full_speed.FULL:
@@ -301,7 +301,7 @@ def _consistency(view: ArrayView) -> Reading:
 
 
 def milliseconds(raw: str | None) -> int | None:
-    """Return a number of seconds in whole milliseconds: `0.204` gives 204; None for other texts."""
+    """Return the milliseconds in a string of seconds: 204 for `0.204`; None for any other string."""
     match = _SECONDS.fullmatch(raw or "")
     return None if match is None else int(match[1]) * 1000 + int(match[2])
 

@@ -138,7 +138,7 @@ _NAMES = {
     "Data Offset": "data_offset",
 }
 _SHAPE_KEYS = ("layout", "chunk", "data_offset")
-"""Parameters of the array in the superblock of a member."""
+"""Parameters of the array that `mdadm --examine` reports from the superblock of a member."""
 
 _NODE = re.compile(r"/dev/[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9+_./-]{0,127}")
 _COPIES = re.compile(r"(near|far|offset)=(\d{1,3})", re.ASCII)

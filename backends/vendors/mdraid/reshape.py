@@ -21,7 +21,7 @@ _USUAL = range(1 << 14, (1 << 20) + 1)
 
 
 class ReshapeMethod(StrEnum):
-    """Method of changing the geometry."""
+    """Method of changing chunk size or layout."""
 
     RESHAPE = "reshape"
     RECREATE = "re-create"

@@ -63,7 +63,7 @@ async def _path(host: Host, view: ArrayView, picture: Topology) -> str:
 
 
 def lies_on(picture: Topology, path: str) -> set[str]:
-    """Return the kernel names of all block devices below a path, at all layers; empty for a filesystem in memory."""
+    """Return the kernel names of all block devices, at all layers, below the filesystem of `path`; empty for tmpfs."""
     best, point = set[str](), ""
     for name, mounts in picture.mounted.items():
         for mount in mounts:

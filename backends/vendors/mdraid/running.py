@@ -19,13 +19,13 @@ from backends.vendors.mdraid.recreate import devices_in
 
 # -- persistent settings: one line per array in a udev rules file -----------------------------------------------------
 
-# SYSFS lines of mdadm.conf do not work for this: up to mdadm 4.6 a `uuid=` never matches on little-endian
-# machines (github.com/md-raid-utilities/mdadm/issues/242), and `mdadm --incremental`, with which udev assembles
-# arrays, ignores them (verified with mdadm 4.2). udev sets ENV{MD_UUID} of every running array
-# (63-md-raid-arrays.rules).
+# SYSFS lines of mdadm.conf cannot persist settings: up to mdadm 4.6 their `uuid=` never matches on little-endian
+# CPUs (github.com/md-raid-utilities/mdadm/issues/242), and `mdadm --incremental`, with which udev assembles
+# arrays, ignores them (verified with mdadm 4.2). A udev rule can match ENV{MD_UUID}, which udev sets for every
+# running array (63-md-raid-arrays.rules).
 
 RULES = queue_rules("md", "array")
-"""The udev rules file for settings of arrays. Settings of request queues are in another file."""
+"""Part of the udev rules file for the `md` attributes of an array; the block backend writes those of its queue."""
 
 KEPT = (
     "stripe_cache_size",
@@ -60,7 +60,7 @@ def actions(values: Mapping[str, str]) -> tuple[str, ...]:
 # -- execution: every step is validated against the legal steps of an array -------------------------------------------
 
 SECONDS = 300.0
-"""Timeout in seconds after which a change counts as slow. A change is never killed."""
+"""Seconds after which a change counts as slow. A change is never killed."""
 
 _FILES = re.compile(
     r"/sys/block/([^/]+)/md/"

@@ -205,7 +205,7 @@ class ArrayTraits:
     members: tuple[str, ...]
     """Kernel names of the members, in the order of their slots."""
     page_bytes: int = 4096
-    """The kernel's page size."""
+    """The kernel's page size in bytes."""
     journal: bool = False
     """Whether it has a journal device."""
 
@@ -230,7 +230,7 @@ def settings_of(outline: ArrayTraits | None) -> tuple[Setting, ...]:
 
 
 def _with_memory_text(setting: Setting, outline: ArrayTraits) -> Setting:
-    """Return the setting of the stripe cache, with a text about the memory that it needs on this array."""
+    """Return a setting. The help of the stripe cache also states how much memory it needs on this array."""
     if setting is not STRIPE_CACHE or not outline.disks:
         return setting
     pages = outline.disks * outline.page_bytes

@@ -1,4 +1,4 @@
-"""Reader of md arrays in sysfs and /proc/mdstat, and formatters of times and counts."""
+"""Reader of md arrays in sysfs and /proc/mdstat, a formatter of durations, and a parser of CPU lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backends.host import Host
 from backends.tool_output import CUT, CompletenessCheck, unreadable_files_message
 from backends.vendors.mdraid.facts import WHOLE_MDSTAT, ArrayFacts, parse_array, parse_mdstat
 
-# -- durations as text, and counts of CPUs ----------------------------------------------------------------------------
+# -- formatter of durations, and parser of CPU lists ------------------------------------------------------------------
 
 _RANGE = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
@@ -28,7 +28,7 @@ def time_text(seconds: float) -> str:
 
 
 def count_cpus(text: str | None) -> int | None:
-    """Return the number of CPUs in `0-3,8` (/sys/devices/system/cpu/online); None for other texts."""
+    """Return the number of CPUs in a list such as `0-3,8` (/sys/devices/system/cpu/online); None if it is no list."""
     total = 0
     for part in (text or "").split(","):
         match = _RANGE.fullmatch(part)
@@ -84,7 +84,7 @@ WHOLE_FOLDER = CompletenessCheck(
 )
 """Completeness of an array's folder.
 
-Only listed files must be readable, because they depend on the kernel and the level.
+Which files exist depends on the kernel and the level, so only files that the kernel lists must be readable.
 """
 
 

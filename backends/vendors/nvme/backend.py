@@ -51,10 +51,10 @@ class Nvme(Settable[ControllerView]):
     """NVMe controllers and namespaces of one host. No state is cached."""
 
     SET_SECONDS = 600.0
-    """Timeout of a change in seconds. It is long, because formatting a large drive takes minutes."""
+    """Seconds after which a change counts as slow. Formatting a large drive takes minutes."""
 
     async def inventory(self) -> Inventory:
-        """Return all controllers and namespaces, by number."""
+        """Return all controllers and namespaces, sorted by number."""
         controllers = await read_controllers(self._host)
         spaces, celsius = await asyncio.gather(
             read_namespaces(self._host, controllers), read_celsius(self._host, controllers)
@@ -100,9 +100,9 @@ class Nvme(Settable[ControllerView]):
         return identity_for(view, key)
 
     async def lock_for(self, view: ControllerView, key: str) -> str:
-        """Return the lock of the namespace, or of a controller's only namespace. Benchmark runs take it as well.
+        """Return the name of a namespace's lock, which benchmark runs take too.
 
-        If the controller has several namespaces, return the lock of the controller.
+        A controller has the lock of its only namespace. With several namespaces or none, it has a lock of its own.
         """
         if (disk := locked_disk(view)) is None:
             return f"nvme-{view.controller.serial or view.controller.name}"
@@ -144,8 +144,8 @@ class Nvme(Settable[ControllerView]):
     def finished(
         self, view: ControllerView, request: RequestedValue, companions: Mapping[str, str] | None, change: Change
     ) -> Change:
-        """Return the change with the settings that share its feature, or with a warning about the data that a format
-        destroys.
+        """Return the change, completed: a change of a feature with the settings that share the feature, and a format
+        with a warning about the data that it destroys.
         """
         key = request.setting.key
         if not isinstance(view, NamespaceView) or key != LBA_FORMAT.key:

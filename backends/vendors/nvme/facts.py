@@ -30,7 +30,7 @@ class PowerState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerId:
-    """The fields of Identify Controller that are used. Bit fields have the layout of the specification."""
+    """The used fields of Identify Controller, None if not reported. Bit fields have the layout of the specification."""
 
     model: str | None = None
     """Model number (MN)."""
@@ -81,7 +81,7 @@ class LbaFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceId:
-    """The fields of Identify Namespace that are used."""
+    """The used fields of Identify Namespace. A field is None if it is not reported."""
 
     formats: tuple[LbaFormat, ...] = ()
     """Usable formats, ordered by number."""
@@ -106,7 +106,7 @@ class NamespaceId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NvmeHealth:
-    """SMART / Health Information. A value is None if it is not reported."""
+    """Values of the log page SMART / Health Information. A value is None if it is not reported."""
 
     kelvin: int | None = None
     """Composite temperature in kelvin."""
@@ -117,7 +117,7 @@ class NvmeHealth:
     spare_threshold: int | None = None
     """Warning threshold of the spare capacity in percent."""
     critical_warning: int | None = None
-    """Bit field: 0 spare, 1 temperature, 2 reliability, 3 read-only, 4 backup of volatile memory."""
+    """Bit field of faults. Bit 0: spare, 1: temperature, 2: reliability, 3: read-only, 4: backup of volatile memory."""
     media_errors: int | None = None
     """Unrecovered data integrity errors."""
     warning_minutes: int | None = None
@@ -144,7 +144,7 @@ class FeatureState:
     """Whether the drive refused to return the value. It then does not accept a new value either."""
 
 
-# -- controller or namespace at one moment, the input of readings and plans -------------------------------------------
+# -- state of a controller or namespace at one moment, from which readings and plans are derived ----------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,4 +187,4 @@ class NamespaceView(ControllerView):
     allocated: tuple[int, ...] | None = None
     """IDs of all namespaces of the subsystem, even those that the kernel does not list; None if they are unknown."""
     uses: tuple[str, ...] = ()
-    """Uses of the namespace as texts, as far as they are visible without opening its device."""
+    """Descriptions of the uses of the namespace, as far as they are visible without opening its device."""

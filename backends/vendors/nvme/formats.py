@@ -112,7 +112,7 @@ def _use_reason(view: NamespaceView) -> str | None:
 def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str]) -> tuple[ChangeStep, ...]:
     """Return the step that formats the namespace. Without `companions`, metadata is separate and protection off.
 
-    Raises InvalidValueError.
+    Raises InvalidValueError for a format that the namespace does not have.
     """
     assert view.ident is not None
     wanted = next((entry for entry in view.ident.formats if name_of(entry, view.ident.formats) == value), None)
@@ -124,7 +124,7 @@ def format_steps(view: NamespaceView, value: str, companions: Mapping[str, str])
 
 
 def companions_now(view: NamespaceView) -> dict[str, str]:
-    """Return the options of the current format."""
+    """Return the options with which the namespace is formatted now, by key of `COMPANIONS`; empty if unknown."""
     ident = view.ident
     if ident is None or ident.current is None:
         return {}

@@ -19,7 +19,7 @@ _WHOLE = re.compile(r"\s*(0[xX][0-9a-fA-F]{1,32}|\d{1,3}(?:,\d{3}){1,12}|\d{1,39
 
 
 def lenient_json(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in a text, ignoring other text around it; empty if there is none."""
+    """Return the JSON object in the output, ignoring anything around it; empty if there is none."""
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
         return {}
@@ -31,9 +31,10 @@ def lenient_json(text: str) -> Mapping[str, Any]:
 
 
 def whole(value: object) -> int | None:
-    """Return a non-negative number: 30, 30.0, "30", "0x1e", "1,928", "5%", "1 (512.00 kB)"; None for other values.
+    """Return the whole number in a value such as 30, 30.0, "30", "0x1e", "1,928", "5%" or "1 (512.00 kB)".
 
-    All forms occur: smart-log of nvme-cli 2.3 prints the same field as integer, float or string.
+    None for other values and for negative numbers. All these forms occur: smart-log of nvme-cli 2.3 prints the same
+    field as integer, float or string.
     """
     match value:
         case bool():
@@ -48,7 +49,7 @@ def whole(value: object) -> int | None:
                 return None
             digits = match[1].replace(",", "")
             return int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
-        case {"value": inner}:  # critical_warning of 2.11 is an object
+        case {"value": inner}:  # nvme-cli 2.11 prints critical_warning as an object
             return whole(inner) if not isinstance(inner, dict) else None
         case _:
             return None
@@ -115,7 +116,7 @@ def parse_smart_log(text: str) -> NvmeHealth:
 
 
 def _kelvin(text: str) -> int | None:
-    """Return the temperature in kelvin from `50°C (323 Kelvin)`, `122 °F (323 K)` or `39 C`; None for other texts."""
+    """Return the temperature in kelvin from `50°C (323 Kelvin)`, `122 °F (323 K)` or `39 C`; None for other strings."""
     if match := _KELVIN.search(text[:200]):
         return int(match[1])
     if match := _CELSIUS.match(text[:200]):
@@ -389,4 +390,4 @@ _ROOT_SHAPES = tuple(
 )
 
 ROOT_READS: RootReads = {("nvme",): _ROOT_SHAPES}
-"""Read-only commands that root may run for a user."""
+"""Commands that the root helper runs for a user. All of them only read."""

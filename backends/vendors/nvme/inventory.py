@@ -41,7 +41,7 @@ class ControllerAnswers:
     health: NvmeHealth | None = None
     """Result of the SMART / Health log."""
     celsius: int | None = None
-    """Temperature from the kernel (hwmon)."""
+    """Temperature in degrees Celsius from the kernel (hwmon)."""
 
 
 def controller(
@@ -137,7 +137,7 @@ def health_of(answers: ControllerAnswers) -> Health:
 
 
 def _state(space: KernelNamespace) -> State:
-    """Return ONLINE if all controllers of the namespace are live, DEGRADED if only some are live."""
+    """Return ONLINE if all controllers of the namespace are live, DEGRADED if some are, OFFLINE if all are gone."""
     states = [controller.state for controller in space.controllers]
     live = states.count(LIVE)
     if live:
@@ -154,13 +154,13 @@ def _temperature(celsius: int | None, about: ControllerId, health: NvmeHealth) -
 
 
 def _celsius(celsius: int | None, health: NvmeHealth) -> int | None:
-    """Return the temperature; None without a sensor. Drives in clouds, for example, report 0 kelvin."""
+    """Return the temperature in degrees Celsius; None without a sensor. Drives in clouds then report 0 kelvin."""
     now = celsius if health.kelvin is None else health.kelvin - ZERO_CELSIUS
     return None if now is None or now <= -ZERO_CELSIUS else now
 
 
 def _spare(health: NvmeHealth) -> str | None:
-    """Return the spare capacity as text; None if it is not reported or not measured (both values 0, as in QEMU)."""
+    """Return the spare capacity, such as `100 % (warns at 10 %)`; None if not reported, or if both are 0 (QEMU)."""
     if health.spare is None or (not health.spare and not health.spare_threshold):
         return None
     limit = f" (warns at {health.spare_threshold} %)" if health.spare_threshold is not None else ""
@@ -175,7 +175,7 @@ def _warnings(bits: int | None) -> str | None:
 
 
 def _throttled_text(health: NvmeHealth) -> str | None:
-    """Return a text on how often the drive was throttled in its lifetime; None if it was never throttled."""
+    """Return how often and how long the drive was too warm (`3 times lightly, 5 min too warm`); None if never."""
     parts = [
         f"{count} times {how}"
         for count, how in ((health.throttled_light, "lightly"), (health.throttled_heavy, "heavily"))

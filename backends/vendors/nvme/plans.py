@@ -30,9 +30,9 @@ def identity_for(view: ControllerView, key: str) -> Identity:
 
 
 def locked_disk(view: ControllerView) -> str | None:
-    """Return the kernel name of the namespace whose lock a change takes, like benchmark runs.
+    """Return the kernel name of the namespace whose lock a change takes. Benchmark runs take the lock as well.
 
-    For a controller, return its only namespace; None if it has several.
+    For a controller, return its only namespace; None if it has several or none.
     """
     if isinstance(view, NamespaceView):
         return view.namespace.name

@@ -116,7 +116,7 @@ class KernelNamespace:
     write_cache: str | None
     """Cache mode that the kernel assumes: `write back`, `write through`."""
     controllers: tuple[KernelController, ...]
-    """Controllers through which the namespace can be reached, by number."""
+    """Controllers through which the namespace can be reached, sorted by number."""
 
     @property
     def name(self) -> str:
@@ -135,12 +135,13 @@ class KernelNamespace:
 
 
 async def read_controllers(host: Host) -> tuple[KernelController, ...]:
-    """Return all controllers by number."""
+    """Return all controllers, sorted by number."""
     folders, inner = await asyncio.gather(host.list(f"{_CLASS}/nvme*"), host.list(f"{_CLASS}/nvme*/nvme*n*"))
     names = [name for folder in folders if is_controller(name := folder.rsplit("/", 1)[1])]
     texts = await host.read_many([f"{_CLASS}/{name}/{attribute}" for name in names for attribute in _ATTRIBUTES])
     heads: dict[str, list[str]] = {}
-    # Not by number: nvme1n1 may belong to another controller than nvme1 (native multipath numbers by subsystem).
+    # The folder determines the controller, not the name: nvme1n1 may belong to another controller than nvme1, because
+    # native multipath numbers namespaces by subsystem.
     for path in inner:
         owner, entry = path.split("/")[-2:]
         if head := head_of(entry):

@@ -34,10 +34,10 @@ _SAVE_AND_SELECT = 1 << 4
 
 
 def refusal(done: Completed) -> str:
-    """Return why a command failed, in the tool's words; "" on success.
+    """Return why a command failed, as the tool reports it; "" on success.
 
-    The text is searched as well, because the exit status of nvme-cli 1.x is the drive's status modulo 256, which may be
-    0. The exit status of 2.x is 1.
+    The output is searched for a message, because the exit status of nvme-cli 1.x is the drive's status modulo 256,
+    which may be 0 although the command failed. The exit status of 2.x is then 1.
     """
     output = f"{done.stdout}\n{done.stderr}"
     if status := _STATUS.search(output):

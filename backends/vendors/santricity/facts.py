@@ -28,7 +28,7 @@ class WebSystem:
     serial: str | None = None
     """Serial number of the enclosure."""
     status: str | None = None
-    """Status in the word of the web services: `optimal`, `needsAttn`, `offline`, ..."""
+    """Status as the web services report it: `optimal`, `needsAttn`, `offline`, ..."""
     password: str | None = None
     """Whether a proxy knows the system's password: `valid`, `invalid`, `unknown`."""
 
@@ -51,7 +51,7 @@ class WebVolume:
     level: str | None = None
     """RAID level: `raid5`, `raidDiskPool`."""
     status: str | None = None
-    """Status in the word of the web services: `optimal`, ..."""
+    """Status as the web services report it: `optimal`, ..."""
     action: str | None = None
     """Background operation: `none`, `initializing`."""
     size_bytes: int | None = None
@@ -109,11 +109,11 @@ class WebDrive:
     size_bytes: int | None = None
     """Raw capacity in bytes."""
     status: str | None = None
-    """Status in the word of the web services: `optimal`, `failed`, ..."""
+    """Status as the web services report it: `optimal`, `failed`, ..."""
     spare: bool = False
     """Whether it is a hot spare."""
     health: Health = Health()
-    """Condition."""
+    """Health of the drive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +131,7 @@ class WebController:
     firmware: str | None = None
     """Software version."""
     status: str | None = None
-    """Status in the word of the web services: `optimal`, `failed`, `serviceMode`, ..."""
+    """Status as the web services report it: `optimal`, `failed`, `serviceMode`, ..."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class WebHardware:
     drives: tuple[WebDrive, ...] = ()
     """Drives."""
     batteries: tuple[str, ...] = ()
-    """Status of each battery, in the word of the web services."""
+    """Status of each battery, as the web services report it: `optimal`, ..."""
     serials: tuple[str, ...] = ()
     """Serial numbers of trays and batteries."""
 
@@ -160,7 +160,7 @@ class WebHardware:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebView:
-    """A volume of a disk system as just read."""
+    """The current state of a volume, with its disk system."""
 
     system: WebSystem
     """The disk system."""
@@ -169,4 +169,4 @@ class WebView:
     hardware: WebHardware = field(default_factory=WebHardware)
     """Hardware of the disk system; empty if it was not read."""
     frozen: str | None = None
-    """Why nothing may be changed (read-only mode)."""
+    """Why nothing may be changed (read-only mode, root helper); None if changes are allowed."""

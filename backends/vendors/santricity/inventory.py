@@ -118,8 +118,8 @@ def _array(
 ) -> Array:
     group = next((group for group in groups if group.id == volume.group), None)
     drives = [drive for drive in hardware.drives if volume.group is not None and drive.group == volume.group]
-    # A pool spreads each stripe over only some of its drives, so the number of drives says nothing about a stripe.
-    # Mirrors have two copies.
+    # A pool spreads each stripe over only some of its drives, so the number of its drives must not be used for the
+    # width of a stripe. Mirrors have two copies.
     members = 0 if group is not None and group.pool else sum(not drive.spare for drive in drives)
     level = level_of((volume.level or "").removeprefix("raid"), members)
     node = node_of(volume.wwn, picture)

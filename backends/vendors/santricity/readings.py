@@ -28,7 +28,7 @@ class CacheField:
 
 
 def _delay(seconds: str) -> str:
-    """Return the web services' word for a number of seconds: `flush10Sec` or `flush250Msec`."""
+    """Return the web services' name of a delay in seconds: `flush10Sec` for `10`, `flush250Msec` for `0.25`."""
     if "." in seconds:
         return f"flush{round(float(seconds) * 1000)}Msec"
     return f"flush{seconds}Sec"
@@ -38,7 +38,7 @@ _DELAY_WORDS: Mapping[str, str] = {name: _delay(name) for name in SECONDS[1:]} |
     SECONDS[0]: "flushImmediate",
     INFINITE: "flushInfinite",
 }
-"""Words of the web services for the longest time that data stays in the write cache, by value."""
+"""Names of the web services for the longest time that data stays in the write cache, by value of the setting."""
 
 WRITE_CACHE = CacheField(
     setting=_disk_systems.WRITE_CACHE,
@@ -141,7 +141,7 @@ def _choices(view: WebView, field: CacheField) -> tuple[Choice, ...]:
 
 
 def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple[str | None, str | None]:
-    """Return the effective value if it differs from the configured one, and the most likely reason."""
+    """Return the effective value and the most likely reason if it differs from the configured one, or (None, None)."""
     if field.force is None or now not in _OTHER:
         return None, None
     cache, bad = view.volume.cache, view.hardware.bad_battery

@@ -34,13 +34,13 @@ _IDENTIFYING = (
     "iqn",
     "addressid",
 )
-"""Ends of the names of fields whose values identify a part of the hardware."""
+"""Suffixes of field names, in lower case. Values of these fields identify a part of the hardware."""
 _MOST_PARTS = 100_000
 """Maximum number of objects and lists of a hardware inventory that are searched."""
 
 
 def is_whole(text: str, begin: str) -> bool:
-    """Return whether an answer is one complete list (`[`) or object (`{`); a truncated one would hide the rest."""
+    """Return whether an answer is one complete JSON list (`begin` is `[`) or object (`{`), that is, not truncated."""
     value = document(text, begin) if text.lstrip().startswith(begin) else None
     return isinstance(value, list if begin == "[" else dict)
 
@@ -255,7 +255,7 @@ def _first(row: Mapping[str, object], *names: str) -> object:
 
 
 def _id(value: object) -> str | None:
-    """Return an id that is allowed in a path, else None. A reference that is all zeros refers to nothing: None."""
+    """Return an id if it is allowed in a path; None if not, and for a reference of zeros, which refers to nothing."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 32:
         value = str(value)
     if not isinstance(value, str) or _ID.fullmatch(value) is None:

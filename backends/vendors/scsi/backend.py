@@ -1,4 +1,4 @@
-"""Backend of SATA and SAS disks: inventory, reading, planning and applying."""
+"""Backend of SATA and SAS disks: inventory, and reading and changing of settings."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class ScsiBackend(Settable[View]):
         return await self.inventory_in_parts(lambda name, part: None)
 
     async def inventory_in_parts(self, report: InventoryListener) -> Inventory:
-        """Report the inventory first without the health of the disks, then with it, and return it.
+        """Report the inventory without the health of the disks, then report and return the complete inventory.
 
-        Reading health may take long.
+        Reading the health may take long.
         """
         disks = await self._disks()
         if not disks:

@@ -98,7 +98,7 @@ class Disk:
     interface: str | None
     """`sata`, `sas`, `usb`, `iscsi`, `virtio-scsi`, `raid volume`, ...; None if unknown."""
     libata: bool
-    """Whether the kernel's libata drives the disk, so that the kernel notices when its cache is switched."""
+    """Whether the disk is driven by libata. The kernel then notices when the disk's cache is switched."""
     hctl: str | None
     """Host, channel, target, LUN; None if the path does not have them."""
     pci: str | None
@@ -163,7 +163,7 @@ def paths_of(node: Node) -> tuple[str, ...]:
 
 
 def disk_of(node: Node, texts: Mapping[str, str]) -> Disk:
-    """Return the disk from its node and the texts of `paths_of`."""
+    """Return the disk from its node. `texts`: contents of the files in `paths_of`, by path."""
     front, hctl, path = f"/sys/block/{node.name}", _hctl(node), node.path or ""
     host = f"/sys/class/scsi_host/host{(hctl or '').split(':')[0]}"
     driver = clean(texts.get(f"{host}/proc_name", "")) or None

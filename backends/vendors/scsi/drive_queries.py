@@ -162,7 +162,7 @@ class _Answer:
 
     @property
     def text(self) -> str:
-        """Return the text of both streams, because error messages may be in either."""
+        """Return standard output and standard error together, because error messages may be in either."""
         return f"{self.out}\n{self.err}"
 
     def truncation_reason(self, check: CompletenessCheck) -> str | None:
@@ -188,4 +188,4 @@ ROOT_READS: RootReads = {
     ("sdparm",): ((re.escape(f"--get={','.join(sdparm.FIELDS)}"), DEVICE),),
     ("smartctl",): ((*map(re.escape, smartctl.ASK), DEVICE),),
 }
-"""Read-only commands that root may run for a user."""
+"""Commands that the root helper runs for a user. All of them only read."""

@@ -63,9 +63,9 @@ class Flag:
 
 
 def parse_hdparm(text: str) -> Mapping[str, Flag]:
-    """Return the features by the letter of hdparm's option.
+    """Return the features by hdparm's option, such as `-W`.
 
-    If one has two lines, the last counts: the value after a change.
+    If hdparm prints two lines for a feature, the last counts, because it has the value after a change.
     """
     return {_LINES[name]: Flag(raw=clean(raw)) for name, raw in _LINE.findall(text)}
 

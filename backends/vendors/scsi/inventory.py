@@ -70,7 +70,7 @@ def condition(health: SmartAnswer) -> Health:
 
 SECTORS = (512, 1024, 2048, 4096)
 """Sector sizes in bytes that the kernel supports.
-Disks with others have the size 0 (drivers/scsi/sd.c, sd_read_capacity).
+The kernel reports size 0 for disks with other sector sizes (drivers/scsi/sd.c, sd_read_capacity).
 """
 
 

@@ -16,7 +16,7 @@ from backends.vendors.scsi.sdparm import Field
 from backends.vendors.scsi.settings import BITS, OPTIONS
 
 SAVED = "saved"
-"""Key of the companion (value restored along with a setting) that a SCSI drive keeps without power."""
+"""Key of the companion (value restored along with a setting) for the value that a SCSI drive keeps without power."""
 
 _MOVES_DISK = ("write_cache", "read_ahead_kb", "max_sectors_kb")
 """Settings of the kernel's disk that the sd driver may reset when the drive's write cache is switched
@@ -50,7 +50,7 @@ def finished(view: View, request: RequestedValue, change: Change) -> Change:
 
 
 def companions_now(view: View, key: str) -> dict[str, str]:
-    """Return the value that the drive keeps without power, as a companion. It may differ from the current value."""
+    """Return the value that the drive keeps without power, if any, as a companion. The current value may differ."""
     bit = _bit(view, key)
     if bit is None or bit.saved is None or not _saveable(view, key):
         return {}

@@ -58,7 +58,7 @@ class View:
 
     @property
     def protection(self) -> str | None:
-        """Return a text with the evidence that cached data survives a power failure; None if there is none."""
+        """Return the evidence that cached data survives a power failure, as a clause; None if there is none."""
         loss = self.health.power_loss if self.health is not None else None
         return loss.sentence() if loss is not None and loss.is_good else None
 
@@ -69,8 +69,9 @@ def readings(view: View) -> dict[str, Reading]:
 
 
 def switch(view: View, key: str) -> tuple[bool | None, str | None]:
-    """Return the drive's value of an on/off setting, and the text of the tool about it. Both are None if not
-    reported.
+    """Return the drive's value of an on/off setting (True for on), and what the tool prints for it.
+
+    Both are None if not reported.
     """
     if view.disk.kind is Kind.ATA:
         flag = view.flags.get(OPTIONS.get(key, ""))
@@ -160,7 +161,10 @@ def _acoustic(view: View) -> Reading:
 
 
 def _level(view: View, key: str) -> tuple[str | None, str | None, str | None]:
-    """Return the value, hdparm's text, and the reason why it cannot be changed, for a setting of ATA drives only."""
+    """Return the value of a setting that only ATA drives have, what hdparm prints for it, and why it cannot be changed.
+
+    Each is None if there is none.
+    """
     match view.disk.kind:
         case Kind.VOLUME:
             return None, None, VOLUME_WORDS
@@ -221,8 +225,8 @@ def _unsettled_reason(view: View, key: str) -> str | None:
 def _word(value: bool | None, raw: str | None) -> str | None:
     """Return `on` or `off` for `value`.
 
-    Without a value, return `unknown` for an unexpected text `raw`, and None if the drive does not have or report the
-    switch.
+    Without a value, return `unknown` if the tool printed something unexpected (`raw`), and None if the drive does not
+    have or report the switch.
     """
     if value is not None:
         return _ON[value]

@@ -71,7 +71,7 @@ def _program(disk: Disk, tool: str | None, key: str, value: str) -> str:
 # -- execution, step by step, on the planned disk ---------------------------------------------------------------------
 
 SET_SECONDS = 60.0
-"""Timeout in seconds after which a change counts as slow. raidbench still waits for its end."""
+"""Seconds after which a change counts as slow. raidbench still waits for its end."""
 
 
 class NotSaveableError(ToolFailedError):
@@ -110,7 +110,7 @@ def _text(done: Completed) -> str:
 
 
 def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | None) -> None:
-    """Raise RefusedError unless the step belongs to this setting.
+    """Raise RefusedError unless the step belongs to a change of this setting on this disk.
 
     Steps may come from a journal, which is not trusted.
     """
@@ -126,8 +126,8 @@ def require_own_step(step: ChangeStep, change: Change, disk: Disk, tool: str | N
 
 
 def _is_switch(kind: Kind, key: str, text: str) -> bool:
-    """Return whether `text` changes the setting `key`. `text`: the arguments of the tool between its path and
-    the disk.
+    """Return whether a command changes the setting `key`. `text`: its arguments between the path of the tool and the
+    disk.
     """
     if kind is Kind.ATA and key in OPTIONS:
         return re.fullmatch(OPTIONS[key] + r"\d{1,3}", text, re.ASCII) is not None

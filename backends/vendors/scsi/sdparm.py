@@ -1,7 +1,7 @@
 """Parser of sdparm's output about the caching mode page of a SCSI drive. No I/O. It never raises an error.
 
-sdparm 1.12 has no JSON. If the drive has no page of default or saved values, it prints the value but exits with 5
-(illegal request). Therefore the lines are parsed, and the exit status is only a hint.
+sdparm 1.12 has no JSON output. If the drive has no page of default or saved values, sdparm prints the current value but
+exits with 5 (illegal request). Therefore the lines are parsed, and the exit status is only a hint.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Field:
     saved: bool | None
     """Value that is kept over a power cycle; None if the drive reports none."""
     raw: str
-    """Printed text: `1  [cha: y, def:  1]`."""
+    """What sdparm prints for the bit: `1  [cha: y, def:  1]`."""
 
 
 def parse_sdparm(text: str) -> Mapping[str, Field]:
@@ -79,7 +79,7 @@ def attention(code: int, text: str) -> bool:
 
 
 def refusal(code: int, text: str) -> str | None:
-    """Return why a change failed, in sdparm's words; None on success."""
+    """Return why a change failed, as sdparm reports it; None on success."""
     if code == 0:
         return None
     if code == NOT_SAVEABLE:

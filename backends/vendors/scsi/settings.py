@@ -93,7 +93,7 @@ READ_CACHE_CHOICES = (
 
 
 def cache_choices(evidence: str | None) -> tuple[Choice, ...]:
-    """Return the choices of the drive's write cache. `evidence`: text about its power-loss protection, or None."""
+    """Return the choices of the drive's write cache. `evidence`: clause about its power-loss protection, or None."""
     protection = (
         f"Power-loss protection: {evidence}." if evidence else "A power failure loses writes that were not flushed."
     )

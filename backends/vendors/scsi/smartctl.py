@@ -17,7 +17,7 @@ ASK = ("--json", "--nocheck=standby", "--info", "--health", "--attributes", "--l
 """Options of smartctl for identity, health, attributes, endurance and error counters. A sleeping drive is not woken."""
 
 _POWER_LOSS_NAMES = ("power_loss_cap", "power_loss_prot", "powerloss_cap", "plp_", "_plp", "supercap")
-"""Parts of attribute names in smartctl's database that only drives with power-loss capacitors have (175 on Intel)."""
+"""Parts of names of attributes that only drives with power-loss capacitors have (smartctl's database; 175 on Intel)."""
 
 _LIFE_LEFT = {
     177: ("wear_leveling_count",),
@@ -61,7 +61,7 @@ class PowerLoss:
         return self.value > self.threshold
 
     def sentence(self) -> str:
-        """Return a sentence without a full stop."""
+        """Return a clause about the result of the drive's self-test of the protection."""
         verdict = "passes" if self.is_good else "fails"
         return f"attribute {self.id} {self.name} {verdict} (value {self.value}, threshold {self.threshold})"
 
@@ -78,7 +78,7 @@ class LifeLeft:
     """Name in smartctl's database."""
 
     def sentence(self) -> str:
-        """Return a sentence without a full stop."""
+        """Return the remaining endurance and its source: `97 % (attribute 231 SSD_Life_Left)`."""
         return f"{self.percent} % (attribute {self.id} {self.name})"
 
 
@@ -101,7 +101,7 @@ class SmartAnswer:
     speed_limit: str | None = None
     """Highest link speed of the drive, `6.0 Gb/s`."""
     passed: bool | None = None
-    """Overall health assessment of the drive."""
+    """Whether the drive passes its overall health assessment; False predicts a failure."""
     celsius: int | None = None
     """Temperature in degrees Celsius."""
     limit: int | None = None
@@ -125,7 +125,7 @@ class SmartAnswer:
     asleep: bool = False
     """Whether the drive is in standby and was not queried."""
     message: str | None = None
-    """smartctl's reason why there are no other values."""
+    """First message of smartctl. If there are no other values, it is the reason."""
     unread: str = ""
     """Fault in smartctl's output, as a clause with the output as subject; "" if it could be parsed."""
 
@@ -149,8 +149,8 @@ def parse_smartctl(text: str, device: str = "") -> SmartAnswer | None:
     messages = [word(row.get("string")) for row in rows(table(top["smartctl"]).get("messages"))]
     message = next(filter(None, messages), None)
     all_attributes = list(rows(table(top.get("ata_smart_attributes")).get("table")))
-    # For a drive that is not in smartctl's database, the names are guesses by number. Only the numbers of error
-    # counters have the same meaning on every rotating drive.
+    # For a drive that is not in smartctl's database, attribute names are guesses by number and are not used. Only the
+    # numbers of error counters have the same meaning on every rotating drive.
     attributes = all_attributes if top.get("in_smartctl_database") is True else []
     counters = attributes or (all_attributes if whole_number(top.get("rotation_rate"), 100_000) else [])
     speed = table(table(top.get("interface_speed")).get("current"))

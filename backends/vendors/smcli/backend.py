@@ -50,7 +50,7 @@ SMcli starts a Java VM and queries over the network. A large profile takes half 
 
 
 class Smcli(Settable[SystemView]):
-    """The disk systems that SMcli on one host knows. They are queried one after the other."""
+    """The disk systems in SMcli's configuration on one host. They are queried one after the other."""
 
     SET_SECONDS = 600.0
 
@@ -60,7 +60,7 @@ class Smcli(Settable[SystemView]):
         self._kept: dict[str, SystemProfile] = {}
 
     async def inventory(self) -> Inventory:
-        """Return all disk systems in SMcli's configuration, by name."""
+        """Return all disk systems in SMcli's configuration, in SMcli's order."""
         program = self._host.which(PLACES)
         if program is None:
             return Inventory()
@@ -107,7 +107,10 @@ class Smcli(Settable[SystemView]):
         return identity(view)
 
     async def lock_for(self, view: SystemView, key: str) -> str:
-        """Return the lock of the disk, which runs on it take too. Settings of a disk system lock the disk system."""
+        """Return the name of the lock of a logical drive's kernel disk, which benchmark runs take too.
+
+        Without such a disk, and for settings of a disk system, return the name of the disk system's lock.
+        """
         node = node_of(view.volume, await scan_topology(self._host)) if view.volume is not None else None
         return lock_name(view.profile.wwn, view.profile.name) if node is None else await lock_of(self._host, node.name)
 
@@ -152,7 +155,7 @@ class Smcli(Settable[SystemView]):
             await super().take(view, change, step)
 
     def refusal(self, done: Completed) -> str:
-        """Return the reason of a failure in SMcli's own words; "" if it reports success."""
+        """Return the reason of a failure, as SMcli reports it; "" if SMcli reports success."""
         return "" if is_carried_out(done.stdout) else refusal(f"{done.stdout}\n{done.stderr}")
 
     async def candidates(self) -> tuple[Candidate, ...]:
@@ -182,7 +185,7 @@ class Smcli(Settable[SystemView]):
         return plan_logical_drive(request, view.profile, view.program)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return a problem if SMcli knows no disk system, and for each one that does not answer or is not healthy."""
+        """Return a problem if SMcli lists no disk system, and for each that does not answer or is not healthy."""
         program = self._host.which(PLACES)
         if program is None:
             return ()

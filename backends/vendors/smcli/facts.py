@@ -63,7 +63,7 @@ class SystemProfile:
     drives: tuple[SystemPart, ...] = ()
     """Drives by location."""
     batteries: tuple[str, ...] = ()
-    """State of each battery, in the words of the profile."""
+    """State of each battery, as the profile prints it: `Optimal`, ..."""
     serials: tuple[str, ...] = ()
     """Serial numbers of enclosures and their components."""
     cut: str = ""

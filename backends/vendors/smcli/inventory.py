@@ -1,4 +1,4 @@
-"""Converts a profile to controllers, arrays and drives. No I/O."""
+"""Conversion of a profile to controllers, arrays and drives. No I/O."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _volume(profile: SystemProfile, volume: SystemPart, owner: Target, picture: 
 
 
 def _identity_by_wwn(volume: SystemPart) -> Identity | None:
-    """Return the identity of a logical drive that is not a disk of this machine, from its world wide name."""
+    """Return the identity of a logical drive without a kernel disk on this host, from its world wide name, or None."""
     wwn = volume.wwn(*VOLUME_ID)
     return None if wwn is None else Identity(name=volume.name, wwn=f"naa.{wwn}")
 
@@ -183,6 +183,6 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?) ?%", re.ASCII)
 
 
 def _state(text: str | None, table: dict[str, State]) -> State:
-    """Return the state for a text, by the beginnings of texts in `table`."""
+    """Return the state from `table` whose key is the beginning of the status `text`, ignoring case; else UNKNOWN."""
     status = (text or "").lower()
     return next((state for word, state in table.items() if status.startswith(word)), State.UNKNOWN)

@@ -27,7 +27,7 @@ class SmcliSetting:
     labels: tuple[str, ...]
     """Beginnings of its label in the profile, in lower case."""
     value_words: Mapping[str, str] = field(default_factory=dict)
-    """SMcli's words for values, where they differ from the common vocabulary."""
+    """SMcli's keywords for values in statements, where they differ from the common vocabulary."""
 
 
 CACHE_BLOCK = SmcliSetting(_disk_systems.CACHE_BLOCK, "cacheBlockSize", ("cache block size",))
@@ -74,7 +74,7 @@ class SystemView:
     program: str
     """Path of SMcli."""
     profile: SystemProfile
-    """Its profile."""
+    """Profile of the disk system."""
     volume: SystemPart | None = None
     """The logical drive; None for the disk system itself."""
     frozen: str | None = None

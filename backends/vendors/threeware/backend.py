@@ -62,7 +62,7 @@ from backends.vendors.threeware.settings import (
 )
 
 _UNITS, _PORTS, _BATTERIES = ("Unit", "UnitType", "Status"), ("Status", "Unit", "Size"), ("Name", "BBUReady")
-"""Columns of a controller's three tables."""
+"""Columns by which the tables of units, drives and batteries in tw_cli's output are recognised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,14 +125,14 @@ class Threeware(Settable[_UnitView]):
     def steps(
         self, view: _UnitView, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the step that sets a value. Its option `quiet` suppresses tw_cli's question."""
+        """Return the step that sets a value. For settings in `QUIET`, the option `quiet` suppresses tw_cli's prompt."""
         if key not in WORDS:
             return ()
         arguments = (view.identity.name, "set", f"{WORDS[key]}={TOOL_WORDS.get(value, value)}")
         return (ChangeStep(argv=(view.program, *arguments, *(("quiet",) if key in QUIET else ()))),)
 
     def refusal(self, done: Completed) -> str:
-        """Return why a value was not set, in the tool's words; "" if the tool reports success."""
+        """Return why a value was not set, as the tool reports it; "" if the tool reports success."""
         text = f"{done.stdout}\n{done.stderr}"
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         failures = [line for line in lines if "Failed" in line or line.startswith(("Error", "(0x"))]
@@ -142,11 +142,11 @@ class Threeware(Settable[_UnitView]):
         return clean(failed or (lines[-1] if lines else f"it exited with status {done.returncode}"), 300)
 
     async def diagnose(self) -> tuple[Problem, ...]:
-        """Return (): the backend of the PCI bus reports a controller whose tool is missing."""
+        """Return (): the backend `hba` reports a controller whose tool is missing."""
         return ()
 
     async def candidates(self) -> tuple[Candidate, ...]:
-        """Return all drives from the last reading, with the reasons against each."""
+        """Return all drives from the last inventory, with the reasons against each."""
         if self._seen is None:
             await self.inventory()
         return tuple(candidate for card in self._seen or () for candidate in candidates(card))
@@ -177,7 +177,7 @@ class Threeware(Settable[_UnitView]):
         return find_made(array, card, units, picture, program=program, cards=cards)
 
     async def run_making(self, controller: Target | None, steps: Sequence[ChangeStep]) -> None:
-        """Run steps with tw_cli. Its question before a deletion is answered only if the question names this unit."""
+        """Run steps with tw_cli. Its prompt before a deletion is confirmed only if the prompt names the unit."""
         program, name = self._program_and_name(controller)
         for step in steps:
             if not is_creation_step(name, program, step.argv):
@@ -310,7 +310,7 @@ class Threeware(Settable[_UnitView]):
     async def read_state(self, target: Target, *, back: bool = False) -> _UnitView:
         """Return the current state of a unit. Raises NotFoundError, DeviceGoneError.
 
-        `back`: the state is read for a revert, which a truncated answer about drives or battery does not block.
+        `back`: the state is read for an undo, which incomplete output about drives or battery does not prevent.
         """
         unit_match, program = UNIT.fullmatch(target.address), self._host.which(PLACES)
         if target.backend != NAME or unit_match is None or program is None:

@@ -67,7 +67,7 @@ _GROUPS = range(3, 7)
 """Allowed numbers of drives in each group of a RAID 50."""
 
 _BUSY = ("REBUILDING", "MIGRATING")
-"""Statuses of units during which raidbench creates no unit."""
+"""While a unit or drive has one of these statuses, raidbench creates no unit on the controller."""
 
 _NAMES = re.compile(r"9\d{3}.*", re.ASCII)
 """Pattern of controller models that store the name of a unit: the 9000 series."""
@@ -242,7 +242,7 @@ def _initialising(request: ArrayRequest) -> str:
     return f"No initialisation is needed before a benchmark. {verified}"
 
 
-# -- steps, and their questions ---------------------------------------------------------------------------------------
+# -- validation of steps, and the prompt of tw_cli --------------------------------------------------------------------
 
 
 def is_creation_step(card: str, program: str, argv: tuple[str, ...]) -> bool:
@@ -256,9 +256,9 @@ def is_creation_step(card: str, program: str, argv: tuple[str, ...]) -> bool:
 
 
 def reply_to(argv: tuple[str, ...]) -> PromptReply | None:
-    """Return the expected question before a deletion, which names the unit, with its answer.
+    """Return the prompt that tw_cli shows before a deletion, which names the unit, and the answer to it.
 
-    None if the command asks nothing.
+    None for a command without a prompt.
     """
     if argv[2:] != ("del",):
         return None

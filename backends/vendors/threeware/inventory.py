@@ -1,4 +1,4 @@
-"""Converts the rows of tw_cli to controllers, arrays and drives. No I/O."""
+"""Conversion of tw_cli's rows to controllers, arrays and drives. No I/O."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _PAUSED = {
 """Status of a running task, by the first part of the status of the same task when it is paused (`VERIFY-PAUSED`)."""
 
 _BATTERIES = {"ok": "optimal", "charging": "learning", "testing": "learning", "missing": "missing"}
-"""Battery state by the columns BBU and Status. Any other value (Fault, WeakBat) is a failure."""
+"""Battery state by the value, in lower case, of column BBU or Status. Any other value (Fault, WeakBat) is a failure."""
 
 _FAILING = "SMART-FAILURE"
 """Status of a drive that still works but predicts its failure."""
@@ -264,7 +264,7 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         why=status_word if status != status_word or status not in (*_UNITS, *_TASKS) or status == "RECOVERY" else "",
         size_bytes=exact_size(node, _size(row)),
         strip_bytes=read_size(row.get("Stripe")),
-        # Missing drives are not listed, and the groups of a RAID 50 are not reported.
+        # None if degraded, because missing drives are not listed, and for RAID 50, whose groups are not reported.
         data_drives=data_drives(level, len(members)) if state is not State.DEGRADED else None,
         device=node.device if node is not None else None,
         members=members,
@@ -323,6 +323,6 @@ def _health(status: str) -> Health:
 def _size(unit: Row) -> int | None:
     """Return the size of a unit in bytes.
 
-    A number without a unit is in the unit of the column's title, which is binary.
+    A number without a unit is in the unit of the column's title (GB), which means GiB.
     """
     return read_size(unit.get("Size(GB)"), bare="g")

@@ -123,7 +123,7 @@ WORDS = {
 """Argument of `set`, by setting key."""
 
 QUIET = ("write_cache", "storsave")
-"""Settings for which the guide documents `quiet`. tw_cli may ask before it sets these, but not before others."""
+"""Settings for which the guide documents `quiet`. tw_cli may show a prompt before it sets these, not for others."""
 
 _UNIT = re.compile(r"^\s*(/c\d{1,3}/u\d{1,4})(?=\s)", re.ASCII | re.MULTILINE)
 _POLICY = re.compile(r"policy\s*=\s*(\w{1,20})", re.ASCII | re.IGNORECASE)
@@ -151,7 +151,7 @@ CHOICES = {
 """Choices of the settings that have the same choices on every unit."""
 
 TOOL_WORDS = {"write-back": "on", "write-through": "off"}
-"""tw_cli's words for values, where they differ from the common vocabulary."""
+"""tw_cli's names for values, where they differ from the common vocabulary."""
 
 _CACHE = re.compile(r"(?:R([ib]))?(W)?", re.ASCII)
 

@@ -127,7 +127,7 @@ class Zfs:
         head = Inventory(controllers=(controller(module),))
         if self._host.which(("zfs",)) is None or self._host.which(("zpool",)) is None:
             return replace(head, problems=(_WITHOUT_TOOLS,))
-        # In parallel, because both may wait for the same disk.
+        # In parallel: both may wait for the same unresponsive disk, and the timeouts must not add up.
         picture, listing = await asyncio.gather(scan_topology(self._host), result_or_error(self._read_pools(module)))
         self._listed = None
         if isinstance(listing, RaidbenchError):
@@ -444,7 +444,7 @@ def _view(
 def _of_parameter(view: ModuleView, request: RequestedValue, companions: Mapping[str, str]) -> Change:
     """Return the change of a module parameter.
 
-    `companions`: if ZFS is to choose an ARC limit, the limit to set before that.
+    `companions`: the effective ARC limit, which is set first if the requested value lets ZFS choose the limit.
     """
     key, present = request.setting.key, companions_now(view, request.setting.key)
     readable = request.now.now not in (None, "unknown")

@@ -44,7 +44,7 @@ class ListedDataset:
     name: str
     """Name such as `tank/files`; not cleaned."""
     kind: ZfsKind
-    """Filesystem or volume; a top-level filesystem is its pool."""
+    """FILESYSTEM or VOLUME; POOL for the root filesystem of a pool, which has the pool's name."""
     mountpoint: str | None = None
     """Mount point; None if it is not mounted."""
     size_bytes: int | None = None
@@ -80,7 +80,7 @@ def rows(text: str, columns: int) -> Iterator[tuple[str, ...]]:
 
 
 def unambiguous_rows(text: str, columns: int, names: int = 1) -> Iterator[tuple[str, ...]]:
-    """Return the rows of the text. If different rows have the same first `names` cells, all of these are left out."""
+    """Return the distinct rows. If different rows have the same first `names` cells, all of these are left out."""
     different = tuple(dict.fromkeys(rows(text, columns)))
     twice = find_repeated(cells[:names] for cells in different)
     return (cells for cells in different if cells[:names] not in twice)

@@ -1,7 +1,7 @@
 """Conversion of the output of zpool and zfs to controllers and arrays: module, pools, filesystems, volumes. No I/O.
 
-There may be thousands of filesystems, so only top-level filesystems and those with their own values are listed. The
-pool has a fact with the number of the other filesystems. All volumes are listed, because each of them is a block
+There may be thousands of filesystems, so only those directly below a pool and those with their own values are listed.
+The pool has a fact with the number of the other filesystems. All volumes are listed, because each of them is a block
 device.
 """
 
@@ -55,7 +55,7 @@ class PoolScan:
     datasets: tuple[ListedDataset, ...]
     """All filesystems and volumes."""
     own_values: frozenset[str]
-    """Names of the datasets on which a value is set."""
+    """Names of the datasets on which a setting has its own value, instead of an inherited one."""
     nodes: Mapping[str, str]
     """Block devices of the volumes, by name."""
     module: ModuleView
@@ -83,7 +83,7 @@ def select_listed(listing: PoolScan) -> tuple[ListedDataset, ...]:
 
 
 def controller(module: ModuleView) -> Controller:
-    """Return the module as a controller, with its cache."""
+    """Return the kernel module as a controller, whose cache is the ARC."""
     return Controller(
         target=MODULE,
         vendor=NAME,
@@ -110,7 +110,7 @@ def arrays(listing: PoolScan, picture: Topology) -> Iterator[Array]:
 def plain_arrays(states: Mapping[str, str], picture: Topology, why: str) -> Iterator[Array]:
     """Yield the pools and volumes that the kernel reports, if zpool and zfs fail.
 
-    `states`: contents of the kernel's state files, by path. `why`: the reason for the failure, a sentence.
+    `states`: contents of the kernel's state files, by path. `why`: message about the failure of zpool or zfs.
     """
     pools, why = picture.pools, why.rstrip(".")
     for path, text in states.items():
@@ -248,6 +248,6 @@ def link_of(name: str) -> str:
 
 
 def node_of(link: str | None) -> str | None:
-    """Return the block device to which a link below /dev/zvol points; None for other links."""
+    """Return the block device to which a link below /dev/zvol points; None if there is no link or no such device."""
     name = (link or "").rpartition("/")[2]
     return node_path(name) if re.fullmatch(r"zd\d{1,9}", name, re.ASCII) else None

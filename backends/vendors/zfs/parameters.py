@@ -128,7 +128,7 @@ class ModuleView:
     arc: Mapping[str, int]
     """Counters of the ARC."""
     memory_bytes: int | None
-    """Memory of the machine in bytes; None if it is unknown."""
+    """Memory of the host in bytes; None if it is unknown."""
     version: str | None
     """Version of the module."""
 
@@ -218,7 +218,7 @@ def order_parameters(view: ModuleView, values: Mapping[str, str]) -> list[str]:
 def with_parameter(view: ModuleView, key: str, value: str) -> ModuleView:
     """Return the view as it will be after `key` was set to `value`.
 
-    If ZFS is to choose a limit, the effective limit stays.
+    If `value` lets ZFS choose an ARC limit, the effective limit does not change.
     """
     limit = {_LIMITS[key]: int(value)} if key in _LIMITS and value != AUTOMATIC else {}
     return replace(view, texts={**view.texts, key: value}, arc={**view.arc, **limit})

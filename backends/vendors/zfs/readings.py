@@ -17,7 +17,7 @@ _LARGE = 128 << 10
 """Record size in bytes above which the pool needs the feature large_blocks (zpool-features(7))."""
 
 _LARGEST = 1 << 20
-"""Largest record size that 2.1 allows (zfs(4), zfs_max_recordsize)."""
+"""Largest record size in bytes that OpenZFS 2.1 allows by default (zfs(4), zfs_max_recordsize)."""
 
 _LEVELS = re.compile(r"gzip-[1-9]|zstd-(?:[1-9]|1[0-9])|zstd-fast-(?:[1-9]|[1-9]0|100|500|1000)|lzjb")
 """Compression methods that are valid but not offered."""
@@ -27,7 +27,7 @@ _WORDS = {
     ("compression", "gzip-6"): "gzip",
     ("compression", "zstd-fast-1"): "zstd-fast",
 }
-"""Value of raidbench for each setting and value of zfs that has another name there.
+"""Value of raidbench, by setting and by the value that zfs prints, where the two differ.
 
 Up to 2.2, zfs reports extended attributes in directories as `on` (module/zcommon/zfs_prop.c).
 """

@@ -264,7 +264,7 @@ def is_own_parameter(change: Change) -> bool:
 def inheriting_datasets(target: str, values: Iterable[tuple[str, ZfsValue]]) -> tuple[str, ...]:
     """Return the datasets below the target that inherit a value from it, and so change with it.
 
-    `values`: the value of each dataset.
+    `values`: name of each dataset, and its value of the setting with the source.
     """
     others = dict(values)
     target_value = others.pop(target, None)
@@ -281,7 +281,7 @@ def inheriting_datasets_text(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def kind_at(address: str) -> ZfsKind:
-    """Return the kind of a target that has not been read yet, from its address."""
+    """Return the kind of a target that has not been read yet, from its address. A volume counts as a filesystem."""
     if address == "/module":
         return ZfsKind.MODULE
     return ZfsKind.FILESYSTEM if "/" in address else ZfsKind.POOL

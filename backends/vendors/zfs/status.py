@@ -36,7 +36,7 @@ _LONGEST = 1000
 _ROW = re.compile(r" *(\S(?:.*?\S)?) {2,}([A-Z]+)((?: +[0-9][0-9.]*[KMGTPE]?){3})?(?: +(\S.*))?")
 _DONE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)% done", re.ASCII)
 _SCAN = re.compile(r"\b(resilver|scrub)(?: \([^()]{1,200}\))? (in progress|paused) since")
-"""Pattern of the text about a running scan.
+"""Pattern of the phrase about a running or paused scan.
 
 A sequential resilver prints it for each group: `resilver (mirror-0) in progress since`.
 """
@@ -45,7 +45,7 @@ _MOVES = {
     "remove": ("removal", re.compile(r"Evacuation of .{1,200} in progress since")),
     "checkpoint": ("checkpoint-discard", re.compile(r"discarding\b")),
 }
-"""Task and pattern of its text, by paragraph of the output, for operations that move data but are not scans."""
+"""Kind of task and pattern of the phrase about it, by paragraph of the output, for tasks that are not scans."""
 _WAITS = "paused for resilver"
 _NUMBER = re.compile(r"\d{6,20}", re.ASCII)
 """Pattern of the numeric ID that zpool prints instead of the path of a missing device."""
@@ -103,7 +103,7 @@ class PoolDevice:
 
     @property
     def condition(self) -> str:
-        """Return the state and errors as text: `online`, `faulted, 3 read errors (too many errors)`."""
+        """Return state, errors and note as a phrase: `online`, `faulted, 3 read errors (too many errors)`."""
         kinds = ("read", "write", "checksum")
         counts = [f"{clean(count, 12)} {kind} errors" for count, kind in zip(self.errors, kinds, strict=False)]
         counted = [text for text, count in zip(counts, self.errors, strict=False) if count not in ("0", "-")]

@@ -16,7 +16,7 @@ OPERATIONS: Mapping[str, int] = {
     "access_policy": 0x08,
     "drive_cache": 0x10,
 }
-"""Bits of `ld_ops` that allow an operation, by setting key."""
+"""Bits of `ld_ops` that state whether the controller can change a setting, by setting key."""
 
 RATES: Mapping[str, int] = {
     "rebuild_rate": 8,
@@ -26,13 +26,13 @@ RATES: Mapping[str, int] = {
     "migrate_rate": 12,
     "cache_flush_interval": 13,
 }
-"""Offsets in `mfi_ctrl_props`, by setting key."""
+"""Offsets in bytes of one-byte values in `mfi_ctrl_props`, by setting key."""
 
 WRITE_BACK_WITH_BAD_BATTERY = 0x10
-"""`MR_LD_CACHE_WRITE_CACHE_BAD_BBU`."""
+"""Cache policy bit `MR_LD_CACHE_WRITE_CACHE_BAD_BBU`: write-back even with a bad battery."""
 
 FOREIGN = 1 << 4
-"""`MFI_PD_DDF_TYPE_IS_FOREIGN`."""
+"""Drive type bit `MFI_PD_DDF_TYPE_IS_FOREIGN`: the drive has a foreign configuration."""
 
 INTERFACES: Mapping[int, str] = {1: "scsi", 2: "sas", 3: "sata", 4: "fc"}
 """Interfaces by the upper four bits of a drive's type."""
@@ -74,9 +74,9 @@ _BATTERY_TROUBLE: Mapping[int, tuple[str, str]] = {
     1 << 4: ("learning", "discharging"),
     1 << 3: ("charging", "charging"),
 }
-"""State and text by bit of the battery status, the most severe first.
+"""State of the battery and description, by bit of the battery status, in order of severity.
 
-The bits for temperature and for a failed learn cycle alone do not change the state.
+The bits for temperature and for a failed learn cycle are not listed, because they alone do not change the state.
 """
 
 _HARMLESS_FOR_BBU = (1 << 1, 1 << 4, 1 << 5, 1 << 6)
@@ -125,7 +125,7 @@ def policies(bits: int) -> Policies:
 
 
 def volume_jobs(data: bytes) -> tuple[BackgroundOperation, ...]:
-    """Return the operations in `mfi_ld_progress`, which has a bit for each running one, then the progress of each."""
+    """Return the running operations from `mfi_ld_progress`: a bit for each kind, then the progress of each kind."""
     return _jobs(data, _VOLUME_JOBS)
 
 

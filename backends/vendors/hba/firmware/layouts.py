@@ -155,12 +155,12 @@ def places(data: bytes) -> tuple[FirmwareDrive, ...]:
 def drive(data: bytes, address: FirmwareDrive) -> PhysicalDrive:
     """Return the drive at `address` from `mfi_pd_info`.
 
-    If the answer is about a different drive, its facts are unknown.
+    If the answer is about a different or a missing drive, only the address is returned, without facts.
     """
     _need(data, 406, "drive")
     unanswered = PhysicalDrive(card=0, enclosure=address.enclosure, slot=address.slot, device_id=address.device_id)
     inquiry = data[4:100]
-    silent = inquiry[0] == 0x7F  # SPC's peripheral qualifier means that the device is missing
+    silent = inquiry[0] == 0x7F  # SPC: peripheral qualifier and type of a missing device
     if _u16(data, 0) != address.device_id or silent:
         return unanswered
     block = _u16(data, 404) or SECTOR
@@ -199,8 +199,8 @@ def configuration_size(data: bytes) -> int:
 def configuration(data: bytes) -> Configuration:
     """Return the configuration from `mfi_config_data`.
 
-    The size next to each count is the size of one record. An emulator writes the size of all records there, which then
-    exceeds the total size.
+    The size next to each count is the size of one record. An emulator writes the size of all records there instead. The
+    records then seem to exceed the total size, so these sizes are divided by the counts.
     """
     _need(data, 32, "configuration")
     total_size, arrays, array_size, drives, drive_size, spares, spare_size = struct.unpack_from("<IHHHHHH", data)
@@ -227,7 +227,7 @@ def _spans(record: bytes) -> tuple[int, tuple[int, ...]]:
 
 
 def _component(data: bytes, wanted: str) -> str | None:
-    """Return the version of a part of the firmware, or None."""
+    """Return the version of the firmware component `wanted`; None if it is not listed."""
     count = min(_u32(data, 180), _COMPONENT_LIMIT)
     for at in (_COMPONENTS + number * _COMPONENT for number in range(count)):
         if _text(data, at, 8) == wanted:
@@ -236,7 +236,7 @@ def _component(data: bytes, wanted: str) -> str | None:
 
 
 def _text(data: bytes, at: int, length: int) -> str | None:
-    """Return the cleaned text of a padded field, or None if it is empty."""
+    """Return the string in a padded field without control characters, or None if it is empty."""
     return clean(data[at : at + length].partition(b"\0")[0].decode("ascii", "replace")) or None
 
 

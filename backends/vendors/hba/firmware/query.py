@@ -55,7 +55,10 @@ class _Questions:
     async def ask(
         self, parse: Callable[[bytes], T], question: FirmwareQuery, *, subject: int = 0, size: int | None = None
     ) -> T | None:
-        """Return the parsed answer; None if it is refused. Raises ToolTimeoutError if there is no answer."""
+        """Return the parsed answer; None if the query is refused or the answer is malformed.
+
+        Raises ToolTimeoutError if there is no answer.
+        """
         try:
             data = await self._asking.ask_firmware(self._host_number, question, subject=subject, size=size)
         except ToolTimeoutError:
