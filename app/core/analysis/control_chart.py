@@ -53,7 +53,7 @@ FAR = 12.0
 """A single night more than this many standard deviations below the reference raises an alarm.
 
 A Student's t distribution with three degrees of freedom and the same standard deviation exceeds this distance once in
-12,000 values.
+about 8,200 values.
 """
 
 SHORT = 30
