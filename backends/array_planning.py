@@ -1,6 +1,6 @@
-"""Planning of new arrays: the free drives, the reasons against other drives, and the capacity by level. No I/O.
+"""Planning of new arrays: drives with the reasons against using them, legal geometries, and capacities. No I/O.
 
-A physical volume of LVM counts as a drive of the size of its free extents. Existing volumes on it are kept.
+A physical volume of LVM counts as a drive with the size of its free extents. Existing volumes on it are kept.
 """
 
 from __future__ import annotations
@@ -255,12 +255,12 @@ class ArrayMatchState(StrEnum):
 
 
 class ForeignArrayError(Exception):
-    """Another array, or an unidentified one, is on the drives. The message is a sentence."""
+    """Error: the drives have another array, or one that cannot be identified. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayMatch:
-    """The parts that were found of an array that raidbench created or only partly created."""
+    """Result of a search for an array that raidbench created completely or partly."""
 
     state: ArrayMatchState
     """How much of the array was found."""
@@ -279,7 +279,7 @@ class ArrayMatch:
     remove: tuple[ChangeStep, ...] = ()
     """Steps that delete its parts, in order; () if there are none, or if they must not be deleted."""
     differs: Mapping[str, str] = field(default_factory=dict)
-    """Policies that differ from the requested ones: a sentence by key. Empty if none differ or none were checked."""
+    """A sentence, by setting key, about each policy that differs from the requested one; {} if none was checked."""
 
 
 _LEAST = {
@@ -338,7 +338,7 @@ def _fits(level: Level, drives: int, spans: int) -> bool:
 def creation_policies(
     wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the policies for the creation of an array: the requested values, else the defaults.
+    """Return the policies for the creation of an array: the values `wished` by the user, else the defaults `usual`.
 
     `legal`: values that the controller accepts at creation, by setting key. A default that is not one of these values
     is left out. Raises InvalidValueError for a requested value that is not one of them.
@@ -392,7 +392,7 @@ def require_shape(request: ArrayRequest) -> int:
 
 
 def require_layout(request: ArrayRequest) -> int | None:
-    """Return the data drives of a RAID 10 with the requested layout; None if that is no whole number.
+    """Return the number of data drives of a RAID 10 with the requested layout; None if it is no whole number.
 
     md needs at least as many drives as copies (md(4)). Raises InvalidValueError for an invalid layout or too few
     drives.

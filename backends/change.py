@@ -129,7 +129,7 @@ class Change:
     beside: tuple[ValueBefore, ...] = ()
     """Values of the other settings that this change may change too, as read just before it was applied."""
     at_start: str = ""
-    """Value read just before it was applied, if an earlier change of its set had changed the value from `before`."""
+    """Value read just before it was applied, if an earlier change of its set had changed `before`; else ""."""
     also: tuple[str, ...] = ()
     """Other targets whose value changes too because they inherit it."""
     shares: tuple[str, ...] = ()

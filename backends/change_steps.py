@@ -89,7 +89,7 @@ async def _disk_locks(host: Host, names: Iterable[str]) -> list[str]:
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
     """Return the reason why nothing may be changed at all; None if a change may be tried.
 
-    A dry run gets the reason that would apply to root.
+    On a `DryRunHost` it is always None, because a dry run plans as root could.
     """
     reason = await host.writable(path) if path is not None else None
     return reason if isinstance(reason, WriteDenied) else None
@@ -314,9 +314,9 @@ async def run_steps(
     """Run all steps (or those in `writes`) in order, up to the first that fails.
 
     `take` runs one step and raises ToolFailedError with the message of the tool or the kernel. `same` raises an error
-    unless the device is still the planned one. It is called before each step and after a failure. `apart`: `deleted` or
-    `stopped` if the first step deletes or stops the target, so that the target no longer exists when a later step
-    fails. Raises RefusedError before any step if a step comes from a log and cannot be run.
+    unless the device is still the planned one. It is called before each step and after a failure. `apart`: `deleted`,
+    `stopped` or `detached` if the first step does that to the target, so that the target no longer exists when a later
+    step fails. Raises RefusedError before any step if a step comes from a log and cannot be run.
     """
     steps = change.writes if writes is None else writes
     for step in steps:

@@ -106,7 +106,7 @@ def _is_other(device: Device, other: Device) -> bool:
 
 
 def _marks(device: Identity) -> tuple[str, ...]:
-    """Return the serial number and the WWN without characters that cannot be typed.
+    """Return the serial number and the WWN, without white space, if they are long enough and can be typed.
 
     The serial number of a virtual drive of a MegaRAID controller is its WWN written backwards (VPD page 0x80). It ends
     in the maker's number, which is the same for all virtual drives. So only the WWN is used, as tools and labels show

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 @contextmanager
 def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Yield a file that is moved to `path` after the block. If the block raises, no part of the file remains.
+    """Yield a file that is complete at `path` after the block. If the block raises, no part of the file remains.
 
     With `force` it replaces an existing regular file. Raises FileExistsError if `path` exists and `force` is not set,
     OSError if it is a link or not a regular file.

@@ -40,7 +40,7 @@ def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | No
 
 
 def size_words(count: int | None) -> str:
-    """Return a size with three digits, without decimals if exact: `64 KiB`, `1.82 TiB`, `223 GiB`; `-` if unknown."""
+    """Return a size rounded to three digits, without decimals if it is exact: `64 KiB`, `1.82 TiB`; `-` if unknown."""
     if count is None:
         return "-"
     for power in range(len(_UNITS) - 1, 0, -1):
