@@ -1,4 +1,4 @@
-"""Opening of devices in a child process, and descriptors for programs whose user is not allowed to open the device."""
+"""Opening of devices in a child process, and of descriptors for programs whose user may not open the device."""
 
 from __future__ import annotations
 
