@@ -23,7 +23,7 @@ LEVELS = (Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10, Leve
 """Levels that can be created."""
 
 STRIPS = tuple(16 * 1024 << step for step in range(7))
-"""Strip sizes in bytes that raidbench offers, 16 KiB to 1 MiB. Each program that creates arrays also has a default."""
+"""Strip sizes in bytes that raidbench offers, 16 KiB to 1 MiB. If none is set, the creating program has a default."""
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that a RAID controller builds from spans."""
@@ -32,7 +32,7 @@ SYNC_RATE = 200e6
 """Default limit of md's resync in bytes per second on each member (Documentation/admin-guide/sysctl, dev.raid)."""
 
 END = 4
-"""Number of last characters of a serial number to be typed for a drive whose content is unknown."""
+"""Number of characters at the end of a serial number that the user types to confirm a drive of unknown content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ class Candidate:
     cautions: tuple[str, ...] = ()
     """Warnings about its health as clauses; () if it has none."""
     lies: tuple[str, ...] = ()
-    """Content of a free drive that would be lost, one line each; () if there is no known content."""
+    """Lines that describe the content of a free drive, which would be lost; () if no content is known."""
     signatures: tuple[Signature, ...] = ()
-    """The same content as signatures, to detect content that is added later."""
+    """The content in `lies` as signatures, to detect content that is added later."""
     is_visible: bool = False
     """Whether the kernel can read its content.
 
@@ -97,7 +97,7 @@ class ArrayShape:
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60; None for the default."""
     layout: str | None = None
-    """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for all others."""
+    """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for other levels."""
 
     @property
     def options_text(self) -> str:
@@ -140,7 +140,7 @@ class ArrayPlan:
     seconds: float
     """Approximate duration of the commands in seconds."""
     initialising: str
-    """A sentence about the initialisation afterwards and its duration."""
+    """A sentence about the initialisation that follows the creation, and about its duration."""
     begins_later: bool = False
     """Whether the controller starts the initialisation automatically some minutes after the creation."""
     warnings: tuple[str, ...] = ()
@@ -223,9 +223,9 @@ class CreatedArray:
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60."""
     layout: str | None = None
-    """Layout of RAID 10; None for the default and for all others."""
+    """Layout of md's RAID 10; None for the default and for other levels."""
     size_bytes: int | None = None
-    """Exact size of a volume in a volume group; None for all others."""
+    """Exact size of a volume in a volume group; None for arrays outside of volume groups."""
     uuids: tuple[str, ...] = ()
     """UUIDs as in `ArrayPlan.uuids`. For LVM the UUID of the volume follows once the volume exists."""
     before: tuple[str, ...] = ()
@@ -246,9 +246,9 @@ class ArrayMatchState(StrEnum):
     COMPLETE = "whole"
     """It exists as it was created: same drives, level, and name or UUID."""
     PARTIAL = "partly"
-    """Only a part of it exists, or it is stopped: some steps of the creation were not taken.
+    """Only a part of it exists, or it is stopped: some steps of the creation were not run.
 
-    Nothing foreign is on its drives.
+    Its drives contain nothing that belongs to another array.
     """
     UNKNOWN = "unknown"
     """The parts that were found may belong to another array, or cannot be identified; raidbench does not touch them."""

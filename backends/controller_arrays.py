@@ -14,7 +14,7 @@ from backends.topology.device_identity import identity
 from backends.values import dataclass
 
 PARTS = (State.FOREIGN, State.MISSING, State.REBUILDING, State.UNKNOWN)
-"""States of a drive that may be a member of an array that the controller does not list."""
+"""States of drives that may belong to an array which the controller does not list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

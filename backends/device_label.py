@@ -135,7 +135,7 @@ def _identity(device: Device) -> Identity:
             return replace(
                 blank, serial=device.serial, wwn=device.wwn, model=device.model, size_bytes=device.size_bytes
             )
-        case Array():  # an array's serial number is its controller's
+        case Array():  # its serial number is that of the controller, so it is left out
             wwn, model = (None, None) if identity is None else (identity.wwn, identity.model)
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 

@@ -14,7 +14,7 @@ from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 
 _NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
-"""Interfaces of devices that are no real disks. A multipath disk is not among them: it has an interface of its own."""
+"""Interfaces of devices that are no real disks. A disk with several paths has the interface of its paths."""
 
 _MEMBERS = {
     "crypto_LUKS": "it has a LUKS header (encrypted volume)",

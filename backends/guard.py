@@ -35,7 +35,7 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardResult:
-    """The guard's decision with its reasons as text."""
+    """The guard's decision, with its reasons as sentences."""
 
     device: str
     """The device that was checked."""
@@ -63,7 +63,7 @@ class GuardResult:
         return None if self.label is None else self.label.token
 
     def confirmed_by(self, typed: str | None) -> bool:
-        """Return whether the access is allowed after the user typed this text."""
+        """Return whether the access is allowed after the user typed `typed`; None if the user typed nothing."""
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
@@ -214,7 +214,7 @@ def _require_ok(verdict: GuardResult) -> None:
 
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
-    """Raise RefusedError if the device has content that was not shown at confirmation; None skips the check."""
+    """Raise RefusedError if the device has content that is not in `shown`, the content at confirmation. None: allow."""
     new = [] if shown is None else new_content(verdict.content, shown)
     if new:
         raise content_changed_error(verdict.shown, new)

@@ -55,7 +55,7 @@ class HelperClaim:
     """A device that the root helper has open for reading."""
 
     number: int
-    """The helper's number of the claim."""
+    """Number by which the helper identifies the claim."""
     lent: bool
     """Whether the helper passed its descriptor on.
 

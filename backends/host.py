@@ -65,7 +65,7 @@ class PromptReply:
     """Line that raidbench sends as the answer."""
 
     def fits(self, printed: str) -> bool:
-        """Return whether the output is exactly the question."""
+        """Return whether the output `printed` is exactly the expected prompt."""
         return printed.split() == self.question.split()
 
 
@@ -255,14 +255,14 @@ class Host(Protocol):
     async def run(self, command: Command) -> Completed:
         """Run a program to its end.
 
-        Raises ToolMissingError if it is missing, ToolTimeoutError if it takes too long, RefusedError if it mutates a
-        read-only host.
+        Raises ToolMissingError if it is missing, ToolTimeoutError if it takes too long, RefusedError for a mutating
+        command on a read-only host.
         """
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
         """Return a context that starts a program and streams its output; leaving it ends the program and its children.
 
-        Raises ToolMissingError if it is missing, RefusedError if it mutates a read-only host.
+        Raises ToolMissingError if it is missing, RefusedError for a mutating command on a read-only host.
         """
 
     async def read(self, path: str) -> str | None:
@@ -310,7 +310,7 @@ class Host(Protocol):
     def which(self, names: Sequence[str]) -> str | None:
         """Return the absolute path of the first executable one of `names`; None if there is none.
 
-        A name is an absolute path, or is searched on the fixed PATH.
+        A name is an absolute path, or is searched in the folders of PATH and in the system folders.
         """
 
 

@@ -204,7 +204,7 @@ class Drive:
     controller: Target | None = None
     """Controller that it is connected to, None if unknown."""
     array: Target | None = None
-    """Array that it is a member of."""
+    """Array that it is a member of; None if none is known."""
     model: str | None = None
     """Vendor and model as reported."""
     serial: str | None = None

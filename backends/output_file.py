@@ -32,7 +32,7 @@ def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = False, durable: bool = False) -> None:
-    """Replace any file or link at `path` by a file with this text.
+    """Replace any file or link at `path` by a file with the content `text`.
 
     A reader gets either the old file or the new one. After a failure the old one is unchanged. The umask applies to
     `mode` unless `exact` is set. With `durable` the text is on disk before the file gets its name. Raises OSError if it

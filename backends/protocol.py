@@ -298,12 +298,12 @@ class InterruptedChangeReporter(Protocol):
 
 
 async def always(_host: Host) -> bool:
-    """Return True: the test for a vendor whose devices may be on every machine."""
+    """Return True: the test of presence for a vendor whose devices may be on any host."""
     return True
 
 
 def present_if_found(pattern: str = "", *, programs: Sequence[str] = ()) -> Callable[[Host], Awaitable[bool]]:
-    """Return a test whether a machine has one of `programs`, or a path that matches `pattern`."""
+    """Return a function that tests whether a host has one of `programs`, or a path that matches `pattern`."""
 
     async def present(host: Host) -> bool:
         return bool((programs and host.which(programs)) or (pattern and await host.list(pattern)))

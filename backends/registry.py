@@ -232,7 +232,7 @@ class MachineBackends:
 
     @classmethod
     def of(cls, host: Host) -> MachineBackends:
-        """Return the machine with all available vendors."""
+        """Return the backends of a host, with all available vendors."""
         registry = find_vendors()
         return cls(host, registry.vendors, registry.problems)
 

@@ -87,11 +87,11 @@ class Setting:
 
     @property
     def explained(self) -> str:
-        """Return the explanation with the risk, and with a note if no hardware has confirmed it."""
+        """Return the explanation with the risk, and with `UNCONFIRMED` if no change has been recorded on hardware."""
         return self.with_help(f"{self.help} {self.risk_text}".strip())
 
     def with_help(self, text: str) -> str:
-        """Return a help text, followed by the note if no hardware has confirmed the change."""
+        """Return the help text `text`, followed by `UNCONFIRMED` if no change has been recorded on hardware."""
         return text if self.confirmed else f"{text} {UNCONFIRMED}".strip()
 
 
@@ -137,7 +137,7 @@ class Availability:
     """Whether a setting may be changed. `why_not` is None if it may."""
 
     why_not: str | None = None
-    """Reason for the user."""
+    """Reason why it may not be changed, as users see it."""
     only_back: bool = False
     """Whether a recorded value may be restored although `why_not` is set: only the current value is not understood."""
 

@@ -28,7 +28,7 @@ _BEHIND = " \t\r\n-"
 
 
 def last_line(*lines: str) -> Missing:
-    """Return a check that the last line of the output is one of `lines`.
+    """Return a function that checks whether the last line of output is one of `lines`.
 
     Blank lines and dashed separator lines at the end are ignored.
     """
@@ -60,7 +60,7 @@ class CompletenessCheck:
     mark: str
     """Sign of complete output, in words for users."""
     missing: Missing
-    """Check for that sign."""
+    """Function that checks whether output has that sign."""
     hides: str = ""
     """Loss that the check cannot detect, in words for users; "" if there is none."""
     statuses: frozenset[int] = field(default_factory=lambda: frozenset({0}))

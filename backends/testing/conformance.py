@@ -98,7 +98,7 @@ class FindsConformance:
 
 
 class Conformance(FindsConformance):
-    """Tests of the rules of `Backend`. Needs the fixtures `backend` and `targets`, which are changed and restored."""
+    """Tests of the rules of `Backend`. Needs the fixtures `backend` and `targets`. Changes and restores settings."""
 
     @pytest.fixture
     def backend(self) -> Backend:
@@ -327,7 +327,7 @@ async def is_alone_unknown(backend: Backend, target: Target, key: str, before: M
 
 
 def forged_steps(change: Change) -> list[ChangeStep]:
-    """Return steps that differ from the undo in file, program, verb or device, and one without an action."""
+    """Return steps that differ from the undo in file, program, verb or device, and one that can only be shown."""
     first = change.undo[0]
     strange = [
         ChangeStep(path="/etc/passwd", text="root::0:0::/:/bin/sh"),

@@ -219,7 +219,7 @@ def _page(lines: list[str]) -> str:
 
 
 def write(folder: Path, date: str, version: str) -> None:
-    """Write all pages below `folder`, which is a share/man."""
+    """Write all pages below `folder`, which becomes /usr/share/man."""
     for path, text in pages(date, version).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "ascii")

@@ -26,7 +26,7 @@ LINKED = {
     "mpdecimal": ("mpdecimal", "BSD-2-Clause", "import _decimal; print(_decimal.__libmpdec_version__)"),
     "ncurses": ("ncurses", "X11", "import curses; print('%d.%d.%d' % curses.ncurses_version)"),
 }
-"""Libraries in the portable Python that report a version: name in package URLs, licence, code to print the version."""
+"""Libraries in the portable Python that report a version: name in package URLs, licence, and code that prints it."""
 
 WITHOUT_VERSION = {
     "bzip2": "bzip2-1.0.6",

@@ -1,4 +1,4 @@
-"""Start of the root helper through sudo or pkexec, with a socket as its standard input."""
+"""Start of the root helper through sudo or pkexec, with a socket as the helper's standard input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PrivilegeTool:
     name: str
     """Name of the tool: `sudo` or `pkexec`."""
     argv: tuple[str, ...]
-    """Arguments of the tool, in front of the program that it starts."""
+    """The tool and its arguments, which precede the command line of the program that it starts."""
     asks: bool
     """Whether it may ask for a password."""
 

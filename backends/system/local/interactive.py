@@ -121,7 +121,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     async def status(self) -> int | None:
         """Return the exit status; None if the program does not end within a second.
 
-        To be called after the end of the program's output.
+        Call it after the end of the program's output.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):

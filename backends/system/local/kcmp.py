@@ -1,4 +1,4 @@
-"""Detection of threads that share a table of open files, so that each table is read once."""
+"""Detection of threads that share a table of open files, so that each table is read only once."""
 
 from __future__ import annotations
 

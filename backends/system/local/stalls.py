@@ -1,4 +1,4 @@
-"""Detection of programs that make no progress, and of the block device they wait for.
+"""Detection of programs that make no progress, and of the block devices for which they wait.
 
 A program that waits for a disk sleeps in the kernel, where often not even SIGKILL ends it. A slow program uses the
 processor or wakes up from time to time. The thread states in /proc distinguish the two, so a program that is slow
@@ -103,7 +103,7 @@ class Stall:
     devices: tuple[str, ...] = ()
     """Kernel names of the lowest disks for which the program waits; empty if they are unknown."""
     why: str = "the device it waits for is unknown"
-    """Reason as text."""
+    """Reason as a clause."""
 
 
 async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
