@@ -214,7 +214,7 @@ def _require_ok(verdict: GuardResult) -> None:
 
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
-    """Raise RefusedError if the device has content that is not in `shown`, the content at confirmation. None: allow."""
+    """Raise RefusedError if the device has content that was not `shown` at confirmation. `shown` is None: no check."""
     new = [] if shown is None else new_content(verdict.content, shown)
     if new:
         raise content_changed_error(verdict.shown, new)

@@ -95,7 +95,7 @@ def health_at(inventory: Inventory, drive: Drive) -> Health:
 
 
 def merge_health(reports: Iterable[Health]) -> Health:
-    """Return one health report for several on one drive: a flag is set if one sets it; the largest number counts.
+    """Return one health report for several on one drive: a flag is set if any sets it; of numbers the largest counts.
 
     The temperature and its limit come from the same report, because each sensor has its own limit.
     """

@@ -1,4 +1,4 @@
-"""Vendor registry and concurrent scans of all backends. A broken vendor is reported as a problem and stops no other."""
+"""Vendor registry and concurrent scans of all backends. A broken vendor becomes a problem; all others still work."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Reading:
     raw: str | None = None
     """Value as the tool or kernel writes it."""
     effective: str | None = None
-    """Effective value if it can differ from `now` (write-back without a battery); None if it always equals `now`."""
+    """Effective value if it is known apart from `now` (write-back without a battery); None if it is the same."""
     why_effective: str | None = None
     """Why the effective value differs."""
     follows: bool = False

@@ -61,7 +61,7 @@ def licence(metadata: str) -> str | None:
 
 
 def sums(requirements: str) -> dict[str, list[str]]:
-    """Return the SHA-256 sums of the pinned files, by package in lower case. `requirements`: text of the lock file."""
+    """Return the SHA-256 sums of the pinned files, by package name (lower case). `requirements`: text of the lock."""
     sums_by_name: dict[str, list[str]] = {}
     name = ""
     for row in requirements.splitlines():

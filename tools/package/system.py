@@ -27,7 +27,7 @@ _SUGGESTED = ("smartmontools", "nvme-cli", "mdadm", "sdparm", "hdparm")
 """Packages that are only suggested, because some install a daemon or udev rules."""
 
 COMPRESSION = {"deb": "xz", "rpm": "xz"}
-"""Slow compression by kind of package, supported by dpkg of Debian 11 and rpm of RHEL 8; `--quick` uses gzip."""
+"""Compression by kind of package, supported by dpkg of Debian 11 and rpm of RHEL 8. `--quick` uses gzip: xz is slow."""
 
 HOOKS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "deb": {

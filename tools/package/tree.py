@@ -109,7 +109,7 @@ def put_ourselves(site: Path) -> None:
 def compile_all(tree: Path, python: Path) -> None:
     """Compile all modules to bytecode that does not depend on file times, so that it stays valid after unpacking."""
     library = tree / SITE.partition("/site-packages")[0]
-    # -B prevents that importing compileall writes bytecode with file times; -f replaces bytecode that exists already.
+    # -B: importing compileall writes no bytecode with file times. -f: bytecode that exists already is replaced.
     options = ("-I", "-B", "-m", "compileall", "-q", "-f", "-j", "2", "--invalidation-mode", "unchecked-hash")
     subprocess.run((python, *options, "-s", tree, library), check=True)
 
