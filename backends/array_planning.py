@@ -1,6 +1,6 @@
-"""Planning of new arrays: the free drives, the reasons against other drives, and the capacity by level. No I/O.
+"""Planning of new arrays: drives with the reasons against using them, legal geometries, and capacities. No I/O.
 
-A physical volume of LVM counts as a drive of the size of its free extents. Existing volumes on it are kept.
+A physical volume of LVM counts as a drive with the size of its free extents. Existing volumes on it are kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEVELS = (Level.RAID0, Level.RAID1, Level.RAID5, Level.RAID6, Level.RAID10, Leve
 """Levels that can be created."""
 
 STRIPS = tuple(16 * 1024 << step for step in range(7))
-"""Strip sizes in bytes that raidbench offers, 16 KiB to 1 MiB. Each program that creates arrays also has a default."""
+"""Strip sizes in bytes that raidbench offers, 16 KiB to 1 MiB. If none is set, the creating program has a default."""
 
 SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 """Levels that a RAID controller builds from spans."""
@@ -32,7 +32,7 @@ SYNC_RATE = 200e6
 """Default limit of md's resync in bytes per second on each member (Documentation/admin-guide/sysctl, dev.raid)."""
 
 END = 4
-"""Number of last characters of a serial number to be typed for a drive whose content is unknown."""
+"""Number of characters at the end of a serial number that the user types to confirm a drive of unknown content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +64,9 @@ class Candidate:
     cautions: tuple[str, ...] = ()
     """Warnings about its health as clauses; () if it has none."""
     lies: tuple[str, ...] = ()
-    """Content of a free drive that would be lost, one line each; () if there is no known content."""
+    """Lines that describe the content of a free drive, which would be lost; () if no content is known."""
     signatures: tuple[Signature, ...] = ()
-    """The same content as signatures, to detect content that is added later."""
+    """The content in `lies` as signatures, to detect content that is added later."""
     is_visible: bool = False
     """Whether the kernel can read its content.
 
@@ -97,7 +97,7 @@ class ArrayShape:
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60; None for the default."""
     layout: str | None = None
-    """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for all others."""
+    """Layout of md's RAID 10 in mdadm's spelling (`f2`); None for the default and for other levels."""
 
     @property
     def options_text(self) -> str:
@@ -140,7 +140,7 @@ class ArrayPlan:
     seconds: float
     """Approximate duration of the commands in seconds."""
     initialising: str
-    """A sentence about the initialisation afterwards and its duration."""
+    """A sentence about the initialisation that follows the creation, and about its duration."""
     begins_later: bool = False
     """Whether the controller starts the initialisation automatically some minutes after the creation."""
     warnings: tuple[str, ...] = ()
@@ -223,9 +223,9 @@ class CreatedArray:
     spans: int | None = None
     """Number of spans of RAID 10, 50 and 60."""
     layout: str | None = None
-    """Layout of RAID 10; None for the default and for all others."""
+    """Layout of md's RAID 10; None for the default and for other levels."""
     size_bytes: int | None = None
-    """Exact size of a volume in a volume group; None for all others."""
+    """Exact size of a volume in a volume group; None for arrays outside of volume groups."""
     uuids: tuple[str, ...] = ()
     """UUIDs as in `ArrayPlan.uuids`. For LVM the UUID of the volume follows once the volume exists."""
     before: tuple[str, ...] = ()
@@ -246,21 +246,21 @@ class ArrayMatchState(StrEnum):
     COMPLETE = "whole"
     """It exists as it was created: same drives, level, and name or UUID."""
     PARTIAL = "partly"
-    """Only a part of it exists, or it is stopped: some steps of the creation were not taken.
+    """Only a part of it exists, or it is stopped: some steps of the creation were not run.
 
-    Nothing foreign is on its drives.
+    Its drives contain nothing that belongs to another array.
     """
     UNKNOWN = "unknown"
     """The parts that were found may belong to another array, or cannot be identified; raidbench does not touch them."""
 
 
 class ForeignArrayError(Exception):
-    """Another array, or an unidentified one, is on the drives. The message is a sentence."""
+    """Error: the drives have another array, or one that cannot be identified. The message is a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayMatch:
-    """The parts that were found of an array that raidbench created or only partly created."""
+    """Result of a search for an array that raidbench created completely or partly."""
 
     state: ArrayMatchState
     """How much of the array was found."""
@@ -279,7 +279,7 @@ class ArrayMatch:
     remove: tuple[ChangeStep, ...] = ()
     """Steps that delete its parts, in order; () if there are none, or if they must not be deleted."""
     differs: Mapping[str, str] = field(default_factory=dict)
-    """Policies that differ from the requested ones: a sentence by key. Empty if none differ or none were checked."""
+    """A sentence, by setting key, about each policy that differs from the requested one; {} if none was checked."""
 
 
 _LEAST = {
@@ -338,7 +338,7 @@ def _fits(level: Level, drives: int, spans: int) -> bool:
 def creation_policies(
     wished: Mapping[str, str], legal: Mapping[str, Sequence[str]], usual: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the policies for the creation of an array: the requested values, else the defaults.
+    """Return the policies for the creation of an array: the values `wished` by the user, else the defaults `usual`.
 
     `legal`: values that the controller accepts at creation, by setting key. A default that is not one of these values
     is left out. Raises InvalidValueError for a requested value that is not one of them.
@@ -392,7 +392,7 @@ def require_shape(request: ArrayRequest) -> int:
 
 
 def require_layout(request: ArrayRequest) -> int | None:
-    """Return the data drives of a RAID 10 with the requested layout; None if that is no whole number.
+    """Return the number of data drives of a RAID 10 with the requested layout; None if it is no whole number.
 
     md needs at least as many drives as copies (md(4)). Raises InvalidValueError for an invalid layout or too few
     drives.

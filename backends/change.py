@@ -38,7 +38,7 @@ class ChangeStep:
 
     @property
     def meaning(self) -> tuple[str, ...]:
-        """Return the step for comparison: without its program's folder and without flags that silence the program."""
+        """Return the step in a form to compare it with others: without the program's folder and its silencing flags."""
         if self.path is not None:
             return self.path, self.text or ""
         args = self.argv or ((self.line or ""),)
@@ -70,7 +70,7 @@ def with_disk(lock: str, disk: Identity) -> str:
 
 
 NOT_THERE = "missing"
-"""Old value of an object that did not exist when it was read, such as a deleted array that is re-created."""
+"""Value of `Change.before` if the object does not exist, such as a deleted array that is re-created."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class Change:
     writes: tuple[ChangeStep, ...]
     """The exact steps."""
     undo: tuple[ChangeStep, ...]
-    """Steps that would restore `before`, shown in the review; empty if nothing can.
+    """Steps that would restore `before`, shown in the review; empty if no step can.
 
     The undo itself is planned anew (`back`).
     """
@@ -129,7 +129,7 @@ class Change:
     beside: tuple[ValueBefore, ...] = ()
     """Values of the other settings that this change may change too, as read just before it was applied."""
     at_start: str = ""
-    """Value read just before it was applied, if an earlier change of its set had changed the value from `before`."""
+    """Value read just before it was applied, if an earlier change of its set had changed `before`; else ""."""
     also: tuple[str, ...] = ()
     """Other targets whose value changes too because they inherit it."""
     shares: tuple[str, ...] = ()

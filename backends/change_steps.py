@@ -66,12 +66,12 @@ def setting_of(settings: Iterable[Setting], target: Target, key: str) -> Setting
 
 
 async def lock_of(host: Host, name: str) -> str:
-    """Return the locks of a disk by its kernel name, the same for all paths to it. See `disk_lock`."""
+    """Return the locks of the disk with this kernel name, as `disk_lock` does. All paths to a disk have the same."""
     return (await _disk_locks(host, (name,)))[0]
 
 
 async def locks_of(host: Host, names: Iterable[str]) -> tuple[str, ...]:
-    """Return the locks of disks given by kernel name, without duplicates, in the order common to all processes."""
+    """Return the locks of disks given by kernel name, without duplicates, sorted: all processes lock in this order."""
     return tuple(sorted({name for lock in await _disk_locks(host, names) for name in lock.splitlines()}))
 
 
@@ -89,7 +89,7 @@ async def _disk_locks(host: Host, names: Iterable[str]) -> list[str]:
 async def denial_of(host: Host, path: str | None) -> WriteDenied | None:
     """Return the reason why nothing may be changed at all; None if a change may be tried.
 
-    A dry run gets the reason that would apply to root.
+    On a `DryRunHost` it is always None, because a dry run plans as root could.
     """
     reason = await host.writable(path) if path is not None else None
     return reason if isinstance(reason, WriteDenied) else None
@@ -121,7 +121,7 @@ class RequestedValue:
         lock: str,
         risk: Risk | None = None,
     ) -> Change:
-        """Return the change to the value. `risk`: overrides the risk of the value for this device.
+        """Return the change that sets the value. `risk`: overrides the risk of the value for this device.
 
         A current value that is unknown or not understood cannot be restored; a change of it has no undo steps.
         """
@@ -157,7 +157,7 @@ def requested_value(
     value: str,
     check: Callable[[Setting, Reading, str], str] = check_value,
 ) -> RequestedValue:
-    """Return the requested value in canonical form.
+    """Return the request to set `value`, with the value in canonical form.
 
     Raises BlockedError if the setting cannot be changed, InvalidValueError for an illegal value.
     """
@@ -187,7 +187,7 @@ def validated_old_value(
 
 
 def _require_unblocked(target: Target, setting: Setting, why_not: str | None) -> None:
-    """Raise BlockedError if there is a reason against a change."""
+    """Raise BlockedError if `why_not` is a reason against the change; None is no reason."""
     if why_not is not None:
         raise BlockedError(f"{setting.label} of {target} cannot be changed: {why_not}.")
 
@@ -226,8 +226,8 @@ def order_by_bounds(values: Mapping[str, str], now: Mapping[str, str | None], *b
 def order_by_moves(keys: Iterable[str], moves: Mapping[str, Collection[str]]) -> list[str]:
     """Return the keys of a set in an order in which no later key changes an earlier one.
 
-    `moves`: the keys that each key may change. Independent keys keep their position. Within a cycle the first key comes
-    first.
+    `moves`: the keys that each key may change. Independent keys keep their position. Of keys that change each other,
+    the one given first comes first.
     """
     left = list(dict.fromkeys(keys))
     ordered: list[str] = []
@@ -314,9 +314,9 @@ async def run_steps(
     """Run all steps (or those in `writes`) in order, up to the first that fails.
 
     `take` runs one step and raises ToolFailedError with the message of the tool or the kernel. `same` raises an error
-    unless the device is still the planned one. It is called before each step and after a failure. `apart`: `deleted` or
-    `stopped` if the first step deletes or stops the target, so that the target no longer exists when a later step
-    fails. Raises RefusedError before any step if a step comes from a log and cannot be run.
+    unless the device is still the planned one. It is called before each step and after a failure. `apart`: `deleted`,
+    `stopped` or `detached` if the first step does that to the target, so that the target no longer exists when a later
+    step fails. Raises RefusedError before any step if a step comes from a log and cannot be run.
     """
     steps = change.writes if writes is None else writes
     for step in steps:

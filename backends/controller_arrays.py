@@ -14,7 +14,7 @@ from backends.topology.device_identity import identity
 from backends.values import dataclass
 
 PARTS = (State.FOREIGN, State.MISSING, State.REBUILDING, State.UNKNOWN)
-"""States of a drive that may be a member of an array that the controller does not list."""
+"""States of drives that may belong to an array which the controller does not list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class ControllerArray:
     drives: tuple[str, ...]
     """The tool's names of its members; () if unknown."""
     claimed: tuple[str, ...] = ()
-    """Drives that report to be members of this array, whether the array lists them or not."""
+    """Drives that name this array as theirs, whether the array lists them or not."""
     level: Level
     """RAID level."""
     strip_bytes: int | None = None
@@ -56,7 +56,7 @@ class ControllerArray:
     added: str = ""
     """Later additions such as a spare, as a clause without a subject; "" if none."""
     node: Node | None = None
-    """Disk of the array in the kernel."""
+    """Disk of the array in the kernel; None if the kernel has none."""
     remove: tuple[ChangeStep, ...] = ()
     """Steps that delete it."""
 
@@ -85,7 +85,7 @@ def lasting_id(wwn: str | None, serials: Iterable[str], otherwise: str) -> str:
 
 
 def ambiguity_reason(serial: str | None, serials: Iterable[str | None]) -> str:
-    """Return the reason against a drive whose serial number is missing or not unique; "" if the number is unique."""
+    """Return the reason against using a drive whose serial number is missing or not unique; "" if it is unique."""
     alone = bool(serial) and sum(other == serial for other in serials) == 1
     return "" if alone else "its serial number is missing or not unique"
 

@@ -106,7 +106,7 @@ def _is_other(device: Device, other: Device) -> bool:
 
 
 def _marks(device: Identity) -> tuple[str, ...]:
-    """Return the serial number and the WWN without characters that cannot be typed.
+    """Return the serial number and the WWN, without white space, if they are long enough and can be typed.
 
     The serial number of a virtual drive of a MegaRAID controller is its WWN written backwards (VPD page 0x80). It ends
     in the maker's number, which is the same for all virtual drives. So only the WWN is used, as tools and labels show
@@ -135,7 +135,7 @@ def _identity(device: Device) -> Identity:
             return replace(
                 blank, serial=device.serial, wwn=device.wwn, model=device.model, size_bytes=device.size_bytes
             )
-        case Array():  # an array's serial number is its controller's
+        case Array():  # its serial number is that of the controller, so it is left out
             wwn, model = (None, None) if identity is None else (identity.wwn, identity.model)
             return replace(blank, name=device.name or blank.name, wwn=wwn, model=model, size_bytes=device.size_bytes)
 

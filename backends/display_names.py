@@ -19,7 +19,7 @@ def name_of(device: Device) -> str:
     address = device.target.address
     match device:
         case Array() if device.device != f"/dev/{address}" and device.name:
-            return device.name  # administrators call md arrays by the kernel's name
+            return device.name  # not for md arrays, which administrators call by the kernel's name
         case Drive() | Array() if device.controller is not None:
             address = address.removeprefix(f"{device.controller.address.rstrip('/')}/")
         case _:

@@ -52,7 +52,7 @@ class NotFoundError(RaidbenchError):
 
 
 class UnknownSettingError(NotFoundError):
-    """The target exists, but this version knows no setting with that key for it."""
+    """The target exists, but this version of raidbench has no setting with that key for it."""
 
 
 class InvalidValueError(RaidbenchError):
@@ -89,7 +89,7 @@ class StorageError(RaidbenchError):
 
 @contextmanager
 def storage_errors(failure: str, *, hint: str = "", consequence: str = "") -> Iterator[None]:
-    """Turn an OSError inside the block into a StorageError: `failure: reason.`, then the sentence `consequence`."""
+    """Convert an OSError inside the block to a StorageError with the message `failure: reason. consequence`."""
     try:
         yield
     except OSError as error:
@@ -98,7 +98,7 @@ def storage_errors(failure: str, *, hint: str = "", consequence: str = "") -> It
 
 
 async def result_or_error(work: Awaitable[T]) -> T | RaidbenchError:
-    """Return the result of `work`, or the error that it raised."""
+    """Return the result of `work`, or the RaidbenchError that it raised. Other exceptions are not caught."""
     try:
         return await work
     except RaidbenchError as error:

@@ -1,7 +1,7 @@
 """Exclusive opens of devices: the only complete test whether a device is in use, and the lock during a run.
 
-Apart from backends.system.local, no other module of the backends opens files or devices: an open file cannot be passed
-through a `Host`.
+This module opens devices itself, because an open file cannot be passed through a `Host`. Apart from it, only
+backends.system.local opens devices.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BLKGETDISKSEQ = 0x80081280
 
 
 def claim(device: str, devno: str) -> str | None:
-    """Open a device exclusively and close it again; return None if that worked, else the reason as text.
+    """Open a device exclusively and close it again; return None if that worked, else the reason as a clause.
 
     O_EXCL without O_CREAT on a block device claims the device in the kernel (open(2)). The claim fails if a filesystem
     mounted in any namespace, swap, md, dm or another program has claimed the disk or one of its partitions.

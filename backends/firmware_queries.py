@@ -42,21 +42,21 @@ class FirmwareQuery(Enum):
     CONFIGURATION_SIZE = MfiCommand(0x04010000, 32)
     """Header of the configuration, which contains its length."""
     CONFIGURATION = MfiCommand(0x04010000, 65536)
-    """Drive groups, their virtual drives and spares: `mfi_config_data`. The header contains its real length."""
+    """Drive groups, their virtual drives and spares: `mfi_config_data`. Its header contains its real length."""
     BATTERY = MfiCommand(0x05010000, 64)
     """Battery or capacitor: `mfi_bbu_status`."""
 
 
 @runtime_checkable
 class FirmwareQueryHost(Protocol):
-    """A host whose controllers can be queried through the driver. Only the local machine is one."""
+    """A host whose controllers can be queried through the driver: only the local machine, with or without a helper."""
 
     @property
     def firmware_queries(self) -> bool:
         """Return whether the user permits queries."""
 
     async def firmware_reachable(self) -> str | None:
-        """Return None if controllers can be queried, else the reason as text. Sends no query."""
+        """Return None if controllers can be queried, else the reason as a string. Sends no query."""
 
     async def ask_firmware(
         self, host_number: int, question: FirmwareQuery, *, subject: int = 0, size: int | None = None

@@ -14,15 +14,15 @@ from backends.model import Drive, Inventory, Media, State
 from backends.text import clean
 
 _NO_DISKS = ("loop", "zram", "ram", "zvol", "dm")
-"""Interfaces of devices that are no real disks. A multipath disk is not among them: it has an interface of its own."""
+"""Interfaces of devices that are no real disks. A disk with several paths has the interface of its paths."""
 
 _MEMBERS = {
     "crypto_LUKS": "it has a LUKS header (encrypted volume)",
     "btrfs": "it has a btrfs filesystem, which may span other disks",
 }
-"""Reasons against disks whose content may belong to a larger volume, by blkid's TYPE.
+"""Reasons against a member whose content may belong to a larger volume, by blkid's TYPE.
 
-A run that the user confirmed may still write to such disks.
+They do not apply to benchmarks: a run that the user confirmed may write to such a disk.
 """
 
 _AT_ONCE = 2
@@ -33,12 +33,12 @@ Each needs three programs. If too many start at once, a slow start would look li
 
 
 def kernel_disks(inventory: Inventory) -> tuple[Drive, ...]:
-    """Return every disk of the kernel that could be a member, free or not."""
+    """Return every kernel disk that could become a member of an array, whether it is free or not."""
     return tuple(drive for drive in inventory.drives if _is_disk(drive, inventory))
 
 
 async def kernel_candidates(host: Host, drives: Iterable[Drive]) -> tuple[Candidate, ...]:
-    """Return these disks as candidates for members, each with all reasons against it. Writes nothing."""
+    """Return `drives` as candidates for members, each with all reasons against it. Writes nothing."""
     turn = asyncio.Semaphore(_AT_ONCE)
 
     async def candidate(drive: Drive) -> Candidate:
@@ -63,7 +63,7 @@ def _is_disk(drive: Drive, inventory: Inventory) -> bool:
 async def kernel_candidate(host: Host, drive: Drive) -> Candidate:
     """Return a disk as a candidate for a member, with all reasons against it.
 
-    The reasons are those against a run that writes to the whole disk, and those of `_MEMBERS`.
+    The reasons are the guard's against writing to the whole disk, those of `_MEMBERS`, and an unsuitable state.
     """
     assert drive.device is not None
     bare = Candidate(

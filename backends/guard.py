@@ -35,7 +35,7 @@ class Intent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardResult:
-    """The guard's decision with its reasons as text."""
+    """The guard's decision, with its reasons as sentences."""
 
     device: str
     """The device that was checked."""
@@ -63,7 +63,7 @@ class GuardResult:
         return None if self.label is None else self.label.token
 
     def confirmed_by(self, typed: str | None) -> bool:
-        """Return whether the access is allowed after the user typed this text."""
+        """Return whether the access is allowed after the user typed `typed`; None if the user typed nothing."""
         return self.ok and (not self.needs_confirmation or typed == self.confirm_text)
 
 
@@ -126,7 +126,7 @@ def judge(facts: DeviceFacts, intent: Intent, area: WriteRange = WHOLE) -> Guard
         hint = hint if reasons else _FREE_SPACE_HINT
         reasons += tight
         return GuardResult(device=facts.device, ok=False, refused=tuple(dict.fromkeys(reasons)), hint=hint)
-    assert facts.identity is not None  # without an identity it was refused above
+    assert facts.identity is not None  # `_against_writing` refuses a device without an identity
     return GuardResult(
         device=facts.device,
         ok=True,
@@ -191,7 +191,7 @@ def _content_line(facts: DeviceFacts, signature: Signature) -> str:
     content = "unknown content (probing failed)" if signature.kind == "unknown" else signature.kind
     label = f" {signature.label!r}" if signature.label else ""
     size = f", {size_words(signature.size_bytes)}" if signature.size_bytes else ""
-    uuid = f", UUID {signature.uuid}" if signature.uuid else ""  # shows whether the filesystem was re-created meanwhile
+    uuid = f", UUID {signature.uuid}" if signature.uuid else ""  # a new UUID reveals a re-created filesystem
     return f"{_node_of(facts, signature.part)}: {content}{label}{size}{uuid}"
 
 
@@ -214,7 +214,7 @@ def _require_ok(verdict: GuardResult) -> None:
 
 
 def require_confirmed_content(verdict: GuardResult, shown: Collection[str] | None) -> None:
-    """Raise RefusedError if the device has content that was not shown at confirmation; None skips the check."""
+    """Raise RefusedError if the device has content that was not `shown` at confirmation. `shown` is None: no check."""
     new = [] if shown is None else new_content(verdict.content, shown)
     if new:
         raise content_changed_error(verdict.shown, new)
@@ -256,7 +256,7 @@ async def _facts(host: Host, device: str, intent: Intent, claim: Claim | None) -
     )
     if host.capabilities.harmed:
         return facts
-    # A simulated host has no devices to open, and nothing on it can be damaged.
+    # A simulated host has no devices to open or damage, so a check that was not possible forbids nothing there.
     return replace(facts, unknown=(), uses=tuple(use for use in facts.uses if use.kind not in _UNCHECKED))
 
 
@@ -290,7 +290,7 @@ async def _require_free(host: Host, device: str, shown: Collection[Signature] | 
 
     allow(verdict)
     if host.capabilities.harmed:
-        # Opened read-only: after a writer closes a device, udev opens it, which would be just when the tool needs it.
+        # Opened read-only: after a writer closes a device, udev opens it, so the exclusive open of the tool might fail.
         async with _claim(host, facts, allow, write=False):
             pass
     return facts
@@ -306,7 +306,7 @@ async def claim_device(
     shown: Collection[str] | None = None,
     area: WriteRange = WHOLE,
 ) -> AsyncGenerator[DeviceClaim, None]:
-    """Check a device, open it, check it again, and yield it; close it at the end.
+    """Check a device, open it, check it again (for reading only its identity), and yield it; close it at the end.
 
     `meant`: its identity when the user chose it; None if nothing was chosen before. `shown`: content that was shown
     when the user was asked for the token `typed`; only this content is confirmed. `area`: range that will be written
@@ -340,7 +340,7 @@ async def _claim(
         hold = await stack.enter_async_context(DeviceClaim(before.device, identity, write=write, exclusive=True))
         for other in before.along:
             await stack.enter_async_context(DeviceClaim(node_path(other.name), other, write=False, exclusive=True))
-        # No test claim: the device is already claimed here.
+        # No test claim: it would fail, because this function has already claimed the device.
         now = await _facts(host, before.device, Intent.WRITE, lambda _device, _devno: None)
         _require_same(now, identity)
         if now.along != before.along:
@@ -360,7 +360,7 @@ def _require_identity(host: Host, facts: DeviceFacts) -> Identity:
 
 
 def _require_same(now: DeviceFacts, meant: Identity) -> None:
-    """Raise DeviceGoneError unless the device is the one that was chosen."""
+    """Raise DeviceGoneError unless the device is the one that was chosen before (`meant`)."""
     if now.identity is None:
         raise DeviceGoneError(f"{now.device} is gone.", hint="Scan the devices again.")
     if differences := meant.differences(now.identity):

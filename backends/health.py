@@ -12,7 +12,7 @@ WORN = 80.0
 """Used part of the rated endurance, in percent, from which a drive's replacement should be planned."""
 
 OTHER_ERRORS = 100
-"""Number of errors with other causes than the medium from which raidbench reports them.
+"""Threshold of errors with other causes than the medium: raidbench reports them from this number on.
 
 The counters cover the whole life of the drive and do not record when an error occurred. Each hot-plug, reset and
 refused command adds a few, so small counts are normal. A bad cable, port or expander adds hundreds.
@@ -74,7 +74,7 @@ def is_failing(health: Health) -> bool:
 
 
 def warmest(drive: Drive, health: Health) -> float | None:
-    """Return the temperature from which a drive is too warm: its own limit, else the usual limit for its media."""
+    """Return the temperature limit in degrees Celsius: the drive's own, else the usual one of its media, else None."""
     if health.temperature_limit is not None and health.temperature_limit > 0:
         return health.temperature_limit
     if drive.interface == _FLASH_ON_PCIE:
@@ -88,14 +88,14 @@ def worst_fault(drive: Drive) -> HealthFault | None:
 
 
 def health_at(inventory: Inventory, drive: Drive) -> Health:
-    """Return the health of a drive, merged from all views with the same node."""
+    """Return the health of a drive, merged from all drives of the inventory at the same node."""
     views = inventory.at(drive.device) if drive.device is not None else ()
     others = (view.health for view in views if isinstance(view, Drive) and view.target != drive.target)
     return merge_health((drive.health, *others))
 
 
 def merge_health(reports: Iterable[Health]) -> Health:
-    """Merge several health reports on one drive: a flag is set if any report sets it, and the largest number is used.
+    """Return one health report for several on one drive: a flag is set if any sets it; of numbers the largest counts.
 
     The temperature and its limit come from the same report, because each sensor has its own limit.
     """

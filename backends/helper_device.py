@@ -1,4 +1,4 @@
-"""Devices opened by the root helper: their facts and the descriptors it passes on (`backends.helper_interface`)."""
+"""Devices that the root helper opens: their facts, and the descriptors that it passes to this process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def helper_device_facts(side: HelperClient, device: str, *, writing: bool)
 async def helper_content_check(
     side: HelperClient, device: str, shown: Collection[Signature] | None
 ) -> tuple[Signature, ...]:
-    """Return the content of an unused device.
+    """Return the content of an unused device, checked as by `guard.require_free`. `shown`: see there.
 
     Raises RefusedError if the guard refuses, DeviceGoneError if the device vanished.
     """
@@ -55,7 +55,7 @@ class HelperClaim:
     """A device that the root helper has open for reading."""
 
     number: int
-    """The helper's number of the claim."""
+    """Number by which the helper identifies the claim."""
     lent: bool
     """Whether the helper passed its descriptor on.
 
@@ -91,7 +91,7 @@ class HelperDevice:
 
     @property
     def path(self) -> str:
-        """Return the path that a program should open: that of the descriptor, else the node."""
+        """Return the path that a program should open: of the passed descriptor if there is one, else of the node."""
         return f"/proc/{os.getpid()}/fd/{self._descriptors[0]}" if self._descriptors else str(self._asked["device"])
 
     @property

@@ -45,7 +45,7 @@ class HelperClient(Protocol):
 
 
 def encode_error(error: RaidbenchError) -> dict[str, Any]:
-    """Return an error in the form in which an answer contains it."""
+    """Return an error as the JSON object that represents it in an answer of the helper."""
     devices = {"devices": list(error.devices)} if isinstance(error, ToolTimeoutError) else {}
     return {
         **devices,

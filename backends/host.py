@@ -57,15 +57,15 @@ A disk needs up to ten seconds to spin up. A scan should end within 15 seconds e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReply:
-    """The only prompt of a program that raidbench answers, and only in exactly this wording."""
+    """A known prompt with its answer. raidbench answers no other prompt, and this one only in exactly this wording."""
 
     question: str
-    """All output up to the prompt. White space is not compared."""
+    """All output of the program up to the end of the prompt. Differences in white space are ignored."""
     answer: str
     """Line that raidbench sends as the answer."""
 
     def fits(self, printed: str) -> bool:
-        """Return whether the output is exactly the question."""
+        """Return whether the output `printed` is exactly the expected prompt."""
         return printed.split() == self.question.split()
 
 
@@ -181,7 +181,7 @@ class FilesystemSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessTracking:
-    """Record of the programs that a change runs, so that they are known if raidbench dies."""
+    """Record of the programs that a change runs, so that they can be found if raidbench dies."""
 
     lock: int
     """Descriptor of a locked file that the programs inherit. The file stays locked until the last of them ends."""
@@ -255,14 +255,14 @@ class Host(Protocol):
     async def run(self, command: Command) -> Completed:
         """Run a program to its end.
 
-        Raises ToolMissingError if it is missing, ToolTimeoutError if it takes too long, RefusedError if it mutates a
-        read-only host.
+        Raises ToolMissingError if it is missing, ToolTimeoutError if it takes too long, RefusedError for a mutating
+        command on a read-only host.
         """
 
     def stream(self, command: Command) -> AbstractAsyncContextManager[Process]:
-        """Run a program and stream its output; leaving the context kills it and all its children.
+        """Return a context that starts a program and streams its output; leaving it ends the program and its children.
 
-        Raises ToolMissingError if it is missing, RefusedError if it mutates a read-only host.
+        Raises ToolMissingError if it is missing, RefusedError for a mutating command on a read-only host.
         """
 
     async def read(self, path: str) -> str | None:
@@ -305,12 +305,12 @@ class Host(Protocol):
         """Return the space on the filesystem of `path`; None if unknown."""
 
     async def writable(self, path: str) -> str | None:
-        """Return None if `write` may be tried on this file, else the reason: a `WriteDenied`, or another text."""
+        """Return None if `write` may be tried on this file, else the reason: a `WriteDenied`, or another string."""
 
     def which(self, names: Sequence[str]) -> str | None:
         """Return the absolute path of the first executable one of `names`; None if there is none.
 
-        A name is an absolute path, or is searched on the fixed PATH.
+        A name is an absolute path, or is searched in the folders of PATH and in the system folders.
         """
 
 

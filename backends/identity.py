@@ -93,11 +93,11 @@ class Identity:
         return None if self.backing is None else f"file {self.backing}"
 
     def same_device(self, other: Identity) -> bool:
-        """Return whether both identities were read from the same device, which is so only if no fact differs."""
+        """Return whether both identities belong to the same device, that is, whether no fact differs."""
         return not self.differences(other)
 
     def differences(self, other: Identity) -> str:
-        """Return the differences of another reading as text; "" for the same device.
+        """Return the facts that differ in `other`, a later reading, as a string; "" for the same device.
 
         A fact that was known and is now missing is a difference too.
         """
@@ -122,7 +122,7 @@ class Use:
     kind: str
     """`mount`, `swap`, `holder`, `lvm`, `md`, `zfs`, `btrfs`, `open`, `root`, `exclusive`, `unknown`, `unseen` ..."""
     detail: str
-    """The mount point, the device that holds it, or the program and its PID."""
+    """The mount point, the device that is built on it, or the program that opened it with its PID."""
     part: str | None = None
     """The partition concerned, None for the complete device."""
     elsewhere: bool = False
@@ -136,8 +136,8 @@ FORMER = "former "
 def new_content(lines: Iterable[str], shown: Collection[str]) -> list[str]:
     """Return the lines of content that was not `shown` when the user confirmed the loss of data.
 
-    Both are lines as the guard writes them, `/dev/sdc: ext4, 64 MiB`. Remains are not new on a disk (or its partitions)
-    whose content was shown: they are detected only after the beginning has been overwritten.
+    Both are lines as the guard writes them, `/dev/sdc: ext4, 64 MiB`. Remains of former content on a disk
+    whose content was shown are not new: they are detected only after the beginning of the disk was overwritten.
     """
     return [line for line in lines if line not in shown and not (is_former(line) and _any_on(line, shown))]
 

@@ -67,7 +67,7 @@ def document(text: str, begin: str = "{") -> object:
 
 
 def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return a JSON object without keys that occur twice with different values, because neither value is trusted."""
+    """Return a JSON object. A key that occurs twice with different values is left out: neither value is trusted."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         for key, value in pairs:
@@ -77,7 +77,7 @@ def keys_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def table(value: object) -> Mapping[str, object]:
-    """Return the value if it is an object, else an empty object."""
+    """Return the value if it is a JSON object, else an empty object."""
     return value if isinstance(value, dict) else {}
 
 
@@ -87,7 +87,7 @@ def rows(value: object, most: int = 4096) -> Iterator[Mapping[str, object]]:
 
 
 def word(value: object, limit: int = 128) -> str | None:
-    """Return the cleaned text if the value is a text that is not blank, else None."""
+    """Return the value, cleaned, if it is a string that is not blank, else None."""
     return clean(value, limit) or None if isinstance(value, str) else None
 
 
@@ -97,7 +97,7 @@ def flag(value: object) -> bool | None:
 
 
 def whole_number(value: object, most: int = 10**18) -> int | None:
-    """Return the value if it is a whole number from 0 to `most`, with or without quotes, else None."""
+    """Return the value if it is a whole number from 0 to `most`, as a number or a string of digits, else None."""
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value.strip()) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most else None

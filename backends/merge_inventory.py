@@ -96,7 +96,7 @@ def _mapped(inventory: Inventory) -> Inventory:
 
     A multipath device belongs to the volume at the same node.
 
-    Only device-mapper knows the lasting path and the use of the volume.
+    Only device-mapper reports the lasting path and the uses of the volume.
     """
     others = {array.device for array in inventory.arrays if array.device is not None and array.target.backend != MAPPER}
     mapped = {

@@ -20,15 +20,15 @@ KERNEL = "block"
 MAPPER = "dm"
 """Backend that reports device-mapper's own arrays.
 
-If another vendor has an array at the same node, that is the primary one.
+If another backend reports an array at the same node, device-mapper's array is merged into that one.
 """
 
 _FOLDERS = re.compile(r"/dev/(?:mapper/|zvol/)?")
-"""Folders whose links to devices have lasting names."""
+"""Pattern of the folder in front of the lasting name of a device in `Array.link`."""
 
 
 UNRECOVERABLE = "Unrecoverable media errors"
-"""Label of the fact for an array that has lost some of its data but still serves the rest."""
+"""Label of the `Fact` of an array that has lost some of its data but still serves the rest."""
 
 
 class Level(StrEnum):
@@ -55,7 +55,7 @@ class Level(StrEnum):
     VDO = "vdo"
     """A volume in a VDO pool."""
     SNAPSHOT = "snapshot"
-    """An earlier state of another volume. It is kept as long as there is space to store the changes."""
+    """An earlier state of another volume. It becomes invalid when its space for the blocks changed since is full."""
     RAIDZ1 = "raidz1"
     RAIDZ2 = "raidz2"
     RAIDZ3 = "raidz3"
@@ -79,7 +79,7 @@ class Level(StrEnum):
 
 
 IO_SUSPENDED = "suspended: all I/O waits"
-"""End of the reason for an array or device whose I/O the kernel suspends. Its members may all be present."""
+"""End of `Array.why` for an array whose I/O the kernel has suspended. All its members may be present."""
 
 
 class State(StrEnum):
@@ -162,7 +162,7 @@ class Fact:
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[str, str | None]]) -> tuple[Self, ...]:
-        """Return a fact for each pair of label and value whose value is not None or empty."""
+        """Return a fact for each pair of label and value, except for pairs whose value is None or empty."""
         return tuple(cls(label=label, value=value) for label, value in rows if value)
 
 
@@ -204,7 +204,7 @@ class Drive:
     controller: Target | None = None
     """Controller that it is connected to, None if unknown."""
     array: Target | None = None
-    """Array that it is a member of."""
+    """Array that it is a member of; None if none is known."""
     model: str | None = None
     """Vendor and model as reported."""
     serial: str | None = None
@@ -252,7 +252,7 @@ class Drive:
 
     @property
     def shown_elsewhere(self) -> bool:
-        """Return whether this is one of several paths but not the first, under which the disk is shown."""
+        """Return whether the disk is shown under another of its paths. It is shown only under the first one."""
         return bool(self.paths) and self.device != self.paths[0]
 
 
@@ -277,7 +277,7 @@ class Array:
     data_drives: int | None = None
     """Number of members that hold data in one stripe, over all spans."""
     why: str = ""
-    """Why the array is not optimal, in the words of the tool; "" if they only repeat the state."""
+    """Reason why the array is not optimal, as the tool words it; "" if it is optimal or the tool gives only a state."""
     spans: int | None = None
     """Number of spans in a stripe, 1 for arrays without spans; None if unknown."""
     device: str | None = None
@@ -285,7 +285,7 @@ class Array:
     link: str | None = None
     """Path to the node that stays the same even if the kernel renumbers nodes at a reboot: `/dev/vg0/db`."""
     folder: str | None = None
-    """Mount point of a filesystem. It is not cleaned, because it is compared with paths of files."""
+    """Mount point of a filesystem. Special characters are kept, because it is compared with paths of files."""
     members: tuple[Target, ...] = ()
     """Member drives."""
     identity: Identity | None = None

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 @contextmanager
 def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Yield a file that is moved to `path` after the block. If the block raises, no part of the file remains.
+    """Yield a file that is complete at `path` after the block. If the block raises, no part of the file remains.
 
     With `force` it replaces an existing regular file. Raises FileExistsError if `path` exists and `force` is not set,
     OSError if it is a link or not a regular file.
@@ -32,7 +32,7 @@ def new_file(path: Path, *, force: bool, mode: int = 0o644) -> Iterator[BinaryIO
 
 
 def replace_file(path: Path, text: str, *, mode: int = 0o600, exact: bool = False, durable: bool = False) -> None:
-    """Replace any file or link at `path` by a file with this text.
+    """Replace any file or link at `path` by a file with the content `text`.
 
     A reader gets either the old file or the new one. After a failure the old one is unchanged. The umask applies to
     `mode` unless `exact` is set. With `durable` the text is on disk before the file gets its name. Raises OSError if it

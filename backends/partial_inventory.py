@@ -22,7 +22,7 @@ class PartialInventory:
     """An incomplete inventory, with the vendors and controllers that may still add to it."""
 
     inventory: Inventory
-    """The joined parts."""
+    """The parts received so far, joined."""
     waited_for: frozenset[str]
     """Vendors that have not answered."""
     anywhere: bool
@@ -53,7 +53,7 @@ class PartialInventory:
         if isinstance(head, Controller):
             ways.add(head.pci or "")
         elif isinstance(head, Drive) and ways & {controller.pci for controller in self.inventory.controllers}:
-            return False  # the device will be shown below that controller
+            return False  # once a vendor has claimed it, the drive will be shown below that controller
         return (
             not self.anywhere
             and not ways & self.unread
@@ -90,7 +90,7 @@ class PartialInventoryListener:
         return (*reading, *sorted(waited_for - reporting))
 
     async def read_present(self) -> PartialInventory:
-        """Return the current state. Reads a few links of sysfs, each only once."""
+        """Return the inventory of the parts received so far. Reads a few links of sysfs, each only once."""
         host, drivers = self._machine.host, self._machine.backends.drivers
         if self._cards is None:
             names = dict.fromkeys(driver for vendor_drivers in drivers.values() for driver in vendor_drivers)

@@ -25,11 +25,11 @@ class Link:
     """A PCI Express link with its current and maximum speed and width. A field is None if unknown."""
 
     speed: str | None = None
-    """`8.0 GT/s`."""
+    """Speed of one lane, `8.0 GT/s`."""
     width: int | None = None
     """Number of lanes."""
     max_speed: str | None = None
-    """Maximum speed of the controller."""
+    """Maximum speed of one lane of the controller."""
     max_width: int | None = None
     """Maximum number of lanes of the controller."""
 
@@ -70,7 +70,7 @@ def function_of(text: str | None) -> str | None:
 
 
 def address_of(path: str | None) -> str | None:
-    """Return the PCI function of a device by its resolved sysfs folder; None if it has none."""
+    """Return the address of the PCI function nearest to a device in its resolved sysfs path; None if it has none."""
     return next(reversed(_ADDRESS.findall(path or "")), None)
 
 
@@ -153,9 +153,9 @@ class BusController:
     """A storage controller on the PCI bus."""
 
     address: str
-    """`0000:5e:00.0`."""
+    """PCI address, `0000:5e:00.0`."""
     ids: str
-    """`1000:0016`."""
+    """PCI vendor id and device id, `1000:0016`."""
     driver: str | None
     """Kernel driver bound to it; None if there is none."""
     vendor: str | None

@@ -55,7 +55,7 @@ class SettingsBackend(Protocol):
         """
 
     async def apply(self, change: Change) -> None:
-        """Apply a change; success is judged by the tool's own result. The caller must read the value back.
+        """Apply a change. Only the tool's own result is checked, so the caller must read the value back.
 
         Raises ToolFailedError if the tool refuses, DeviceGoneError if the device vanished.
         """
@@ -66,7 +66,7 @@ class Backend(InventoryBackend, SettingsBackend, Protocol):
 
 
 InventoryListener = Callable[[str, Inventory], None]
-"""Listener for parts of an inventory by name; a later part of the same name replaces the earlier one."""
+"""Function that receives the name and the inventory of a part. A later part of the same name replaces the earlier."""
 
 
 BEING_READ = "being read ..."
@@ -108,7 +108,7 @@ class PlansTogether(Protocol):
 
 @runtime_checkable
 class ArrayPlanner(Protocol):
-    """A backend that can plan arrays, and that may know drives for them which the kernel does not see."""
+    """A backend that can plan arrays, and that may report drives which the kernel does not see as candidates."""
 
     async def candidates(self) -> tuple[Candidate, ...]:
         """Return the drives that only its controllers see, with reasons against each; () if the kernel sees all drives.
@@ -172,7 +172,7 @@ class SingleSettingReader(CachedReadings, Protocol):
     """A backend that can refresh single settings with fewer queries than all settings need."""
 
     async def read_for(self, target: Target, key: str) -> Mapping[str, Reading]:
-        """Return all readings. Only those that this setting depends on are read again; the others are cached ones."""
+        """Return all readings. Only those on which `key` depends are read again; the others are cached ones."""
 
 
 @runtime_checkable
@@ -182,7 +182,7 @@ class CachedInventory(Protocol):
     async def cached_inventory(self) -> Inventory:
         """Return the inventory from the last readings, including those read for a change.
 
-        Only missing ones are read now.
+        Only missing readings are read now.
         """
 
 
@@ -212,7 +212,7 @@ class TaskReporter(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistRule:
-    """A planned change of a file, such as a udev rules file, which sets values again at every boot."""
+    """A planned change of a file that sets values again at every boot, such as a udev rules file."""
 
     path: str
     """Path of the file."""
@@ -221,7 +221,7 @@ class PersistRule:
     rewrite: Callable[[bytes], bytes]
     """Function that returns the new content for the old one. Lines of other authors stay byte for byte."""
     explanation: str
-    """A sentence on the effect of the file, and when it takes effect."""
+    """Sentence that states what the file does and when it takes effect."""
     reload: tuple[tuple[str, ...], ...] = ()
     """Commands that activate the file (`udevadm control --reload-rules`)."""
 
@@ -234,7 +234,7 @@ class PersistRule:
     def text(self) -> str:
         """Return the new content for display, with bytes that are not UTF-8 as `\\xNN`.
 
-        Raises BlockedError as `content`.
+        Raises BlockedError like `content`.
         """
         return self.content.decode("utf-8", "backslashreplace")
 
@@ -298,12 +298,12 @@ class InterruptedChangeReporter(Protocol):
 
 
 async def always(_host: Host) -> bool:
-    """Return True: the test for a vendor whose devices may be on every machine."""
+    """Return True: the test of presence for a vendor whose devices may be on any host."""
     return True
 
 
 def present_if_found(pattern: str = "", *, programs: Sequence[str] = ()) -> Callable[[Host], Awaitable[bool]]:
-    """Return a test whether a machine has one of `programs`, or a path that matches `pattern`."""
+    """Return a function that tests whether a host has one of `programs`, or a path that matches `pattern`."""
 
     async def present(host: Host) -> bool:
         return bool((programs and host.which(programs)) or (pattern and await host.list(pattern)))
@@ -328,7 +328,9 @@ def load_object(path: str) -> Any:
 
 
 RootReads = Mapping[tuple[str, ...], tuple[tuple[str, ...], ...]]
-"""Permitted command lines: by names and paths of a program, patterns that each match one complete argument."""
+"""Command lines that the root helper permits. Key: the names and paths of a program. Value: its permitted argument
+lists, in which each element is a pattern that must match one complete argument.
+"""
 
 DEVICE = "DEVICE"
 """Placeholder in `RootReads` for the node of a block device, or of an NVMe or SCSI generic character device."""
@@ -352,4 +354,4 @@ class Vendor:
     It is only used for vendors in `backends.vendors`.
     """
     declares: tuple[str, ...] = ()
-    """Locations of its settings, each `package.module:SETTINGS`, so that settings of other machines can be labelled."""
+    """Locations of its settings, each `package.module:SETTINGS`, to label settings of devices that this host lacks."""

@@ -26,7 +26,7 @@ def data_drives(
 ) -> int | None:
     """Return the number of members that hold data in one stripe, over all spans.
 
-    None if unknown or not a whole number. `members`: full number, including missing ones. `spans`: required for RAID 50
+    None if unknown or not a whole number. `members`: their number, with missing ones. `spans`: required for RAID 50
     and 60. `copies`: number of copies of every chunk in RAID 1 and 10; by default one on every member of a RAID 1, and
     two in a RAID 10. Pass it where the default is wrong: MegaRAID stripes a RAID 1 of more than two drives over pairs,
     HPE's ADM has three copies, and md's RAID 10 has any number.

@@ -123,7 +123,7 @@ class Redactor:
         return _WORD.sub(lambda match: self._after_prefix(match[0]), text)
 
     def value(self, value: Any) -> Any:
-        """Return a JSON value with all texts redacted. Names of fields are kept."""
+        """Return a JSON value with all strings redacted. Names of fields are kept."""
         match value:
             case str():
                 return self.text(value)
@@ -154,7 +154,7 @@ class Redactor:
         """
         bare = _bare(value)
         if not bare:
-            return "x" * len(value)  # no other pseudonym of that form is possible
+            return "x" * len(value)  # it has no letters or digits from which a pseudonym could be made
         if bare in self._taken:
             return value
         pseudonym = self._issued.get(bare)

@@ -1,4 +1,4 @@
-"""Vendor registry and concurrent scans of all backends. A broken vendor is reported as a problem and never a crash."""
+"""Vendor registry and concurrent scans of all backends. A broken vendor becomes a problem; all others still work."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class VendorRegistry:
     vendors: tuple[Vendor, ...]
     """Built-in vendors in the order of their names, then plugins."""
     problems: tuple[Problem, ...] = ()
-    """Problems: modules and packages that cannot be used."""
+    """One problem for each module or package that cannot be used."""
 
 
 def find_vendors(*, plugins: Iterable[EntryPoint] | None = None) -> VendorRegistry:
@@ -232,7 +232,7 @@ class MachineBackends:
 
     @classmethod
     def of(cls, host: Host) -> MachineBackends:
-        """Return the machine with all available vendors."""
+        """Return the backends of a host, with all available vendors."""
         registry = find_vendors()
         return cls(host, registry.vendors, registry.problems)
 
@@ -256,7 +256,7 @@ class MachineBackends:
         return backend
 
     def settings(self, target: Target) -> tuple[Setting, ...]:
-        """Return the declared settings of a target; () if it has none. Raises NotFoundError as `backend`."""
+        """Return the declared settings of a target; () if it has none. Raises NotFoundError like `backend`."""
         backend = self.backend(target)
         return backend.settings(target) if isinstance(backend, SettingsBackend) else ()
 
@@ -268,7 +268,7 @@ class MachineBackends:
         return readings
 
     async def read_cached(self, target: Target) -> Mapping[str, Reading]:
-        """Return the cached readings of a target, else the present ones. Raises as `read`."""
+        """Return the cached readings of a target, else the present ones. Raises the errors of `read`."""
         backend = self.backend(target)
         if not isinstance(backend, CachedReadings):
             return await self.read(target)

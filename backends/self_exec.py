@@ -28,9 +28,9 @@ def interpreter() -> str:
 def self_exec_argv(module: str, *, with_pythonpath: bool = False) -> tuple[str, ...]:
     """Return the command line that starts a module of this program in an isolated interpreter.
 
-    The caller may append arguments. If an isolated interpreter would not find this program (a tree, an archive, a
-    user's own packages), it gets the module path of this process. `with_pythonpath`: it also gets the PYTHONPATH of
-    this process, for backends that are installed there. Never set it for a process with more privileges than this one.
+    The caller may append arguments. If an isolated interpreter would not find this program (in a source tree, an
+    archive, a user's own packages), the command line sets the module path of this process. `with_pythonpath`: also pass
+    on PYTHONPATH, for backends that are installed there; never for a process with more privileges than this one.
     """
     python = interpreter()
     interpreter_argv = (python, "-I", "-B") if sys.flags.isolated and sys.flags.dont_write_bytecode else (python, "-I")

@@ -75,28 +75,28 @@ class Setting:
     unit: str = ""
     """Unit of a numeric value."""
     new_data: bool = False
-    """Whether it affects only data written later. To benchmark another value, a file has to be created again."""
+    """Whether it affects only data written later, so that measuring another value needs a new scratch file."""
     secret: bool = False
     """Whether a requested value is never shown, logged or stored: an activation key."""
     confirmed: bool = True
     """Whether a change of it has been recorded on hardware."""
     other_words: tuple[str, ...] = ()
-    """Values that other devices have, or that this one may have had. They are not necessarily offered for this one."""
+    """Values that other devices have, or that this one may have had, whether they are offered here now or not."""
     stands_for: tuple[str, ...] = ()
     """Keys of other settings of the same device. Each value of this setting is a combination of theirs."""
 
     @property
     def explained(self) -> str:
-        """Return the explanation with the risk, and with a note if no hardware has confirmed it."""
+        """Return the explanation with the risk, and with `UNCONFIRMED` if no change has been recorded on hardware."""
         return self.with_help(f"{self.help} {self.risk_text}".strip())
 
     def with_help(self, text: str) -> str:
-        """Return a help text, followed by the note if no hardware has confirmed the change."""
+        """Return the help text `text`, followed by `UNCONFIRMED` if no change has been recorded on hardware."""
         return text if self.confirmed else f"{text} {UNCONFIRMED}".strip()
 
 
 unconfirmed = partial(Setting, persistence=Persistence.STORED, confirmed=False)
-"""A setting that the device stores, and whose change has not been recorded on hardware."""
+"""Function that creates a setting that the device stores and whose change has not been recorded on hardware."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,9 +137,9 @@ class Availability:
     """Whether a setting may be changed. `why_not` is None if it may."""
 
     why_not: str | None = None
-    """Reason for the user."""
+    """Reason why it may not be changed, as users see it."""
     only_back: bool = False
-    """Whether a recorded value may still be restored: the only reason is that the current value is not understood."""
+    """Whether a recorded value may be restored although `why_not` is set: only the current value is not understood."""
 
     @property
     def available(self) -> bool:
@@ -164,8 +164,8 @@ def is_understood(value: str | None) -> bool:
 def available_unless(first: str | None, unsettled: str | None, last: str | None = None) -> Availability:
     """Return an availability with the first of these reasons that is not None; available if all are None.
 
-    `unsettled`: fact about the current value that is unknown, so that a change could not be undone. Unlike `first` and
-    `last`, it does not prevent restoring a recorded value.
+    `unsettled`: reason why the current value could not be restored after a change. Unlike `first` and `last`, it does
+    not prevent restoring a recorded value.
     """
     against = first or last
     return Availability(why_not=first or unsettled or last, only_back=unsettled is not None and against is None)
@@ -180,7 +180,7 @@ class Reading:
     raw: str | None = None
     """Value as the tool or kernel writes it."""
     effective: str | None = None
-    """Effective value if it can differ (write-back without a battery); None if it is the same."""
+    """Effective value if it is known apart from `now` (write-back without a battery); None if it is the same."""
     why_effective: str | None = None
     """Why the effective value differs."""
     follows: bool = False

@@ -1,7 +1,7 @@
-"""Common base class of backends that set values by steps of their own: read, plan, undo, apply.
+"""Common base class of backends that change settings: it reads, plans, applies and undoes changes.
 
-The base class performs all safety checks, so that no vendor can omit one: the lock, the check of content that a change
-destroys, the comparison with the planned device, the check of every step, and the test whether the value is set
+The base class performs all safety checks, so that no vendor can omit one: the lock, the check for content that a change
+would destroy, the comparison with the planned device, the check of every step, and the test whether the value is set
 already. A vendor implements the state of a device, the readings of its settings and the steps for a value. It may also
 override `finished`, `require_steps` and `take`.
 """
@@ -50,7 +50,7 @@ class Settable(ABC, Generic[StateT]):
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    # -- hooks for a vendor -------------------------------------------------------------------------------------------
+    # -- methods that a vendor implements or overrides ----------------------------------------------------------------
 
     @abstractmethod
     def settings(self, target: Target) -> tuple[Setting, ...]:
@@ -76,14 +76,14 @@ class Settable(ABC, Generic[StateT]):
     async def lock_for(self, state: StateT, key: str) -> str:
         """Return the locks for a change of this setting, one on each line.
 
-        For a disk they include those of runs on it.
+        For a disk they include the locks that a run on it takes.
         """
 
     @abstractmethod
     def steps(
         self, state: StateT, key: str, value: str, companions: Mapping[str, str] | None
     ) -> tuple[ChangeStep, ...]:
-        """Return the steps that set `value`; () if nothing can. `companions`: values restored by an undo, else None."""
+        """Return the steps that set `value`; () if none can. `companions`: values that an undo restores too."""
 
     def revert_steps(self, state: StateT, key: str, before: str) -> tuple[ChangeStep, ...]:
         """Return the steps that restore the current value `before` after another value was set."""
@@ -97,7 +97,7 @@ class Settable(ABC, Generic[StateT]):
         return tuple(values)
 
     def after(self, state: StateT, key: str, value: str) -> StateT:
-        """Return the state expected after setting `value`, for later changes of a set.
+        """Return the state expected after setting `value`, from which later changes of a set are planned.
 
         It is the same state if no setting depends on another.
         """
@@ -115,7 +115,7 @@ class Settable(ABC, Generic[StateT]):
         return is_restorable_value(setting, now, value)
 
     def legal_companions(self, state: StateT, key: str) -> Mapping[str, Pattern[str]]:
-        """Return the patterns of values that may be restored along with a setting, by key."""
+        """Return patterns, by key, for values of other settings that an undo of this setting may restore too."""
         return {}
 
     def destroys(self, state: StateT, key: str) -> str | None:
@@ -153,7 +153,7 @@ class Settable(ABC, Generic[StateT]):
         first_line = next((line for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()), "")
         return clean(first_line, 300) or f"it exited with status {done.returncode}"
 
-    # -- common to all vendors ----------------------------------------------------------------------------------------
+    # -- reading, planning and applying, common to all vendors --------------------------------------------------------
 
     async def read(self, target: Target) -> Mapping[str, Reading]:
         """Return the readings of all settings. Raises NotFoundError, DeviceGoneError, ToolFailedError if unreadable."""
@@ -218,7 +218,7 @@ class Settable(ABC, Generic[StateT]):
         Raises RefusedError with the guard's reasons against the change.
         """
         device = self.destroys(state, key)
-        # Without root the check would be incomplete. It is then done later, before the change is applied.
+        # Without root the check would be incomplete. It is then made before the change is applied, which needs root.
         if device is None or not self._host.is_root:
             return ()
         return await require_free(self._host, device)

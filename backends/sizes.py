@@ -12,7 +12,7 @@ _SIZE = re.compile(
     r"(?:([kmgtpe])(i)?\s?(?:b|bytes?)?|(b|bytes?))?(?![\w%]|[.,]\d)",
     re.ASCII | re.IGNORECASE,
 )
-"""A number, with or without commas between thousands, and its unit; text after it does not match."""
+"""Pattern of a number, with or without commas between thousands, and its unit. Text may follow them."""
 
 
 def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fraction | None:
@@ -34,13 +34,13 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
 
 
 def read_size(text: str | None, *, base: int = 1024, bare: str = "") -> int | None:
-    """Return the size in whole bytes, rounded, by the rules of `fraction_of`. Tools round their sizes anyway."""
+    """Return the size in whole bytes, rounded, by the rules of `fraction_of`. The sizes of tools are rounded anyway."""
     fraction = fraction_of(text, base=base, bare=bare)
     return None if fraction is None else round(fraction)
 
 
 def size_words(count: int | None) -> str:
-    """Return a size with three digits, without decimals if exact: `64 KiB`, `1.82 TiB`, `223 GiB`; `-` if unknown."""
+    """Return a size rounded to three digits, without decimals if it is exact: `64 KiB`, `1.82 TiB`; `-` if unknown."""
     if count is None:
         return "-"
     for power in range(len(_UNITS) - 1, 0, -1):

@@ -16,20 +16,20 @@ from backends.text import clean
 Name = TypeVar("Name", bound=Hashable)
 
 REFUSED = "unexpected output"
-"""Text before the reason why an answer about another object is refused."""
+"""Phrase in front of the reason in every message about a refused answer."""
 
 NEXT_STEP = "Run the command manually and compare its output."
 """Hint for a refused answer."""
 
 _SHOWN = 3
-"""Maximum number of names that a sentence lists."""
+"""Maximum number of wrong names that a reason lists."""
 
 
 def misnamed_reason(asked: str, named: Iterable[str], *, once: bool = True, required: bool = True) -> str:
-    """Return why an answer about `asked` is refused, as a clause; "" if it names only that object.
+    """Return the reason to refuse an answer about the object `asked`, as a clause; "" to accept the answer.
 
-    `named`: every object that the answer names, spelled like `asked`. `once`: whether it may name the object only once.
-    `required`: whether it must name any object.
+    `named`: every object that the answer names, spelled like `asked`. `once`: whether to refuse an answer that names
+    `asked` repeatedly. `required`: whether to refuse an answer that names no object.
     """
     counts = Counter(named)
     others = [name for name in counts if name != asked]
@@ -48,16 +48,16 @@ def find_repeated(names: Iterable[Name]) -> frozenset[Name]:
 
 
 def twice_reason(name: str) -> str:
-    """Return the clause for an answer about many objects that names one of them more than once."""
+    """Return the reason to refuse an answer about many objects that names `name` more than once, as a clause."""
     return f"it names {name} more than once"
 
 
 def refused_words(shown: str, reason: str) -> str:
-    """Return the clause about a refused answer, without a full stop. `shown`: the command."""
+    """Return the message about a refused answer without its full stop. `shown`: the command line that was run."""
     return f"{clean(shown, 200)}: {REFUSED}: {reason}"
 
 
 def refused_text(command: Command | str, reason: str) -> str:
-    """Return the sentences about a refused answer: the command, the reason and the next step."""
+    """Return the message about a refused answer: the command line, the reason and the next step."""
     shown = command if isinstance(command, str) else command.shown()
     return f"{refused_words(shown, reason)}. {NEXT_STEP}"

@@ -17,7 +17,7 @@ def clean(text: str, limit: int = 128) -> str:
     run of such characters becomes one U+FFFD, and separators become a blank. Each base character keeps at most one
     combining mark. Longer text is cut and ends in an ellipsis.
     """
-    if not text:  # most attributes that are asked for
+    if not text:  # the most frequent case: most attributes of a device are empty
         return ""
     text = text[: limit * 8].strip("\0 \t\r\n")
     # Fast path for nearly all text: printable characters below U+0300, the first combining mark, stay as they are.
@@ -26,7 +26,7 @@ def clean(text: str, limit: int = 128) -> str:
     plain = head.isascii() or max(head) < "\u0300"
     if plain and head.isprintable() and "  " not in head:
         return _shortened(head.strip(), limit)
-    if text.isascii() and text.isprintable():  # rows of tables contain runs of blanks
+    if text.isascii() and text.isprintable():  # runs of blanks, as in rows of tables
         return _shortened(_BLANKS.sub(" ", text)[: limit + 1].strip(), limit)
     chars: list[str] = []
     marks = 0

@@ -17,7 +17,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 CUT = "incomplete output"
-"""Text before the reason why output counts as truncated."""
+"""Phrase in front of the reason in every message about truncated output."""
 
 Missing = Callable[[str], str]
 """Function that checks whether output is complete. It returns "" if so, else the reason."""
@@ -28,7 +28,7 @@ _BEHIND = " \t\r\n-"
 
 
 def last_line(*lines: str) -> Missing:
-    """Return a check that the last line of the output is one of `lines`.
+    """Return a function that checks whether the last line of output is one of `lines`.
 
     Blank lines and dashed separator lines at the end are ignored.
     """
@@ -42,7 +42,7 @@ def last_line(*lines: str) -> Missing:
 
 
 def line_end(text: str) -> str:
-    """Check that output ends with a newline, the minimum for any text; return the reason if not."""
+    """Return "" if output ends with a newline, as any complete text does, else the reason why it is incomplete."""
     return "" if text.endswith("\n") else "the last line is truncated"
 
 
@@ -60,7 +60,7 @@ class CompletenessCheck:
     mark: str
     """Sign of complete output, in words for users."""
     missing: Missing
-    """Check for that sign."""
+    """Function that checks whether output has that sign."""
     hides: str = ""
     """Loss that the check cannot detect, in words for users; "" if there is none."""
     statuses: frozenset[int] = field(default_factory=lambda: frozenset({0}))
@@ -106,7 +106,7 @@ def unreadable_files_message(folder: str, names: Iterable[str]) -> str:
 
 
 def truncation_error(subject: object, text: str) -> BlockedError:
-    """Return the error that truncated output is not enough for `subject`. `text`: result of `truncation_message`."""
+    """Return the error for an action on `subject` that truncated output prevents. `text`: from `truncation_message`."""
     return BlockedError(f"Incomplete information about {clean(str(subject))}: {text}.", hint=LOOK_AGAIN)
 
 
@@ -134,7 +134,7 @@ def manual_run_hint(command: Command) -> str:
 
 
 def with_tool_name(path: str, text: str) -> str:
-    """Return a sentence that begins with the program's name. The name is not repeated if the text begins with it."""
+    """Return the message `text` with the program's `path` in front, unless it begins with that path."""
     return text if text.startswith(path) else f"{path}: {text}"
 
 

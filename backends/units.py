@@ -26,7 +26,7 @@ _AMOUNT = re.compile(r"(-?[0-9]{1,19}(?:\.[0-9]{1,9})?) ?(\S.*)", re.ASCII)
 def text_in_unit(value: str, unit: str) -> str:
     """Return a setting's value with its unit, never rounded: `262144` bytes as `256 KiB`, `75000` us as `75 ms`.
 
-    A word (`unlimited`) is unchanged. Other units are appended: `4096 KiB`, `1024 requests`, `30 %`.
+    A value that is no number (`unlimited`) is unchanged. Other units are appended: `4096 KiB`, `1024 requests`, `30 %`.
     """
     try:
         number = int(value)
@@ -43,10 +43,10 @@ def text_in_unit(value: str, unit: str) -> str:
 
 
 def number_in_unit(text: str, unit: str) -> int | None:
-    """Return the number of units that a text means; None if it means no whole number of units.
+    """Return an amount that a user typed as a whole number of `unit`; None if it is no whole number of that unit.
 
-    A bare number is in the unit itself. All texts that `text_in_unit` writes are accepted, and for sizes `256k` and
-    `1M`: with the unit KiB, `1M` is 1024.
+    A bare number counts as a number of `unit`. All results of `text_in_unit` are accepted, and short sizes (`256k`,
+    `1M`): with the unit KiB, `1M` is 1024.
     """
     text = text.strip()
     if _NUMBER.fullmatch(text):

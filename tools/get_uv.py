@@ -1,7 +1,7 @@
 """Download uv with only the standard library of Python, without pip and venv. Called by tools/bootstrap.
 
-get_uv.py index print the configured package index, an empty line if none is configured get_uv.py get LOCKED FILE write
-the uv of the locked version and hash to FILE
+`get_uv.py index` prints the configured package index, or an empty line if none is configured.
+`get_uv.py get LOCKED FILE` writes the uv that the lock file LOCKED pins to FILE.
 """
 
 import base64
@@ -32,9 +32,9 @@ JSON = "application/vnd.pypi.simple.v1+json"
 
 
 def configured_index(environment=os.environ):
-    """Return the package index that environment variables or files configure for uv or pip.
+    """Return the address of the package index that environment variables or files configure for uv or pip.
 
-    The first one by precedence is returned, or "" if none is configured.
+    If several are configured, the one with the highest precedence is returned; "" if none is.
     """
     variables = ("UV_DEFAULT_INDEX", "UV_INDEX_URL")
     indexes = [environment.get(name) for name in variables]
@@ -112,7 +112,7 @@ def wheels(index):
 
 
 def fitting(names, version):
-    """Return the one of the wheels `names` that has this version and fits this machine, or raise LookupError."""
+    """Return the file name in `names` of the uv wheel of this version for this machine. Raises LookupError if none."""
     libc = "manylinux" if platform.libc_ver()[0] == "glibc" else "musllinux"
     ours = [name for name in sorted(names) if name.startswith(f"uv-{version}-") and name.endswith(".whl")]
     for name in ours:

@@ -60,7 +60,7 @@ def uncached() -> AbstractContextManager[None]:
 
 
 def cache_across_changes() -> AbstractContextManager[None]:
-    """Context in which output from before a change is reused as well. Used for facts that do not depend on settings."""
+    """Context in which cached output stays valid after a change. Used for facts that do not depend on settings."""
     return _setting(_still, True)
 
 
@@ -88,7 +88,7 @@ class CachingHost(HostWrapper):
         self._changes = 0
 
     def forget(self) -> None:
-        """Invalidate the cache after a change. The output of programs that are still running will not be reused."""
+        """Invalidate the cache after a change, and also the future output of programs that are running now."""
         self._changes += 1
 
     async def run(self, command: Command) -> Completed:

@@ -110,13 +110,13 @@ class RecordingHost(ReadOnlyHost):
         return value
 
     def texts(self) -> Iterator[str]:
-        """Yield the content of every recorded file, and all recorded output of programs."""
+        """Yield the content of every recorded file, and the standard output and error of every recorded program."""
         yield from filter(None, self._files.values())
         for done in self._commands.values():
             yield from (value for value in done.values() if isinstance(value, str))
 
     def save(self, folder: Path, redactor: Redactor | None = None) -> None:
-        """Write the machine folder. Names that the redactor knows are replaced by pseudonyms of equal length.
+        """Write the machine folder. `redactor`: replaces identifiers by pseudonyms; None keeps them.
 
         Raises OSError.
         """
@@ -241,7 +241,7 @@ class ReplayHost(SyntheticHost):
     async def write(self, path: str, text: str) -> None:
         """Store the text in memory.
 
-        In a file that lists choices, such as `scheduler`, put the brackets around the chosen word, like the kernel.
+        In a file that lists choices in sysfs format, such as `scheduler`, move the brackets to the written choice.
         """
         old = self._files.get(path)
         if old is None:
@@ -282,9 +282,9 @@ class ReplayHost(SyntheticHost):
         return None
 
     async def writable(self, path: str) -> str | None:
-        """Return the recorded reason why the file cannot be written, or None.
+        """Return the recorded reason why the file cannot be written; None if a write may be tried.
 
-        Without a record, recorded files are writable for root.
+        If no reason was recorded, root may write the recorded files.
         """
         if path in self._writable:
             return self._writable[path]

@@ -46,7 +46,7 @@ class Recording:
     If the last pattern is `**`, it matches all remaining arguments.
     """
     lines: tuple[str, ...] = ()
-    """Lines that the file named by the last argument must contain. For fio, they identify a run by its job file."""
+    """Lines that the file named by the last argument must contain: for fio the job file, which identifies the run."""
     chunks: tuple[tuple[float, str], ...]
     """Chunks of standard output: for each, the seconds since the start and the text."""
     seconds: float
@@ -127,7 +127,7 @@ class Recordings:
         self._recordings: dict[Path, Recording] | None = None
 
     def start(self, command: Command, pace: Pace) -> ReplayedProcess:
-        """Start replaying the matching recording. Raises ToolMissingError if none matches, InvalidValueError."""
+        """Start replaying the matching recording. Raises ToolMissingError without one, InvalidValueError if damaged."""
         if self._recordings is None:
             self._recordings = {file: Recording.load(file) for file in sorted(self._folder.glob("*.json.gz"))}
         fitting = tuple(file for file, recording in self._recordings.items() if recording.fits(command))
@@ -153,7 +153,7 @@ class ReplayedProcess(SyntheticProcess):
     async def chunks(self) -> AsyncIterator[bytes]:
         """Yield output at its recorded times.
 
-        After a stop, yield what fio prints on a signal: its message and the last JSON document.
+        After a stop, yield what fio prints after a signal: a message, then the last chunk, which is a JSON document.
         """
         before = 0.0
         last = ""

@@ -27,7 +27,7 @@ class SyntheticHost:
 class SyntheticProcess:
     """A recorded or simulated process.
 
-    It starts when its context is entered, ends when it is left, and reacts to every signal.
+    It runs from the entry of its context until the exit, and reacts to every signal.
     """
 
     pid: int = 0

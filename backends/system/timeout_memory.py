@@ -1,4 +1,4 @@
-"""Host wrapper that remembers timeouts, so that one scan does not wait twice for the same device."""
+"""Host wrapper that remembers which programs timed out, so that a scan does not wait twice for the same device."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UnresponsiveDeviceCache(HostWrapper):
         """
 
     async def run(self, command: Command) -> Completed:
-        """Run a command. Raises ToolTimeoutError at once if it has recently timed out."""
+        """Run a command. Raises ToolTimeoutError at once after a recent timeout of it, or of a program on its disks."""
         if command.mutates:
             try:
                 return await self._inner.run(command)
@@ -77,5 +77,5 @@ class UnresponsiveDeviceCache(HostWrapper):
 
 
 def with_timeout_memory(host: Host) -> UnresponsiveDeviceCache:
-    """Return the host wrapped in a cache of timeouts, or unchanged if it already is one."""
+    """Return the host wrapped in an `UnresponsiveDeviceCache`, or the host itself if it already is one."""
     return host if isinstance(host, UnresponsiveDeviceCache) else UnresponsiveDeviceCache(host)

@@ -186,7 +186,7 @@ class LoggingHost(HostWrapper):
     def _reporting(
         self, line: str, *, mutates: bool = True, failed: int | None = 1, mask: Callable[[str], str] = str
     ) -> Iterator[Callable[[int | None, str, str], None]]:
-        """Context of one command or write: yield a function that reports its success to the listener.
+        """Context of one command or write: yield the function that the caller has to call to report its success.
 
         An exception is reported with the exit status `failed`.
         """
@@ -215,13 +215,13 @@ class LoggingHost(HostWrapper):
             raise
 
 
-# -- planning as if writes were allowed -------------------------------------------------------------------------------
+# -- dry run: planning as if root privileges were available, without writing ------------------------------------------
 
 
 class DryRunHost(ReadOnlyHost):
     """Read-only host for plans without root. It reports a file as writable if root could write it."""
 
     async def writable(self, path: str) -> str | None:
-        """Return None if only missing privileges prevent the write, or the reason why not."""
+        """Return None if root could write the file, else the reason. Read-only mode does not count as a reason."""
         reason = await self._inner.writable(path)
         return None if isinstance(reason, WriteDenied) else reason

@@ -28,7 +28,7 @@ from backends.units import text_in_unit
 
 
 def candidates(reading: Reading) -> list[str]:
-    """Return some legal values: all choices, or the ends of the span and their neighbours.
+    """Return some legal values to try: all choices, or the ends of the span and values next to them.
 
     Empty if the present value is unknown, because a change could not be undone.
     """
@@ -44,7 +44,7 @@ def candidates(reading: Reading) -> list[str]:
 
 
 def _shown_texts(setting: Setting, reading: Reading, value: str) -> set[str]:
-    """Return the spellings in which a legal value is shown to users, and those that they type for them."""
+    """Return the spellings in which a legal value is shown to users, and the short ones that they may type instead."""
     unit = (reading.span.unit if reading.span else "") or setting.unit
     texts = {choice.label for choice in reading.choices if choice.value == value} | {text_in_unit(value, unit)}
     return texts | {
@@ -93,12 +93,12 @@ class FindsConformance:
             assert all(degree is None or -60 < degree < 200 for degree in degrees), drive.target
 
     async def test_each_diagnosis_names_its_place(self, backend: InventoryBackend) -> None:
-        """Each problem of `diagnose` has a place and a message."""
+        """Each problem of `diagnose` names the backend or device that it concerns, and has a message."""
         assert all(problem.where and problem.message for problem in await backend.diagnose())
 
 
 class Conformance(FindsConformance):
-    """Tests of the rules of `Backend`. Needs the fixtures `backend` and `targets`, which are changed and restored."""
+    """Tests of the rules of `Backend`. Needs the fixtures `backend` and `targets`. Changes and restores settings."""
 
     @pytest.fixture
     def backend(self) -> Backend:
@@ -232,7 +232,7 @@ class Conformance(FindsConformance):
     async def test_undo_does_not_need_to_understand_the_present_value(
         self, backend: Backend, targets: tuple[Target, ...], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The undo has the same steps if the backend does not know the word that the tool reports at present."""
+        """The undo has the same last step if the tool reports a present value that the backend does not understand."""
         host = getattr(backend, "_host", None)
         for target in targets:
             for key, reading in (await backend.read(target)).items():
@@ -256,7 +256,7 @@ class Conformance(FindsConformance):
                 await backend.apply(honest)
 
     async def test_a_forged_log_adds_no_step(self, backend: Backend, targets: tuple[Target, ...]) -> None:
-        """The undo has the steps and the risk of the backend, independent of the log, or is refused."""
+        """Forged steps and companions of a change are refused. An undo destroys data only if the change did."""
         for target in targets:
             before = await backend.read(target)
             for key, reading in before.items():
@@ -284,7 +284,7 @@ class Conformance(FindsConformance):
 
 
 def replace_word(host: Host, word: str, patched: pytest.MonkeyPatch) -> None:
-    """Replace a word in all output and files of a host by a word that no tool uses."""
+    """Replace a word in all output and files of a host by one that no tool uses, until the context `patched` ends."""
     strange = re.compile(rf"(?<![\w./-]){re.escape(word)}(?![\w./-])") if word else re.compile("(?!)")
     run, read, read_many = host.run, host.read, host.read_many
 
@@ -327,7 +327,7 @@ async def is_alone_unknown(backend: Backend, target: Target, key: str, before: M
 
 
 def forged_steps(change: Change) -> list[ChangeStep]:
-    """Return steps that differ from the undo in file, program, verb or device, and one without an action."""
+    """Return steps that differ from the undo in file, program, verb or device, and one that can only be shown."""
     first = change.undo[0]
     strange = [
         ChangeStep(path="/etc/passwd", text="root::0:0::/:/bin/sh"),
@@ -349,7 +349,7 @@ def forged_steps(change: Change) -> list[ChangeStep]:
 
 
 def forged_companions(change: Change) -> list[dict[str, str]]:
-    """Return the companions of a change with an unknown name added or an illegal value."""
+    """Return forged companions of a change, each with an added unknown name or an illegal value."""
     companions = change.companions
     wrong = [{**companions, "no_such": "1"}, {**companions, "../x": "1"}, {**companions, "path": "/etc/passwd"}]
     values = ("../x", "; rm -rf /", "/dev/sda", "")

@@ -26,14 +26,14 @@ from backends.testing.conformance import candidates
 from backends.values import dataclass
 
 Places = Callable[[str], Iterable[int]]
-"""Function that returns the lengths to which a text is truncated, in characters."""
+"""Function that returns the lengths, in characters, to which a given output is truncated one after the other."""
 
 UNKNOWN = (None, "", "unknown", ())
 """Values by which a backend states that a fact is unknown."""
 
 
 def seeded(count: int, seed: int = 23) -> Places:
-    """Return a function that yields `count` random lengths, always the same ones; for a shorter text, all lengths."""
+    """Return a function that returns `count` random lengths, the same at each run; for shorter output, all lengths."""
 
     def places(text: str) -> Iterable[int]:
         every = range(len(text))
@@ -43,7 +43,7 @@ def seeded(count: int, seed: int = 23) -> Places:
 
 
 def every_line(text: str) -> Iterator[int]:
-    """Yield the lengths up to the middle of each line and up to the end of each line except the last."""
+    """Yield the lengths at which `text` ends in the middle of a line or after a line, except after the last line."""
     at = 0
     for line in text.splitlines(keepends=True):
         yield at + len(line) // 2
@@ -53,9 +53,9 @@ def every_line(text: str) -> Iterator[int]:
 
 
 class TruncatingHost(HostWrapper):
-    """Host wrapper that records output and files, and truncates those of one command line or file.
+    """Host wrapper that records output and files, and truncates the output of one command line, or one file.
 
-    `at`: the length that remains. None makes an existing file unreadable.
+    `spoiled`: that command line or file. `at`: the length that remains; None makes an existing file unreadable.
     """
 
     def __init__(self, inner: Host, spoiled: tuple[str, ...] | str = (), at: int | None = 0) -> None:
@@ -68,18 +68,18 @@ class TruncatingHost(HostWrapper):
         """Contents of each file that was read."""
 
     async def run(self, command: Command) -> Completed:
-        """Run a command, and truncate its output if it is the chosen one."""
+        """Run a command, and truncate its output if it is the command line `spoiled`."""
         done = await self._inner.run(command)
         if not command.mutates:
             self.answers.setdefault(command.argv, done.stdout)
         return replace(done, stdout=done.stdout[: self._at]) if command.argv == self._spoiled else done
 
     async def read(self, path: str) -> str | None:
-        """Return the contents of a file, truncated if it is the chosen one."""
+        """Return the contents of a file, truncated if it is the file `spoiled`."""
         return (await self.read_many((path,))).get(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Return the contents of several files, truncated for the chosen one."""
+        """Return the contents of several files; those of the file `spoiled` are truncated."""
         texts = dict(await self._inner.read_many(paths))
         self.files |= texts
         if isinstance(self._spoiled, str) and (text := texts.pop(self._spoiled, None)) is not None:
@@ -96,7 +96,7 @@ class BackendOutput:
     problems: frozenset[str]
     """Messages of reported problems and raised errors."""
     plans: Mapping[Target, Change | None]
-    """The planned change of a setting of each target; None if the plan was refused."""
+    """The planned change by target, one setting for each; None if the plan was refused."""
 
 
 async def backend_output(backend: InventoryBackend, requests: Mapping[Target, tuple[str, str]]) -> BackendOutput:

@@ -47,7 +47,7 @@ def epoch() -> int:
         return int(seconds)
     argv = ("git", "log", "-1", "--format=%ct")
     commit_date = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    return int(commit_date or 315532800)  # the beginning of 1980, because zip has no earlier dates
+    return int(commit_date or 315532800)  # without git: the beginning of 1980, the earliest date in zip files
 
 
 def build(out: Path, work: Path, moment: int) -> list[Path]:

@@ -1,6 +1,6 @@
 """Pack a folder reproducibly: the same folder produces the same bytes. Runs under the pinned portable Python.
 
-python3.14 -I archive.py zstd|zip FOLDER FILE EPOCH LEVEL
+Usage: python3.14 -I archive.py zstd|zip FOLDER FILE EPOCH LEVEL
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def make(file: Path, moment: int) -> None:
 def _about(text: str) -> dict[str, Any]:
     """Return the contents of galaxy.yml with the version of raidbench.
 
-    Parses the few kinds of lines in that file without a YAML library. Raises ValueError for other lines.
+    No YAML library is needed for the few kinds of lines in that file. Raises ValueError for other lines.
     """
     galaxy: dict[str, Any] = {}
     key = ""

@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 MACHINES = {62: "x86_64", 183: "aarch64"}
-"""Supported machines by the number in the ELF field e_machine."""
+"""Supported CPU architectures by their numbers in the ELF field e_machine."""
 
 _VERNEED = 0x6FFFFFFE
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -20,12 +20,12 @@ def is_elf(path: Path) -> bool:
 
 
 def machine(path: Path) -> str:
-    """Return the machine that a program is for: `x86_64` or `aarch64`. Raises KeyError for any other machine."""
+    """Return the CPU architecture that a program is for, `x86_64` or `aarch64`. Raises KeyError for any other."""
     return MACHINES[struct.unpack_from("<H", path.read_bytes(), 18)[0]]
 
 
 def is_static(path: Path) -> bool:
-    """Return whether a program needs no loader, that is, has no PT_INTERP program header."""
+    """Return whether a program needs no dynamic loader, that is, has no PT_INTERP program header."""
     data = path.read_bytes()
     start, size, count = _headers(data, 32, 54)
     return all(struct.unpack_from("<I", data, start + number * size)[0] != 3 for number in range(count))
@@ -56,7 +56,7 @@ def _headers(data: bytes, offset: int, sizes: int) -> tuple[int, int, int]:
 
 
 def _needed(table: bytes, files: int, names: bytes) -> list[str]:
-    """Return the version names in `table` (section .gnu.version_r), which has a list for each of `files` libraries."""
+    """Return the version names in `table` (section .gnu.version_r), with a list for each of `files` libraries."""
     versions, at = [], 0
     for _ in range(files):
         _, count, _, first, following = struct.unpack_from("<HHIII", table, at)

@@ -117,7 +117,7 @@ def with_source_packages(text: str, *, deb822: bool) -> str:
 
 
 def _with_sources(work: Path) -> tuple[str, ...]:
-    """Return the start of an apt-get command with its lists below `work`; the host's own lists stay unchanged."""
+    """Return the first arguments of an apt-get command that keeps its lists below `work`, not in the host's folders."""
     for folder in ("parts", "lists/partial", "cache/archives/partial"):
         (work / folder).mkdir(parents=True)
     for file in (*_SOURCES.glob("sources.list"), *_SOURCES.glob("sources.list.d/*")):

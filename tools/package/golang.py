@@ -1,4 +1,4 @@
-"""The Go compiler, the pinned Go modules, and the portable Python in one of them."""
+"""The Go compiler, pinned Go modules, and the portable Python, which is packed in one of these modules."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PYTHON = Module(
     version="v0.0.0-3.14.6-20260610-1",
     content="h1:oGUS7++Wm3LgxUfD6AmJgKbKQD2wdQFO9PzyJv6T+E4=",
 )
-"""python-build-standalone 3.14.6 of 2026-06-10 for Linux, with one file each for x86_64 and aarch64."""
+"""Module with python-build-standalone 3.14.6 of 2026-06-10 for Linux, on x86_64 and on aarch64."""
 
 PYTHON_VERSION = PYTHON.version.split("-")[1]
 

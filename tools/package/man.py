@@ -108,7 +108,7 @@ def _command(context: click.Context, summary: str, date: str, version: str) -> s
 
 
 def _parts(context: click.Context) -> Iterator[click.Context]:
-    """Yield the contexts of the subcommands of a command, such as those of `baseline`."""
+    """Yield the click contexts of the subcommands of a command; none unless it is a group, such as `baseline`."""
     if isinstance(context.command, click.Group):
         for name in context.command.list_commands(context):
             command = context.command.get_command(context, name)
@@ -129,7 +129,7 @@ def _name(name: str, summary: str) -> list[str]:
 
 
 def _clause(text: str) -> str:
-    """Return the first line of a text without its full stop, because apropos(1) lists it."""
+    """Return the first line of a text without its full stop: apropos(1) lists it as a clause."""
     return text.strip().split("\n")[0].removesuffix(".")
 
 
@@ -219,7 +219,7 @@ def _page(lines: list[str]) -> str:
 
 
 def write(folder: Path, date: str, version: str) -> None:
-    """Write all pages below `folder`, which is a share/man."""
+    """Write all pages below `folder`, which becomes /usr/share/man."""
     for path, text in pages(date, version).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "ascii")

@@ -13,7 +13,7 @@ from tools.package.tree import INTERPRETER
 SOURCES = Path(__file__).parent / "launcher"
 
 LEVELS = {"zstd": 19, "zip": 9}
-"""Compression levels. zstd at 15 would take a quarter of the time and produce a file larger by a tenth."""
+"""Compression levels. zstd at level 15 would take a quarter of the time for a file that is larger by a tenth."""
 
 
 def pack(kind: str, folder: Path, file: Path, python: Path, epoch: int) -> None:
@@ -23,7 +23,7 @@ def pack(kind: str, folder: Path, file: Path, python: Path, epoch: int) -> None:
 
 
 def make(tree: Path, architecture: str, python: Path, epoch: int, work: Path, file: Path) -> None:
-    """Build the standalone binary `file` for one architecture (by its Go name) from the folder `tree`.
+    """Build the standalone binary `file` from the folder `tree`. `architecture`: its Go name, such as `amd64`.
 
     Raises GoMissingError if no Go is usable, CalledProcessError if a program fails.
     """

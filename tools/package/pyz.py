@@ -14,9 +14,9 @@ _WITHIN = Path(__file__).parent / "zipapp"
 
 
 def make(sites: Mapping[str, Path], python: Path, epoch: int, work: Path, file: Path) -> None:
-    """Build the archive `file` from the site-packages folder of each machine in `sites`.
+    """Build the archive `file` from the site-packages folders in `sites`, by CPU architecture.
 
-    A file that is the same for all machines is packed only once.
+    A file that is the same for all architectures is packed only once.
     """
     folder = work / "pyz"
     first, *others = sites.values()

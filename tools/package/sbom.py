@@ -26,7 +26,7 @@ LINKED = {
     "mpdecimal": ("mpdecimal", "BSD-2-Clause", "import _decimal; print(_decimal.__libmpdec_version__)"),
     "ncurses": ("ncurses", "X11", "import curses; print('%d.%d.%d' % curses.ncurses_version)"),
 }
-"""Libraries in the portable Python that report a version: name in package URLs, licence, code to print the version."""
+"""Libraries in the portable Python that report a version: name in package URLs, licence, and code that prints it."""
 
 WITHOUT_VERSION = {
     "bzip2": "bzip2-1.0.6",
@@ -36,7 +36,7 @@ WITHOUT_VERSION = {
     "libuuid": "BSD-3-Clause",
     "HACL*": "MIT",
 }
-"""Licences of libraries in the portable Python that report no version."""
+"""Licences (SPDX) of libraries in the portable Python that report no version."""
 
 CLASSIFIED = {
     "License :: OSI Approved :: MIT License": "MIT",
@@ -45,7 +45,7 @@ CLASSIFIED = {
     "License :: OSI Approved :: GNU Lesser General Public License v2 or later (LGPLv2+)": "LGPL-2.1-or-later",
     "License :: OSI Approved :: Python Software Foundation License": "PSF-2.0",
 }
-"""SPDX names of licences by classifier, for older wheels that declare their licence only by a classifier."""
+"""SPDX names of licences by Trove classifier, for older wheels that declare their licence only by a classifier."""
 
 
 def licence(metadata: str) -> str | None:
@@ -61,7 +61,7 @@ def licence(metadata: str) -> str | None:
 
 
 def sums(requirements: str) -> dict[str, list[str]]:
-    """Return the SHA-256 sums of the locked files, by name of the package. `requirements`: text of the lock file."""
+    """Return the SHA-256 sums of the pinned files, by package name (lower case). `requirements`: text of the lock."""
     sums_by_name: dict[str, list[str]] = {}
     name = ""
     for row in requirements.splitlines():

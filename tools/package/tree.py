@@ -19,15 +19,15 @@ MINOR = golang.PYTHON_VERSION.rpartition(".")[0]
 INTERPRETER = f"bin/python{MINOR}"
 SITE = f"lib/python{MINOR}/site-packages"
 GLIBC = (2, 17)
-"""The newest glibc version that the programs may need: the version of RHEL 7."""
+"""The newest glibc version that the programs in the tree may need: the version of RHEL 7."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """A machine architecture with its three names."""
+    """A CPU architecture with its three names."""
 
     name: str
-    """Name in uname and in the file name."""
+    """Name in uname, and in the names of the release files."""
     go: str
     """Name in Go and Debian."""
     wheels: str
@@ -73,7 +73,7 @@ def uv(*args: str | Path) -> str:
 
 
 def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
-    """Install the packages that the lock file `requirements` pins for a machine into the folder `site`.
+    """Install the packages that the lock file `requirements` pins, for an architecture, into the folder `site`.
 
     Raises subprocess.CalledProcessError if a wheel has another checksum.
     """
@@ -109,7 +109,7 @@ def put_ourselves(site: Path) -> None:
 def compile_all(tree: Path, python: Path) -> None:
     """Compile all modules to bytecode that does not depend on file times, so that it stays valid after unpacking."""
     library = tree / SITE.partition("/site-packages")[0]
-    # -B prevents bytecode with file times for the modules that compileall imports, -f replaces such bytecode.
+    # -B: importing compileall writes no bytecode with file times. -f: bytecode that exists already is replaced.
     options = ("-I", "-B", "-m", "compileall", "-q", "-f", "-j", "2", "--invalidation-mode", "unchecked-hash")
     subprocess.run((python, *options, "-s", tree, library), check=True)
 
@@ -122,7 +122,7 @@ def set_modes(tree: Path) -> None:
 
 
 def too_new(tree: Path, machine: Machine) -> list[str]:
-    """Return a sentence for each program or library that needs a newer glibc than `GLIBC` or is for another machine."""
+    """Return a sentence for each program or library that needs a newer glibc than `GLIBC` or another architecture."""
     sentences = []
     for path in sorted(
         path for path in tree.rglob("*") if path.is_file() and not path.is_symlink() and elf.is_elf(path)
@@ -136,11 +136,11 @@ def too_new(tree: Path, machine: Machine) -> list[str]:
 
 
 def make(machine: Machine, module: Path, requirements: Path, python: Path | None, tree: Path) -> None:
-    """Build the tree for a machine in the folder `tree`.
+    """Build the tree for an architecture in the folder `tree`.
 
     `python`: an interpreter that runs on this host, or None if the interpreter in the tree can run here.
 
-    Raises ValueError if a program or library needs a newer glibc than `GLIBC` or is for another machine.
+    Raises ValueError if a program or library needs a newer glibc than `GLIBC` or another architecture.
     """
     golang.put_python(module, machine.go, wanted, tree)
     site = tree / SITE

@@ -1,1 +1,1 @@
-"""Access to arrays over HTTPS, only for endpoints that the configuration names."""
+"""Access to storage systems over HTTPS, only to the endpoints that the configuration names."""

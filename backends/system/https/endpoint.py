@@ -1,4 +1,4 @@
-"""HTTPS endpoint of the configuration, and the file with its password."""
+"""HTTPS endpoints as the configuration describes them, and their password files."""
 
 from __future__ import annotations
 

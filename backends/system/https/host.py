@@ -19,8 +19,8 @@ class WebHost(HostWrapper):
     """The wrapped host, plus one pseudo-program `/KIND:/NAME` for each HTTPS endpoint. Running it sends a request.
 
     A command has the pseudo-program, an HTTP method, a path, and the body if there is one. A GET only reads; any other
-    method counts as a change. A command whose `mutates` contradicts this is refused, so that an outer wrapper can rely
-    on `Command.mutates`.
+    method counts as a change. A command whose `mutates` contradicts this is refused, so that wrappers around this
+    host, such as `ReadOnlyHost`, can rely on it.
     """
 
     def __init__(self, inner: Host, endpoints: Iterable[HttpsEndpoint]) -> None:
@@ -57,5 +57,5 @@ class WebHost(HostWrapper):
         return self._inner.stream(command)
 
     async def writable(self, path: str) -> str | None:
-        """Return None for an endpoint: any user may try a change, and the array itself checks the permission."""
+        """Return None for an endpoint: any user may try a change, and the storage system checks the permission."""
         return None if path in self._endpoints else await self._inner.writable(path)

@@ -1,4 +1,4 @@
-"""One HTTP request: verified, limited in time and size, never repeated. Imported for the first request only."""
+"""One HTTP request to a verified server, limited in time and size, never repeated. Imported at the first request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST = 16 << 20
 """Maximum size of a reply in bytes. A longer reply is refused, because a truncated document is useless."""
 
 REFUSED = 22
-"""Exit status for any HTTP status other than 2xx. It is the one that curl uses."""
+"""Exit status of `Completed` for any HTTP status other than 2xx, as curl reports it."""
 
 CONNECT_SECONDS = 10.0
 """Timeout in seconds for connecting. It is short, so that a request to a host that is switched off fails early."""
@@ -67,7 +67,7 @@ class _Call:
         shown, connection = _endpoint_text(self._endpoint), None
         try:
             self._connection = connection = self._connect()
-            if self._given_up:  # from here on `hang_up` ends the connection
+            if self._given_up:  # before this connection existed, `hang_up` could not close it
                 raise ToolTimeoutError(f"The connection to {shown} took too long.")
             connection.sock.settimeout(self._seconds)
             connection.request(
@@ -85,7 +85,7 @@ class _Call:
             raise ToolTimeoutError(
                 f"{shown} did not respond within {seconds:.0f} s.", hint="Check its address and that it is running."
             ) from error
-        except ssl.SSLError as error:  # an error after the handshake
+        except ssl.SSLError as error:  # only after the handshake: `_connect` handles errors of the handshake
             raise ToolFailedError(f"The encrypted connection to {shown} failed.", evidence=str(error)) from error
         except (OSError, http.client.HTTPException) as error:
             raise ToolFailedError(f"{shown} does not respond: {_reason(error)}.", evidence=repr(error)) from error
@@ -137,7 +137,7 @@ class _Call:
             context = ssl.create_default_context(cafile=self._endpoint.ca_file)
         except (OSError, ssl.SSLError) as error:
             raise RefusedError(f"{clean(self._endpoint.ca_file or '', 200)} contains no certificates.") from error
-        if self._endpoint.fingerprint is not None:  # the certificate is compared before anything is sent
+        if self._endpoint.fingerprint is not None:  # `_connect` compares the fingerprint instead
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         return context

@@ -1,4 +1,4 @@
-"""The machine that raidbench runs on. This is the only package that starts programs and opens files."""
+"""The machine that raidbench runs on. Of the backends, only this package starts programs."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
     """Return the function that runs between fork and exec: reset signals, die with the parent, set the priority."""
 
     def setup() -> None:
-        for number in _ENDING_SIGNALS:  # with `&` and nohup, a parent ignores some, which children inherit
+        for number in _ENDING_SIGNALS:  # started with `&` or nohup, raidbench ignores some; children inherit that
             signal.signal(number, signal.SIG_DFL)
         # A killed raidbench cannot stop fio, so the kernel stops it. The kernel sends the signal when the thread that
         # forked dies, which is the thread of the event loop.
@@ -171,8 +171,8 @@ class Child:
 
     def signal(self, number: int) -> None:
         """Send a signal to the process group, even if only children of the program are left."""
-        # A process group outlives its leader, and its number is not reused while it has members. If the leader
-        # has been reaped, a process with that number is therefore unrelated.
+        # The kernel does not reuse the number of a process group that has members. If a process has that number after
+        # the leader was reaped, the group is therefore empty, and the process is unrelated.
         if self.returncode is not None and os.path.exists(f"/proc/{self.pid}"):
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -193,7 +193,7 @@ class Child:
 
 
 async def start(command: Command, cwd: str, nice: int | None) -> Child:
-    """Start a program in its own session, with pipes and stdin from /dev/null. It is ended if this process dies.
+    """Start a program in its own session, with pipes and stdin from /dev/null. The kernel ends it if this process dies.
 
     Raises ToolMissingError, ToolFailedError.
     """

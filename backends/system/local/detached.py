@@ -52,8 +52,8 @@ async def start_detached(
 
 
 def _in_a_unit(unit: str) -> tuple[str, ...]:
-    """Return the arguments of systemd-run that go before a command; () if systemd is not running or sees different
-    files.
+    """Return the arguments of systemd-run that go before a command; () if systemd is not running, or has
+    another root or mount namespace than this process.
     """
     program = find_program(("systemd-run",))
     if os.geteuid() != 0 or program is None or not os.path.isdir(BOOTED) or not _sees_what_init_sees():

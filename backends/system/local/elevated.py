@@ -1,4 +1,4 @@
-"""Start of the root helper through sudo or pkexec, with a socket as its standard input."""
+"""Start of the root helper through sudo or pkexec, with a socket as the helper's standard input."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PrivilegeTool:
     name: str
     """Name of the tool: `sudo` or `pkexec`."""
     argv: tuple[str, ...]
-    """Arguments of the tool, in front of the program that it starts."""
+    """The tool and its arguments, which precede the command line of the program that it starts."""
     asks: bool
     """Whether it may ask for a password."""
 
@@ -44,7 +44,7 @@ def privilege_tools(*, ask: bool) -> tuple[PrivilegeTool, ...]:
 def start(tool: PrivilegeTool, args: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     """Start a program as root. Return our end of the socket that is its standard input, and the process.
 
-    Raises RefusedError.
+    Raises RefusedError if the tool cannot be started.
     """
     return _start((*tool.argv, *args), quiet=not tool.asks)
 
@@ -56,7 +56,8 @@ COMPANION = "--companion"
 def start_beside(args: Sequence[str], *more: str, user: tuple[int, int] | None = None) -> socket.socket:
     """Start a program as root from a process that is root. Return our end of the socket that is its standard input.
 
-    `user`: uid and gid of the user on whose behalf it works; None for the caller. Raises RefusedError.
+    `more`: further arguments. `user`: uid and gid of the user for whom it works, passed as sudo does; None to pass the
+    environment unchanged. Raises RefusedError if it cannot be started.
     """
     environment = None if user is None else {**os.environ, "SUDO_UID": str(user[0]), "SUDO_GID": str(user[1])}
     return _start((*args, *more), quiet=False, environment=environment, apart=COMPANION in more)[0]
@@ -67,7 +68,7 @@ def _start(
 ) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     mine, its = socket.socketpair()
     try:
-        # It runs in our session, because sudo asks at the terminal. sudo clears the environment itself.
+        # Unless `apart`, it stays in our session: sudo asks at the terminal. sudo clears the environment itself.
         process = subprocess.Popen(
             argv,
             stdin=its.fileno(),

@@ -1,4 +1,4 @@
-"""Opening of devices in a child process, and descriptors for programs whose user is not allowed to open the device."""
+"""Opening of devices in a child process, and of descriptors for programs whose user may not open the device."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _open_in_child(path: str, flags: int, action: str) -> tuple[int, list[int]]:
 
 
 _FSOPEN, _FSCONFIG, _FSMOUNT = 430, 431, 432
-"""Numbers of the system calls fsopen, fsconfig and fsmount, the same on every machine (Linux >= 5.2,
+"""Numbers of the system calls fsopen, fsconfig and fsmount, the same on all architectures (Linux >= 5.2,
 include/uapi/asm-generic/unistd.h).
 """
 _CLOEXEC, _CREATE = 1, 6

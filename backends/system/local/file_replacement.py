@@ -24,7 +24,7 @@ _KERNELS_OWN = ("security.ima", "security.evm")
 def read_whole(path: str) -> bytes | None:
     """Return all bytes of a regular file; None if there is no file.
 
-    Raises RefusedError if it is a link, has a second hard link, or is too large: replacing it would lose something.
+    Raises RefusedError if it is a link, has a second hard link, or is too large: it cannot be replaced without loss.
     """
     opened = _open(path)
     if opened is None:

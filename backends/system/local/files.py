@@ -13,8 +13,8 @@ from backends.processes import pid_namespace, process_start
 
 # -- working folders of programs --------------------------------------------------------------------------------------
 
-# The name contains the process that made the folder, so that folders of a killed process can be found. It also
-# contains the PID namespace: in a container that shares /tmp, processes outside the container are not visible.
+# A folder's name contains the ID and start time of the process that made it, so that folders of a killed process can be
+# found. It also contains the PID namespace: processes outside a container that shares /tmp cannot be checked from it.
 
 _OURS = re.compile(r"raidbench-(\d{1,20})-(\d{1,10})-(\d{1,20})-[a-z0-9_]{1,16}")
 
@@ -44,7 +44,7 @@ def private_folder() -> str:
 def left_folders() -> tuple[str, ...]:
     """Return the empty working folders of this user whose process has ended and that no program uses. Never raises.
 
-    Only folders made in this PID namespace are returned, because processes of others cannot be checked.
+    Only folders made in this PID namespace are returned, because processes of other namespaces cannot be checked.
     """
     try:
         parent = tempfile.gettempdir()
@@ -93,7 +93,7 @@ def _working_directories() -> set[str]:
 # -- small files: reading, and writing with one call -------------------------------------------------------------------
 
 SMALL_FILE = 1024 * 1024
-"""Maximum number of bytes that are read from a file."""
+"""Maximum number of bytes that `read_small` reads from a file."""
 
 
 def read_small(path: str) -> str | None:

@@ -1,7 +1,7 @@
 """Queries to the firmware of local MegaRAID controllers through the driver's management node.
 
 The node is opened read-only. The driver takes a `struct megasas_iocpacket`: a header, the command frame for the
-controller, and a list of result buffers. The frame is little-endian on every machine. The list has native
+controller, and a list of result buffers. The frame is little-endian on every architecture. The list has native
 pointers and sizes, so the packet has 404 bytes for a 64-bit program and 276 for a 32-bit one. The size is part of the
 request number, which therefore differs too (drivers/scsi/megaraid/megaraid_sas.h, include/uapi/asm-generic/ioctl.h).
 """
@@ -39,7 +39,7 @@ _SGL_AT = struct.calcsize(_FRAME)
 _ENTRIES = 16
 _STATUS_AT = struct.calcsize(_HEAD) + 2
 _GENERIC_IOCTL = ("x86_64", "i386", "i486", "i586", "i686", "aarch64", "armv7l", "riscv64", "loongarch64")
-"""Machines whose request numbers follow asm-generic; ppc, mips and sparc differ."""
+"""CPU architectures whose ioctl request numbers follow asm-generic; ppc, mips and sparc differ."""
 
 
 def packet(
@@ -141,7 +141,7 @@ def _open() -> int:
 
 
 def _major() -> int | None:
-    """Return the driver's major number, or None if it is not loaded."""
+    """Return the driver's major number, or None if the driver is not loaded."""
     try:
         with open("/proc/devices", encoding="ascii", errors="replace") as devices:
             lines = [line.split() for line in devices]

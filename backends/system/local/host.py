@@ -45,7 +45,7 @@ class LocalHost:
     simulated: bool = False
     """Always False."""
     capabilities: Capabilities = THIS_MACHINE
-    """A local machine has all capabilities."""
+    """Those of the local machine."""
     root_side: None = None
     """Always None: this process performs privileged operations itself, if it is root."""
 
@@ -80,7 +80,7 @@ class LocalHost:
 
     async def run(self, command: Command) -> Completed:
         """Run a command to its end. A mutating command is never interrupted: a cancelled caller waits for its end."""
-        if command.mutates:  # in a thread, which not even a closing event loop interrupts
+        if command.mutates:  # in a thread, because even a closing event loop does not interrupt a thread
             return await shield_to_completion(
                 asyncio.get_running_loop().run_in_executor(None, run_change, command, self._child_nice, custody.get())
             )

@@ -110,7 +110,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
         self._signal(signal.SIGKILL)
 
     async def complaints(self) -> list[str]:
-        """Return the last lines of standard error.
+        """Return the last lines of standard error, at most 20.
 
         After the program has ended, wait briefly for its remaining lines.
         """
@@ -121,7 +121,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     async def status(self) -> int | None:
         """Return the exit status; None if the program does not end within a second.
 
-        To be called after the end of the program's output.
+        Call it after the end of the program's output.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_FAREWELL_S):
@@ -148,7 +148,7 @@ class InteractiveProcess(AbstractAsyncContextManager["InteractiveProcess"]):
     def _signal(self, number: signal.Signals) -> None:
         process = self._require_started()
         if process.returncode is not None and os.path.exists(f"/proc/{process.pid}"):
-            return  # another process has this process ID now
+            return  # the program was reaped, and another process has its ID now
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 

@@ -1,4 +1,4 @@
-"""Detection of threads that share a table of open files, so that each table is read once."""
+"""Detection of threads that share a table of open files, so that each table is read only once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS: Mapping[str, int] = {
     "ppc64le": 354,
     "s390x": 343,
 }
-"""Number of kcmp(2) by machine: arch/*/entry/syscalls and include/uapi/asm-generic/unistd.h."""
+"""System call number of kcmp(2) by CPU architecture (arch/*/entry/syscalls, include/uapi/asm-generic/unistd.h)."""
 
 _FILES = 2
 """KCMP_FILES of linux/kcmp.h: compare the tables of open files."""
@@ -26,7 +26,7 @@ def distinct_file_tables(threads: Iterable[str]) -> tuple[str, ...]:
     available.
 
     Threads share a table unless clone(2) or unshare(2) separated it. After the main thread has ended, its table is
-    empty.
+    empty, so the other threads are needed too.
     """
     kept: dict[str, list[str]] = {}
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Search for programs, and check whether it is safe to run them as root."""
+"""Search for programs, and check whether root can run them safely."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def search_path() -> str:
 
 
 def find_program(names: Sequence[str]) -> str | None:
-    """Return the path of the first program that can be executed, or None.
+    """Return the path of the first of `names` that can be executed, or None.
 
-    Root gets no program that others can replace.
+    For root, programs that other users can replace are skipped.
     """
     folders: list[str] = []  # computed once, because checking the owners of all folders is slow
     for name in names:

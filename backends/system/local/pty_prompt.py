@@ -1,4 +1,4 @@
-"""Pseudo-terminal that answers one known prompt of a program, and no other prompt."""
+"""Pseudo-terminal on which raidbench answers one known prompt of a program, and no other prompt."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PROMPT_LIMIT = 65536
 """Number of bytes of output within which the known prompt must appear."""
 
 PATIENCE = 10.0
-"""Seconds without output after which earlier output counts as an unknown prompt, which gets no answer."""
+"""Seconds without more output after which the output so far counts as an unknown prompt: the input is then ended."""
 
 SILENCE = 60.0
-"""Maximum seconds without any output. The time is long, because a program may work for a while before it asks."""
+"""Seconds after which the input of a program without any output is ended: a program may work before it asks."""
 
 _END = b"\x04"
 """Character that ends the input at a terminal (VEOF)."""

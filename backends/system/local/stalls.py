@@ -1,8 +1,8 @@
-"""Detection of programs that make no progress, and of the block device they wait for.
+"""Detection of programs that make no progress, and of the block devices for which they wait.
 
 A program that waits for a disk sleeps in the kernel, where often not even SIGKILL ends it. A slow program uses the
-processor or wakes up from time to time. The thread states in /proc show which is the case, so a busy machine causes
-no false timeout.
+processor or wakes up from time to time. The thread states in /proc distinguish the two, so a program that is slow
+because the machine is busy does not time out.
 
 Disks that do not respond are found by reading from them, because the counts in /sys/block/*/stat do not show all of
 them. A suspended device-mapper device, or a multipath device that has no path and queues requests, has no request in
@@ -76,7 +76,7 @@ async def _unanswered_nodes(child: Child, nodes: tuple[str, ...], seconds: float
         async with asyncio.timeout(seconds):
             while line := await child.stdout.readline():
                 answered.add(line.decode().strip())
-            answered |= set(nodes)  # it ends after all responses; an early end proves nothing
+            answered |= set(nodes)  # the child ended: all disks responded, or it died, which proves nothing
             await asyncio.sleep(seconds)
     return tuple(node for node in nodes if node not in answered)
 
@@ -103,7 +103,7 @@ class Stall:
     devices: tuple[str, ...] = ()
     """Kernel names of the lowest disks for which the program waits; empty if they are unknown."""
     why: str = "the device it waits for is unknown"
-    """Reason as text."""
+    """Reason as a clause."""
 
 
 async def stall_of(pid: int, argv: Sequence[str], seconds: float) -> Stall:
@@ -203,8 +203,7 @@ def find_stall(touched: Mapping[str, bool], before: Counts, now: Counts, silent:
 
     `before`, `now`: request counts at the start and the end of the standstill. A disk is stuck if it has requests in
     flight and none of them completes. A suspended device-mapper device completes no request. `touched`: disks that the
-    program uses; disks below these are included. `silent`: disks that did not
-    respond to a read.
+    program uses; disks below these are included. `silent`: disks that did not respond to a read.
     """
     wanted = _with_lower(touched)
     idle = (0, 0)

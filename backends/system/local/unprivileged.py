@@ -1,4 +1,4 @@
-"""Programs that root runs under an unused user ID, with only the descriptors passed to them."""
+"""Programs that root runs under an unused user ID, with access only to the descriptors that they inherit."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from typing import Any
 from backends.errors import RefusedError
 from backends.helper_interface import decode_error
 
-# -- messages: a length and a JSON object. No I/O ---------------------------------------------------------------------
+# -- format of a message: its length and a JSON object. No I/O --------------------------------------------------------
 
 REQUEST_LIMIT = 1024 * 1024
 """Maximum size of a request in bytes."""
 
 REPLY_LIMIT = 80 * 1024 * 1024
-"""Maximum size of a reply in bytes. It is enough for both outputs of a program, 16 MiB each, as escaped JSON."""
+"""Maximum size of a reply in bytes. It suffices for both outputs of a program, 16 MiB each, as escaped JSON."""
 
 MOST_DESCRIPTORS = 4
 """Maximum number of file descriptors that one reply may pass."""
@@ -103,7 +103,7 @@ class Connection:
     def greeting(self, seconds: float | None) -> Mapping[str, Any]:
         """Return the helper's greeting.
 
-        Raises RefusedError if the helper refused or ended, TimeoutError after `seconds`.
+        Raises RefusedError if the helper refused or ended, TimeoutError after `seconds`; None waits without a limit.
         """
         return self._greeting.result(seconds)[0]
 

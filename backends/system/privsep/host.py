@@ -26,9 +26,9 @@ class SplitHost(HostWrapper):
         runs: Callable[[Sequence[str]], bool],
         reads: Callable[[str], bool],
     ) -> None:
-        """`runs`, `reads`: whether the helper allows a command or a file.
+        """`runs`, `reads`: functions that return whether the helper permits a command line or a file.
 
-        Requests that the helper would refuse are not sent.
+        Requests that the helper would refuse are not sent to it.
         """
         super().__init__(inner)
         self._side = side
@@ -48,7 +48,7 @@ class SplitHost(HostWrapper):
 
     @property
     def firmware(self) -> SplitHost:
-        """Return the host through which controllers are queried: this host, which uses the helper."""
+        """Return the host through which controllers are queried: this host, which sends the queries to the helper."""
         return self
 
     async def run(self, command: Command) -> Completed:
@@ -70,14 +70,14 @@ class SplitHost(HostWrapper):
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the texts of many small files, read as the user first, then as root if that failed."""
         texts = dict(await self._inner.read_many(paths))
-        # The permission bits of files below /proc do not show whether they can be read, so the user tries first.
+        # The permission bits of files below /proc do not show whether the user can read them, so it is tried first.
         closed = [path for path in paths if path not in texts and self._reads(path) and _exists(path)]
         if closed:
             texts |= (await self._side.ask("read", paths=closed))["texts"]
         return texts
 
     async def link(self, path: str) -> str | None:
-        """Return the target of a link; None if it cannot be read."""
+        """Return the target of a link; None if it cannot be read. The helper reads links of process 1 for the user."""
         target = await self._inner.link(path)
         if target is not None or not path.startswith("/proc/1/"):
             return target

@@ -70,7 +70,7 @@ def private(base: Path) -> Path:
             raise OSError(f"{folder} is not a folder")
         if info.st_uid not in ({os.geteuid()} if folder == base else {os.geteuid(), 0}):
             raise OSError(f"{folder} belongs to another user")
-        # ~/.cache, above the folder, may be writable for the group of the user.
+        # Folders above `base`, such as ~/.cache, may be writable for the group of the user.
         lax = stat.S_IWOTH if folder != base and os.geteuid() else loose
         if info.st_mode & lax and (folder == base or not info.st_mode & stat.S_ISVTX):
             raise OSError(f"other users can write to {folder}")
@@ -107,7 +107,7 @@ def ready(archive: Path, base: Path, machine: str) -> Path:
 
 
 def unpack(packed: zipfile.ZipFile, machine: str, folder: Path) -> None:
-    """Unpack the files for all machines, and those for `machine`, to `folder`.
+    """Unpack the files for all CPU architectures, and those for the architecture `machine`, to `folder`.
 
     Raises OSError if a file cannot be written.
     """

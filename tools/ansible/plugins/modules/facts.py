@@ -53,17 +53,17 @@ import json
 from ansible.module_utils.basic import AnsibleModule
 
 COMMANDS = {"devices": (["devices"], (0,)), "findings": (["check"], (0, 5)), "settings": (["export"], (0,))}
-"""The command for each kind of facts, and the exit statuses with which it prints valid output."""
+"""Command of raidbench by kind of facts, and the exit statuses with which it prints valid output."""
 OUTPUT_KEYS = {
     "devices": ("controllers", "arrays", "drives", "problems"),
     "findings": ("findings",),
     "settings": ("targets",),
 }
-"""Keys of the output to return, by kind of facts. If there are several, each is returned under its own name."""
+"""Keys of the command's JSON output to return, by kind of facts. The value of a single key is returned directly."""
 
 
 def main():
-    """Run the commands and return the facts."""
+    """Run the commands and give the facts to Ansible."""
     module = AnsibleModule(
         argument_spec={
             "gather": {

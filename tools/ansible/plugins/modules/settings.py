@@ -1,6 +1,6 @@
 #!/usr/bin/python
 # MIT licence: see LICENSE of raidbench.
-"""Desired state of settings of RAID controllers, software RAID and drives. Runs `raidbench apply` on the host."""
+"""Bring settings of RAID controllers, software RAID and drives to a desired state with `raidbench apply`."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ VALID_STATUSES = (0, 5)
 SETTABLE = ("settable", "not-kept")
 """Kinds of differences that `apply` can set."""
 UNKNOWN = "?"
-"""Text in a diff for an unknown current value."""
+"""Placeholder for an unknown current value in the diff that Ansible shows."""
 
 
 def toml_of(targets, trial, persist):
@@ -124,7 +124,7 @@ def _key(key):
 
 
 def _value(value):
-    """Return a value as TOML, which has the same text as JSON for these types. Raises ValueError for other types."""
+    """Return a value as TOML, which is written like JSON for these types. Raises ValueError for other types."""
     if isinstance(value, (list, tuple)):
         return "[%s]" % ", ".join(_value(item) for item in value)
     if isinstance(value, (bool, int, str)):
@@ -230,7 +230,7 @@ def _run(module, file, options, **more):
 
 
 def _failures(answer):
-    """Return a text with the changes whose new values could not be verified."""
+    """Return a message that lists the changes whose new values could not be verified; "" if there are none."""
     outcomes = [(change, change.get("outcome") or {}) for change in answer.get("changes", [])]
     failed = [
         "%s of %s: %s" % (change["key"], change["target"], outcome.get("message") or outcome.get("result"))
