@@ -1,4 +1,4 @@
-"""Input files of unknown kind: no other module opens paths that users or other programs give."""
+"""Input files that may be of any kind. Paths from users and other programs are opened here, except password files."""
 
 from __future__ import annotations
 
