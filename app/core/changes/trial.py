@@ -50,7 +50,7 @@ _LATER = {
 
 
 def unattended_reason(change: Change) -> str:
-    """Return why the user must be present during a change, such as `takes a reshape of hours`; "" if not."""
+    """Return why the user must be present during a change, `takes a reshape of hours`; "" if this is not necessary."""
     if change.effect in _LATER:
         return _LATER[change.effect]
     if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
@@ -97,7 +97,7 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
     """Start a watchdog, and wait until it reports that it is armed. Raises RaidbenchError if it does not."""
     places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
     order = json.dumps({**places, "apart": paths.apart, "session": session, "until": until})
-    # A rehearsal has no deadline. The present time makes the names of its units unique.
+    # A rehearsal has no deadline, so the present time makes the name of its systemd unit unique.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
         line = await start_detached(

@@ -25,10 +25,10 @@ from backends.topology import kernel_name
 from backends.topology.stacking import read_cache
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-"""Frequency governor of each CPU (Documentation/admin-guide/pm/cpufreq.rst)."""
+"""Files with the frequency governor of each CPU (Documentation/admin-guide/pm/cpufreq.rst)."""
 
 THROTTLES = "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"
-"""Number of times that each core was throttled because of its temperature since boot (Intel only)."""
+"""Files that count how often each core was throttled because of its temperature since boot (Intel only)."""
 
 _TEMPERATURES = ("device/hwmon*/temp1_input", "device/hwmon/hwmon*/temp1_input")
 """Temperature files of NVMe drives (drivers/nvme/host/hwmon.c) and SATA drives (drivers/hwmon/drivetemp.c).
@@ -96,7 +96,7 @@ def tasks_of(array: Array | None, controller: Controller | None) -> tuple[Task, 
 def geometry(array: Array) -> Geometry:
     """Return the layout of an array.
 
-    If it has several spans, return that of one, because a stripe is within one span.
+    If the array has several spans, return the layout of one span, because a stripe is within one span.
     """
     data = array.data_drives
     if array.level in PARITY_IN_SPANS and data:
