@@ -129,8 +129,8 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     """Return the number of bytes after which a job is stopped on one target; None for no limit.
 
     There is no limit if the medium does not wear out, or if the user agreed to the writes. A run time or size chosen by
-    the user counts as agreement. So does a plan of many runs, because it reports all its writes before it starts. So a
-    job without agreement has the default run time, one minute.
+    the user counts as agreement. So does a plan of many runs, because it reports all its writes before it starts. A job
+    without agreement therefore has the default run time, one minute.
     """
     default_runtime = Job().runtime
     is_named = ready.request.steady is not None or all(

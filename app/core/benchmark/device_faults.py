@@ -240,8 +240,8 @@ _STILL_HINT = "The results mix two states of the device. Find the cause of the s
 def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
     """Return a sentence about the longest stall; None if there is none.
 
-    `measured_from`: start of the measured phase in seconds. Its times count from the start of the run, as in the graph
-    and in notices.
+    `measured_from`: start of the measured phase in seconds. The times in the sentence count from the start of the run,
+    as in the graph and in notices.
     """
     stalls = find_stalls(samples)
     if not stalls:

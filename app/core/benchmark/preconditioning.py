@@ -27,7 +27,7 @@ LOOPS = 2
 """Number of times that the device is filled."""
 
 WORKLOAD = "randwrite-4k"
-"""Default workload, because a fresh drive improves its results most."""
+"""Default workload, because it is the one whose results are improved most by a fresh drive."""
 
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:

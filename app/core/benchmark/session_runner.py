@@ -230,7 +230,7 @@ class SessionBenchmarks:
         return self._stop is not None or self._occupant is not None
 
     def stop(self) -> None:
-        """Ask the running job and the experiment that it belongs to to end. The results so far are kept."""
+        """Ask the running job, and the experiment that it belongs to, to end. The results so far are kept."""
         if self._occupant is not None:
             self._occupant()
         if self._stop is not None:

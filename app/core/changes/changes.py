@@ -298,7 +298,7 @@ class SessionChanges:
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
-        """Return the record with the old values that it would have if the changes undone since had not been made."""
+        """Return the record with its old values as if the earlier, now undone changes had not been made."""
         changes = self._record.session.changes
         change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))

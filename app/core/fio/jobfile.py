@@ -42,7 +42,7 @@ class ImportedJob:
     names_runtime: bool = False
     """Whether the section sets its run time."""
     stonewall: bool = False
-    """Whether the section waits until those above it have ended. It then also starts a new group of results."""
+    """Whether the section waits until all sections above it have ended. It then also starts a new group of results."""
     new_group: bool = False
     """Whether the section starts a new group of results."""
 

@@ -187,8 +187,8 @@ class Sampler:
     def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """Return the interval that this document ends, or None if it ends no interval.
 
-        That is so for the first document, after a reset of the counters, for a repeated document, and if too little
-        time has passed.
+        The first document ends no interval. Neither does a document after a reset of the counters, a repeated document,
+        or one that follows too soon.
         """
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
@@ -284,8 +284,8 @@ def _direction_sample(
     before = before or Counters()
     ios = max(0, _timed_ios(now) - _timed_ios(before))
     moved = max(0, now.io_bytes - before.io_bytes)
-    # Divide bytes by run time, and counts by timestamps: fio reads each pair at one moment, but the two at different
-    # ones.
+    # fio reads bytes and run time at one moment, but counts and timestamp at another. So divide bytes by run time,
+    # and counts by the difference of the timestamps.
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
     part = now.histogram.since(before.histogram)
     window.add(seconds, part)

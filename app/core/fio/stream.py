@@ -151,7 +151,7 @@ class StreamParser:
         elif self._attempts >= _ATTEMPTS or self._size > self._limit:
             self._give_up(events)
         else:
-            # A name with a line feed before "}" looks the same: continue, unless the next line is "{".
+            # This line may be the end of a name with a line feed: continue, unless the next line is "{".
             self._failed_at_end = True
 
     def _give_up(self, events: list[Event]) -> None:

@@ -136,9 +136,9 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return sentences about what depends on the targets of planned changes.
+    """Return sentences that name the dependents of the targets of planned changes.
 
-    Targets with equal dependents share one.
+    Targets with equal dependents share a sentence.
     """
     targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:

@@ -238,7 +238,7 @@ def _reason_clause(judgement: VerdictResult, sides: ComparisonSides) -> str:
 
 
 def _difference_text(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`; with its level unless that is 95 %."""
+    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with its confidence unless that is 95 %."""
     interval = judgement.interval
     unusual = interval is not None and interval.level != LEVEL and not is_too_noisy(interval)
     level = f" ({covers_text(interval.level)})" if interval is not None and unusual else ""
@@ -296,7 +296,7 @@ def _side_phrases(comparison: Comparison) -> tuple[str, str]:
 
 
 def experiment_end_text(event: ExperimentEnded) -> str:
-    """Return the result of an ended experiment, `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
+    """Return the result of an ended experiment, `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" if no pair ended."""
     first = next((verdict for verdict in event.verdicts if verdict.headline), None)
     if event.sentence or first is None:
         return event.sentence

@@ -35,7 +35,7 @@ _ROLES = {
     "spare": State.SPARE,
     "rebuilding": State.REBUILDING,
 }
-"""States of members by the first word of their role, which says more than the kernel's state of the drive."""
+"""States of members by their role (its part before a comma), which is more specific than the drive's own state."""
 
 
 def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:

@@ -106,7 +106,7 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
 # Screens, command line and report show these texts.
 
 _WORTH_TELLING = 0.05
-"""Minimum duration of a command, in seconds, from which the duration is shown."""
+"""Shortest duration of a command, in seconds, that is shown with the command."""
 
 READ = "command"
 """Kind of an event for a command that changed nothing."""

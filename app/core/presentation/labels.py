@@ -33,7 +33,7 @@ _BENEATH = {
     "pcie_link_max": "best PCIe link",
     "irq_affinity": "IRQ affinity",
 }
-"""Labels of provenance facts, by key, for keys that are not readable as text."""
+"""Labels of those provenance facts whose keys are not readable as text, by key."""
 
 
 @cache

@@ -94,7 +94,7 @@ CACHE_COLUMNS = ("Cache of", "Reads served", "Writes absorbed", "Dirty", "Why un
 """Headings for `cache_cells`."""
 
 NOTHING_CAME = "it received no I/O"
-"""Reason for an unknown hit share if the cache reports no other reason."""
+"""Reason why the hit share of a cache is unknown, if no other reason is recorded."""
 
 
 def cache_cells(cache: CacheStats) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from app.core.analysis.stats import ConfidenceInterval
 from widgets.text_utils import units
 
 TOO_NOISY = "too noisy to tell"
-"""Text instead of an interval, or of a detectable effect, that is so large that it says nothing."""
+"""Text that replaces an interval or a detectable effect so large that it says nothing."""
 
 _LARGEST = 1000.0
 """Differences of this many percent or more are written as a factor."""
@@ -69,7 +69,7 @@ def effect_text(percent: float) -> str:
 
 
 def covers_text(level: float) -> str:
-    """Return the confidence of an interval as text, from its level: `95 %` for 0.05, `99.2 %` for 0.008."""
+    """Return the confidence of an interval with the error probability `level`: `95 %` for 0.05, `99.2 %` for 0.008."""
     return f"{(1 - level) * 100:.4g} %"
 
 

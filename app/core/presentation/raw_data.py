@@ -28,7 +28,7 @@ from backends.values import dataclass
 def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json_schema.Json:
     """Return the complete session as JSON: machine, devices, changes, runs, findings, notes, and changes in force.
 
-    `folder`: name of the session's folder. `joint`: runs on many hosts.
+    `folder`: name of the session's folder. `joint`: records of runs on many hosts.
     """
     machine = session.machine
     host = "" if machine is None else machine.host

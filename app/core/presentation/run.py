@@ -47,7 +47,7 @@ def stall_text(detector: IoStallDetector, measured_from: float) -> str:
 
 
 SILENT_S = 1.25
-"""Seconds without output from fio after which some I/O must be stuck; fio prints four JSON documents a second."""
+"""Seconds without output from fio after which an I/O must be stuck; fio prints four JSON documents a second."""
 
 
 def silence_text(active: ActiveRun) -> str:
@@ -112,13 +112,13 @@ TOO_FEW = "too few I/Os"
 
 
 def caveat_mark(figures: RunResult) -> str:
-    """Return the number of warnings and advice as a suffix for lists: ` !`, ` !3`, or ""."""
+    """Return the number of warnings and advice as a suffix for lists: ` !` for 1, ` !3` for 3, "" for none."""
     count = len(figures.warnings) + len(figures.advice)
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
 def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
-    """Yield the directions with results by name: reads, writes, trims, flushes."""
+    """Yield the name and the results of each direction that has results: reads, writes, trims, flushes."""
     for direction in SIDES:
         if (side := figures.side(direction)) is not None:
             yield direction, side

@@ -68,7 +68,7 @@ def judgement_word(judgement: VerdictResult | None) -> str:
 def further_text(judgement: VerdictResult) -> str:
     """Return the verdict for a table cell, with the number of additional pairs if more pairs would help.
 
-    If the reason is that chance explains the difference among so many metrics, their number is added instead.
+    If chance explains a difference in one of so many metrics (`Reason.ONE_OF_MANY`), their number is added instead.
     """
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:

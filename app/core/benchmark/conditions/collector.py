@@ -152,7 +152,7 @@ async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
 
 
 async def _queue_limit(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
-    """Return how many requests the disk, or all of its lower disks, accept at a time, and the source of that limit."""
+    """Return how many requests a disk, or its lower disks together, accept at a time, and the source of that limit."""
     if device is None:
         return None, ""
     name = kernel_name(device)

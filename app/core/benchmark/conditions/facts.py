@@ -180,7 +180,7 @@ class RunFacts:
     written: bool | None = None
     """Whether the area that the job uses is fully written: False if known to be unwritten, None if unknown."""
     content: bool = True
-    """Whether the device is known to have content or users, such as a filesystem, a partition or an array."""
+    """Whether the device may have content or users, such as a filesystem; False if it is known to have none."""
     media: Media = Media.UNKNOWN
     """Kind of media of the device or of its members."""
     physical_block: int | None = None
