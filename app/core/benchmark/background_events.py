@@ -117,7 +117,7 @@ def event_text(event: RunEvent) -> str:
 
 
 def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
-    """Return the results with these events and a warning for each. No I/O."""
+    """Return the results, supplemented by these events and a warning for each event. No I/O."""
     if not events:
         return figures
     return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_text, events)))

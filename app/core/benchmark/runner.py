@@ -347,7 +347,7 @@ class BenchmarkRunner:
         return footing.explain(cap.explain(room.explain(heat.explain(figures))))
 
     def _samples(self) -> tuple[Sample, ...]:
-        """Return the samples so far of the running job."""
+        """Return the samples that the running job has produced so far."""
         active = self._recorder.session.active
         return () if active is None else active.samples
 

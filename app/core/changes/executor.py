@@ -82,7 +82,7 @@ class ChangeExecutor:
     journal: Journal
     """The write-ahead journal."""
     locks: LockPlace
-    """Where the locks of controllers and disks are."""
+    """Place of the locks of controllers and disks: a folder, or the root helper."""
     folder: Path
     """Folder of the session."""
     emit: Emit

@@ -75,8 +75,8 @@ def require_triable(change: Change) -> None:
 async def arm(paths: Paths, session: Path, until: float) -> None:
     """Start the watchdog of a set of trials, and wait until it reports that it is armed.
 
-    From then on, only its deadline stops it. Raises RefusedError if it does not report that it is armed: then nothing
-    may be set.
+    Once armed, it ends only after its deadline, or when all trials of the set are decided. Raises RefusedError if it
+    does not report that it is armed: then nothing may be set.
     """
     try:
         await _start(paths, str(session), until)

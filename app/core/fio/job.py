@@ -143,7 +143,7 @@ class Job:
     offset_percent: int | None = None
     """Percent of the target to skip at its start, instead of `offset`."""
     ioengine: Engine = Engine.LIBAIO
-    """How requests reach the kernel."""
+    """I/O engine of fio, which passes the requests to the kernel."""
     direct: bool = True
     """Whether I/O bypasses the page cache."""
     rate_iops: int | None = None
@@ -186,7 +186,7 @@ class Job:
     io_size: int | None = None
     """Number of bytes after which each job ends; None for no limit."""
     passes: int | None = None
-    """How often each job processes all of its region, or `io_size` bytes, before it ends; None for no limit."""
+    """Number of times that each job processes its region, or `io_size` bytes, before it ends; None for no limit."""
     hipri: bool | None = None
     """Whether jobs poll for completions; None for interrupts."""
     cpus_allowed: str | None = None
@@ -530,7 +530,7 @@ def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping
 
 
 def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
-    """Return the job with an engine that measures the latency of a flush correctly, and a note about it.
+    """Return the job with an engine that measures the latency of a flush correctly if possible, and notes about that.
 
     With libaio fio flushes while the previous write is still in flight, so a flush seems to take about twice as long.
     Measured on one machine, the median is 7.7 to 8.1 us, against 3.9 to 4.2 us with psync, which flushes after the

@@ -162,7 +162,7 @@ def _sections(
     sections: list[_Section] = []
     current: dict[str, tuple[str, int]] | None = None
     for number, raw in enumerate(text.split("\n"), 1):
-        # As in fio, both characters begin a comment, anywhere in a line.
+        # As in fio, ';' and '#' begin a comment, anywhere in a line.
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()
         if not line:
             continue

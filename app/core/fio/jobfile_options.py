@@ -189,7 +189,7 @@ SWITCHES = frozenset(
         *("zero_buffers", "refill_buffers", "norandommap", "hipri", "fixedbufs", "registerfiles", "sqthread_poll"),
     )
 )
-"""Options that fio accepts without a value. It refuses a job file in which any other option has no value."""
+"""Options that fio accepts without a value. fio refuses a job file in which any other option has no value."""
 
 FIRST = ("rw",)
 """Options to apply first, because they change the meaning of other options."""

@@ -75,7 +75,7 @@ class _FioStart:
     rendering: JobRendering
     workdir: Path
     name: str
-    """Prefix of the names of the files of this start."""
+    """Prefix of the names of the files that this start of fio writes."""
     course: RunPhases
     job: Job | None
     """The job; None for a layout or fill, which ends by amount, so its result is not compared with a plan."""

@@ -271,7 +271,7 @@ _ONLY: Mapping[str, Callable[[Job], bool]] = {
 
 
 def _field_options(job: Job) -> Iterator[tuple[str, object]]:
-    """Yield the fields that correspond to exactly one option of fio."""
+    """Yield the options (name, value) for the fields that correspond to exactly one option of fio."""
     for field in FIELDS:
         value = getattr(job, field.key)
         says = _ONLY.get(field.key)

@@ -94,7 +94,7 @@ class SectionedJob(Job):
         return max(sum(section.job.queue for section in phase) for phase in phases(self.sections))
 
     def describe(self) -> str:
-        """Return one line: `3 sections: reader + writer, then check · 40 s`."""
+        """Return a description of the job in one line: `3 sections: reader + writer, then check · 40 s`."""
         shown = self.sections[:_SHOWN_NAMES]
         names = ", then ".join(" + ".join(section.name for section in phase) for phase in phases(shown))
         more = len(self.sections) - len(shown)

@@ -437,7 +437,7 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
 
 
 def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return the failure if I/Os failed and fio ignored the errors; fio counts failed I/Os as completed."""
+    """Return a failure if I/Os failed and fio ignored the errors, else None; fio counts failed I/Os as completed."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     # With latency switched off no I/O is timed, so none can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
@@ -454,7 +454,7 @@ def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | Non
 
 
 def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return a failure if I/Os moved no data. fio counts reads beyond the end of a file as completed."""
+    """Return a failure if I/Os moved no data, else None. fio counts reads beyond the end of a file as completed."""
     parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
     done = sum(part.completed for part in parts.values())
     moved = sum(part.io_bytes for part in parts.values())

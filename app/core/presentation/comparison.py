@@ -167,7 +167,7 @@ class AbProgress:
 
     @property
     def left_text(self) -> str:
-        """Return the remaining time as text, `at most 6 min left`; "" if unknown."""
+        """Return a clause about the remaining time, `at most 6 min left`; "" if unknown."""
         return "" if self.left is None else f"at most {units.duration(round(self.left))} left"
 
 

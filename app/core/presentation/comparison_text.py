@@ -83,7 +83,7 @@ def row_difference(row: MetricComparison) -> str:
 
 
 def count_text(sides: ComparisonSides) -> str:
-    """Return the number of runs as text: `6 pairs`, `3 and 2 runs from two sessions`."""
+    """Return a phrase with the number of runs: `6 pairs`, `3 and 2 runs from two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them from {' and '.join(sides.others)}" if sides.before else ""
         answered = len(without_silent_runs(sides).a)

@@ -11,7 +11,7 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 Order = Callable[[Array | Drive], Any]
-"""Function that returns the sort key of an array or drive among its siblings; equal keys are sorted by address."""
+"""Function that returns the sort key of an array or drive on its level; equal keys are sorted by address."""
 
 _Part = TypeVar("_Part", Array, Drive)
 

@@ -117,7 +117,7 @@ NOTICE = "notice"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWords:
-    """The text of an event; it is not yet cleaned for a terminal."""
+    """Description of an event. Its texts are not yet cleaned for a terminal."""
 
     kind: str
     """Kind of the event: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
@@ -164,7 +164,7 @@ RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.N
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
-    """Return an event as text. `session`: the session of the event, from which the units of values are taken."""
+    """Return the description of an event. `session`: the session of the event, which has the units of its values."""
     kind, head, body, tone = _describe(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 

@@ -148,5 +148,5 @@ def cell_with_labels(cell: _Named) -> _Named:
 
 
 def headed_values(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the label and the value of each key as text, in the order of `values`."""
+    """Yield the label and the formatted value of each key, in the order of `values`."""
     return ((key_heading(key), key_value(key, value)) for key, value in values.items())

@@ -13,7 +13,7 @@ _LARGEST = 1000.0
 
 _LEAST = -99.9
 NEARLY_NOTHING = "below -99.9 %"
-"""Text for a fall to almost zero."""
+"""Text shown for a fall to almost zero."""
 
 _MOST_SPREAD = 100.0
 """Largest factor between the ends of an interval; an interval with a larger factor says nothing."""

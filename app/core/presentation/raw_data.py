@@ -78,7 +78,7 @@ class Raw:
     joint: tuple[Any, ...] = ()
     """Records of runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
-    """Sentences about the records of runs on many hosts that cannot be read."""
+    """Sentences about those records of runs on many hosts that cannot be read."""
 
 
 def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:

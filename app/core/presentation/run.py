@@ -76,7 +76,7 @@ def steady_text(result: SteadyStateResult) -> str:
 
 
 def _limits_text(result: SteadyStateResult) -> str:
-    """Return range and slope of the rounds as text; "" without I/O."""
+    """Return range and slope of the rounds, `range 31 %, slope 12 %`; "" without I/O."""
     if result.range_share is None or result.slope_share is None:
         return ""
     return f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
@@ -105,10 +105,10 @@ RUN_TONES: dict[RunStatus, Tone] = {
 """Tone of a run, by its status."""
 
 NOT_MEASURED = "nothing was measured"
-"""Text instead of the results of a run that has none."""
+"""Text shown instead of the results of a run that has none."""
 
 TOO_FEW = "too few I/Os"
-"""Text instead of a percentile for which there are too few I/Os."""
+"""Text shown instead of a percentile for which there are too few I/Os."""
 
 
 def caveat_mark(figures: RunResult) -> str:
@@ -278,7 +278,7 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
 
 
 def cpu_line(fio: float | None, host: float | None) -> str:
-    """Return the CPU use of fio and of the host as text. On a remote machine, only the CPU use of fio is known."""
+    """Return one line with the CPU use of fio and of the host. On a remote machine, only that of fio is known."""
     shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
     shares += [f"host {units.percent(host)}"] if host is not None else []
     return f"CPU: {', '.join(shares)}" if shares else ""

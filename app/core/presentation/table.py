@@ -15,7 +15,7 @@ from widgets.text_utils import symbols
 
 
 class Tone(Enum):
-    """Meaning of a text. The renderer shows it by a colour, but the text says the same without colour."""
+    """Meaning of a text. The renderer shows the meaning by a colour, but the text alone has the same meaning."""
 
     PLAIN = "plain"
     DIM = "dim"
@@ -85,7 +85,7 @@ class Cell:
     """A text with a tone."""
 
     text: str
-    """The text."""
+    """Content of the cell."""
     tone: Tone = Tone.PLAIN
     """Meaning of the text."""
     mark: StatusSymbol | None = None

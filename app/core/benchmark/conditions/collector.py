@@ -1,6 +1,6 @@
 """Collector of the facts of a run from the inventory, the session and small files of the kernel.
 
-This module runs no vendor tool. While a job is measured, it reads only /proc/diskstats.
+This module runs no vendor tool. While a job is measured, it reads only the temperatures of the drives.
 """
 
 from __future__ import annotations

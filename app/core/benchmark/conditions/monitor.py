@@ -56,8 +56,8 @@ class LiveAdvisor:
     ) -> None:
         """Set up the advisor of one run.
 
-        `facts`: the facts known before the run. `devices`: the nodes of the disks. `condition`: reads the condition of
-        the disks after the run.
+        `facts`: the facts known before the run. `devices`: the device nodes of the disks that the run uses.
+        `condition`: reads the condition of the disks after the run.
         """
         self._host = host
         self._facts = facts

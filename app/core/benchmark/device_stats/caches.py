@@ -1,4 +1,4 @@
-"""Caches above and below the device of a run. Their hit counters are read at the start and at the end of the run."""
+"""Caches above and below the device of a run. Their hit counters are read at its start, during it and at its end."""
 
 from __future__ import annotations
 
