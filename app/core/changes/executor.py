@@ -142,7 +142,7 @@ class ChangeExecutor:
             try:
                 return held.enter_context(self._exclusive_lock(change))
             except HeldError:
-                if left is None:  # a process that is still running holds the lock
+                if left is None:  # no leftover program has the lock, so do not wait for one
                     raise
                 if time.monotonic() >= end:
                     raise still_running_error(left) from None

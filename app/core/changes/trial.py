@@ -114,6 +114,6 @@ def _refusal_in(line: str) -> RaidbenchError | None:
     try:
         answer = json.loads(line)
         return None if answer == {"armed": True} else decode_error(answer["error"])
-    except (ValueError, TypeError, KeyError):  # not an answer of a watchdog
+    except (ValueError, TypeError, KeyError):  # not a reply of the watchdog
         reason = f"it ended without an answer: {clean(line, 300)}" if line else "it did not answer"
         return RefusedError(f"{reason}.")

@@ -41,7 +41,7 @@ _PACKAGES = ("app.core.session", "app.core.changes", "backends")
 """Packages with the modules that reverting a trial may need."""
 
 _NOT_LOADED = (
-    "app.core.changes.watchdog",  # runs as __main__
+    "app.core.changes.watchdog",  # runs already, as __main__
     "backends.testing",  # needs packages that are not installed
     *(
         "backends.simulator",
@@ -188,13 +188,13 @@ async def rehearse(
         raise error
     host = host_of(paths)
     machine = MachineBackends.of(host)
-    backends = dict(machine.backends)  # creates each backend now
+    backends = dict(machine.backends)  # creates each backend now, not at the deadline
     trials = () if until is None else journal.trials_of(Path(session), until)
     if until is not None and not trials:
         raise RefusedError(f"The watchdog found no trial in {journal.file}.")
     for trial in trials:
         await plan_revert(machine.setter(trial.change.target), trial.change)
-    with contextlib.suppress(RaidbenchError):  # imports the modules that start a program and write a file
+    with contextlib.suppress(RaidbenchError):  # only imports the modules that start programs and write files
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")
     return backends

@@ -170,7 +170,7 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
     mean = stddev = None
     if weight:
         mean = sum((row.mean_ns or 0.0) * row.completed for row in rows) / weight
-        # Variances cannot be averaged, sums of squares can.
+        # Variances cannot be averaged, but sums of squares can be added.
         spread = sum(((row.stddev_ns or 0.0) ** 2 + (row.mean_ns or 0.0) ** 2) * row.completed for row in rows)
         stddev = math.sqrt(max(0.0, spread / weight - mean * mean))
     return Counters(

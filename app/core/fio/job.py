@@ -75,7 +75,7 @@ class JobTarget:
         return self.path.replace(":", r"\:")
 
 
-# -- a job: an object that is always valid ----------------------------------------------------------------------------
+# -- the job, with checks, texts and changes of its fields ------------------------------------------------------------
 
 __all__ = [
     "Arrival",

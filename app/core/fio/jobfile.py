@@ -174,7 +174,7 @@ def _sections(
             if not bracket or not name or rest:
                 problems.append(f"line {number}: '{clean(line, 40)}' is not a section name in brackets")
                 current = {}
-            elif name.startswith("global"):  # fio compares only the first letters, in lower case
+            elif name.startswith("global"):  # fio, too, compares only these letters
                 current = shared
             else:
                 section = _Section(clean(name, 80), number)

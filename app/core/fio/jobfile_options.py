@@ -232,7 +232,7 @@ class SectionDraft:
         match self.texts.get("rw", "read"):
             case "trim" | "randtrim":
                 return 2
-            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # each trim precedes its write
+            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # a trimwrite counts as a write
                 return 1
             case _:
                 return 0

@@ -199,7 +199,7 @@ class FioProcess:
     def _enter(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
             return
-        # The recorded CPU share is that of the measured time, without layout and ramp.
+        # Restart with each phase except the ramp, so that the recorded CPU use is that of the measured time only.
         if phase is not Phase.RAMP:
             self._cpu.begin()
         self._report(phase)
@@ -281,7 +281,6 @@ async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say
     On an interrupt, fio prints its summary once outstanding I/O has completed. `say` receives a message before each
     further step.
     """
-    # On SIGINT fio prints a complete summary.
     process.interrupt()
     if await _wait(over, patience.remark):
         return

@@ -378,7 +378,7 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
                 ),
                 hint="Use fewer jobs or a smaller stream distance.",
             )
-        if not job.size_named:  # each job uses the rest of the target
+        if not job.size_named:  # without a size, fio lets each job use the rest of the target
             return [*start, ("offset_increment", step)]
         return [*start, ("offset_increment", step), ("size", rest)]
     return [*start, ("size", total)]

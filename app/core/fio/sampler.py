@@ -241,7 +241,7 @@ class Sampler:
         elif by_clock - by_runtime > _STALL_S:
             stalled = True
         elif by_runtime - by_clock > self._lag + _STALL_S:
-            # The previous document had counts older than its timestamp.
+            # The previous document had counts older than its timestamp, so the run time is the right length.
             seconds = by_runtime
         self._lag = by_clock - by_runtime if stalled else 0.0
         if seconds <= 0 or (over and seconds < self._period / 2):
@@ -306,7 +306,7 @@ def _direction_sample(
 
 def window_percentiles(window: LatencyWindow, part: Histogram) -> tuple[int | None, ...]:
     """Return p50, p99 and p99.9 of an interval, from the window if the interval has too few I/Os."""
-    # A fast device has enough I/Os in this interval.
+    # A fast device has enough I/Os in this interval alone, so the window is not needed.
     if part.total >= _NEEDED[99.9]:
         return part.percentiles(_IN_TURN)
     return tuple(window.percentile(percent) for percent in _IN_TURN)

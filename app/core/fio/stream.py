@@ -138,7 +138,7 @@ class StreamParser:
         start = 0
         pair = _read(self._inside)
         if pair is None:
-            # The document may be truncated and followed by a complete one.
+            # The document may be truncated and followed by a complete one: try from the last `{` line.
             start = _last_open(self._inside)
             pair = _read(self._inside[start:]) if start else None
         if pair is not None:
@@ -176,7 +176,7 @@ def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None
     if data is not None:
         return data, []
     inner = [line for line in lines[1:-1] if line.startswith(b"  ")]
-    # There are no foreign lines, so removing lines cannot repair the document.
+    # If no line is foreign, removing lines cannot repair the document.
     if len(inner) == len(lines) - 2:
         return None
     data = _load([b"{", *inner, b"}"])

@@ -62,7 +62,7 @@ _MOST_NAMED = 6
 _MOST_SETTINGS = 2
 
 
-# -- metrics ----------------------------------------------------------------------------------------------------------
+# -- names, differences and counts of metrics -------------------------------------------------------------------------
 
 
 def row_name(row: MetricComparison) -> str:
@@ -143,7 +143,7 @@ def _short_labels(comparison: Comparison) -> tuple[str, str]:
     return values[0] if b != values[1] else a, values[1] if a != values[0] else b
 
 
-# -- the sentence -----------------------------------------------------------------------------------------------------
+# -- sentences about the result of a comparison -----------------------------------------------------------------------
 
 
 def comparison_sentence(comparison: Comparison) -> str:

@@ -328,7 +328,7 @@ def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
 
 # -- targets in one line ----------------------------------------------------------------------------------------------
 
-# A line has the name, the kind and the most informative settings in force.
+# A line contains a target's name, its kind and its most informative settings in force.
 
 TELLING = (
     ("cache_mode", "cache"),

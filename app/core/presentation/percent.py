@@ -29,7 +29,7 @@ def percent_text(percent: float) -> str:
 
 
 def difference_text(a: float | None, b: float | None) -> str:
-    """Return the difference of `b` from `a` as text; a dash if one of them is missing, or if `a` is 0."""
+    """Return the difference of `b` from `a`, as `percent_text` does; a dash if one is missing, or if `a` is 0."""
     if a is None or b is None or not a:
         return units.NOTHING
     return percent_text((b - a) / a * 100)

@@ -61,7 +61,7 @@ def silence_text(active: ActiveRun) -> str:
     return f"Stall: no output from fio for {active.silent_s:.1f} s, an I/O has not completed."
 
 
-# -- the steady-state rule --------------------------------------------------------------------------------------------
+# -- results of the steady-state rule ---------------------------------------------------------------------------------
 
 
 def steady_text(result: SteadyStateResult) -> str:

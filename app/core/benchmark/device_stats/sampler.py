@@ -167,7 +167,7 @@ def _stats_of(
         write_iops=done.writes / seconds,
         read_bytes_per_second=done.sectors_read * SECTOR / seconds,
         write_bytes_per_second=done.sectors_written * SECTOR / seconds,
-        utilisation=min(1.0, done.busy_ms / 1000 / seconds),  # the kernel's milliseconds are rounded ticks
+        utilisation=min(1.0, done.busy_ms / 1000 / seconds),  # ticks are rounded, so the quotient may exceed 1
         queue=done.waited_ms / 1000 / seconds,
         share_of_reads=None if together is None else _share(done.reads, together.reads),
         share_of_writes=None if together is None else _share(done.writes, together.writes),

@@ -169,7 +169,7 @@ def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJ
                 return None
             record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
-    except Exception:  # no damage of a record may hide the other records
+    except Exception:  # a damaged record must not hide the other records
         return None
 
 
