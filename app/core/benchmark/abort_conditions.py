@@ -22,19 +22,19 @@ from backends.values import dataclass
 # -- conditions that are checked during a run -------------------------------------------------------------------------
 
 ConditionCheck = Callable[[], Awaitable[tuple[str, ...]]]
-"""Check during a run. It returns the reasons why the run must stop, as clauses; () if the run may continue."""
+"""Function that returns the reasons why a run must stop, as clauses; () if the run may continue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortCondition:
-    """A condition that is checked during a run, with its texts for the result."""
+    """A condition that is checked during a run, with the messages for the result of a stopped run."""
 
     name: str
     """Name of the condition, in one word."""
     every: float
     """Seconds between two checks."""
     reason: str
-    """Text that precedes the reasons in the result of the run."""
+    """Clause that precedes the reasons in the result of the run: `Stopped because of heat`."""
     hint: str
     """Next step for the user."""
 
@@ -129,8 +129,8 @@ def write_limit_of(ready: RunPlan, site: ResolvedTarget, inventory: Inventory) -
     """Return the number of bytes after which a job is stopped on one target; None for no limit.
 
     There is no limit if the medium does not wear out, or if the user agreed to the writes. A run time or size chosen by
-    the user counts as agreement. So does a plan of many runs, because it reports all its writes before it starts. The
-    default run time is one minute, so that no job without agreement writes for longer than ten minutes.
+    the user counts as agreement. So does a plan of many runs, because it reports all its writes before it starts. A job
+    without agreement therefore has the default run time, one minute.
     """
     default_runtime = Job().runtime
     is_named = ready.request.steady is not None or all(
@@ -226,7 +226,7 @@ class AllocatedRanges:
 
 HEAT = AbortCondition(
     name="heat",
-    every=5.0,  # a drive warms up by about one degree in that time, and each query costs it an I/O
+    every=5.0,  # a drive warms up by about one degree in 5 s; each query costs the drive an I/O
     reason="Stopped because of heat",
     hint="Let the drive cool down and check its airflow. A shorter or slower job heats it less.",
 )

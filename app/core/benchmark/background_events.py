@@ -21,11 +21,11 @@ _ACTION = "md/sync_action"
 _CACHE = "queue/write_cache"
 _IDLE = ("idle", "frozen", "none")
 _KINDS = {"recover": "recovery"}
-"""raidbench's words for md actions, by the kernel's word, if they differ (drivers/md/md.c, action_show)."""
+"""raidbench's names for md actions, by the kernel's name, if the two differ (drivers/md/md.c, action_show)."""
 
 
 class BackgroundEventWatch:
-    """Reads the state of some disks about once a second and records every change."""
+    """Reads the md task and write cache of some disks about once a second, and records every change."""
 
     def __init__(self, host: Host, disks: Sequence[str], *, ramp: float, clock: Callable[[], float]) -> None:
         """Create a watch on `disks` (kernel names).
@@ -104,10 +104,10 @@ def _events_between(disk: str, name: str, before: str, now: str, at: float) -> I
 
 
 def event_text(event: RunEvent) -> str:
-    """Return an event as text.
+    """Return a sentence about an event, without a full stop.
 
-    For example, `A resync of md0 started at 0:12`, or
-    `The write cache of sdb changed from write back to write through at 0:25`.
+    For example, `A resync of md0 started at 0:12`, or `The write cache of sdb changed from write back to write through
+    at 0:25`.
     """
     when = units.elapsed(event.at)
     if event.moved:
@@ -117,7 +117,7 @@ def event_text(event: RunEvent) -> str:
 
 
 def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> RunResult:
-    """Return the results with these events and a warning for each. No I/O."""
+    """Return the results, supplemented by these events and a warning for each event. No I/O."""
     if not events:
         return figures
     return replace(figures, happened=events, warnings=(*figures.warnings, *map(event_text, events)))
@@ -126,7 +126,7 @@ def with_background_events(figures: RunResult, events: tuple[RunEvent, ...]) -> 
 async def open_event_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
 ) -> BackgroundEventWatch | None:
-    """Return an opened watch on the disks with these device nodes and on the md arrays below; None for a recording."""
+    """Return an opened watch on the disks with these nodes and the md arrays below them; None for a recorded host."""
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:
         return None

@@ -1,4 +1,4 @@
-"""Access to devices for benchmarks: their facts, the guard's result, and opening them exclusively."""
+"""Access to the devices of benchmarks: reads their facts, checks them with the guard, and opens them exclusively."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _LOST = {
     "removed": "was removed from its array during the run",
     "gone": "disappeared during the run",
 }
-"""Texts that say how a member was lost, by its role at the end of the run (`MemberStats.role`)."""
+"""Clauses that say how a member was lost, by its role at the end of the run (`MemberStats.role`)."""
 
 _WORKING = ("running", "live")
 """Values of device/state for a working disk (drivers/scsi/scsi_sysfs.c, drivers/nvme/host/sysfs.c)."""
@@ -129,7 +129,8 @@ async def read_device_health(host: Host, device: str) -> DeviceHealth | None:
 async def read_final_health(host: Host, before: DeviceHealth, figures: RunResult) -> DeviceHealth:
     """Return the state of a disk after a run.
 
-    After a failed run it is read several times: the I/O of a removed disk fails a moment before the disk disappears.
+    After a failed run, the state is read several times: the I/O of a removed disk fails a moment before the disk
+    disappears.
     """
     after = before
     for attempt in range(_ATTEMPTS if figures.status is RunStatus.FAILED else 1):
@@ -157,7 +158,7 @@ def with_device_faults(
 
 
 def _fault_reason(before: DeviceHealth, after: DeviceHealth) -> tuple[str, str] | None:
-    """Return reason and hint from the kernel's state of the device; None if that explains nothing.
+    """Return why the run failed, and a hint, from the kernel's state of the device; None if it explains nothing.
 
     fio's error number is not used, because it depends on a race.
     """
@@ -197,7 +198,7 @@ def lost_members(members: Sequence[MemberStats], roles: Mapping[str, str]) -> tu
 
 
 def lost_text(member: MemberStats) -> str:
-    """Return the text about a lost member: `sdb failed during the run and is marked faulty`."""
+    """Return a clause about a lost member: `sdb failed during the run and is marked faulty`."""
     return f"{member.device} {_LOST[member.role]}"
 
 
@@ -239,7 +240,8 @@ _STILL_HINT = "The results mix two states of the device. Find the cause of the s
 def standstill_text(samples: Sequence[Sample], measured_from: float) -> str | None:
     """Return a sentence about the longest stall; None if there is none.
 
-    `measured_from`: start of the measured phase in seconds. The sentence has the same times as the graph and notices.
+    `measured_from`: start of the measured phase in seconds. The times in the sentence count from the start of the run,
+    as in the graph and in notices.
     """
     stalls = find_stalls(samples)
     if not stalls:

@@ -17,11 +17,11 @@ ENDURANCE = "Endurance used"
 """Label of the fact in which vendors' tools report the used endurance."""
 
 UNRATED = f"{RATED}: unknown, no drive reports it"
-"""Text if no drive reports a rated endurance and the option `endurance_tbw` does not list its model."""
+"""Clause that is shown if no drive reports a rated endurance and the option `endurance_tbw` does not list its model."""
 
 
 def wear_texts(ready: RunPlan, runs: Iterable[RunRecord], inventory: Inventory, *, times: int = 1) -> tuple[str, ...]:
-    """Return texts about the amount that a job writes and the endurance of the drives; () if the job does not write.
+    """Return clauses about the amount that a job writes and the drives' endurance; () if the job does not write.
 
     `runs`: earlier runs, which show the write rate. `times`: how often the job is run.
     """
@@ -56,7 +56,7 @@ def _target_wear_texts(
 def amount_text(
     device: str, seconds: float, runs: Iterable[RunRecord], cap: int | None = None, called: str = ""
 ) -> str:
-    """Return the amount written to a device in `seconds`, as text. The rate is the fastest of the earlier runs.
+    """Return a clause about the amount written in `seconds` at the highest write rate of the earlier runs (`runs`).
 
     `cap`: bytes after which the run is stopped; None for no limit. `called`: display name of the device; "" for its
     device node.

@@ -7,7 +7,7 @@ import os
 import resource
 
 STEP = 5
-"""Difference of niceness between raidbench's workbench and the programs that it starts."""
+"""Number by which the niceness of raidbench exceeds that of the programs that it starts."""
 
 
 def lower_priority() -> int | None:

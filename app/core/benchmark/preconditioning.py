@@ -27,7 +27,7 @@ LOOPS = 2
 """Number of times that the device is filled."""
 
 WORKLOAD = "randwrite-4k"
-"""Default workload: the one whose results a fresh drive improves most."""
+"""Default workload, because it is the one whose results are improved most by a fresh drive."""
 
 
 def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, profile: str | None) -> BenchmarkRequest:
@@ -48,7 +48,7 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
 
 
 def precondition_record(record: RunRecord, ready: RunPlan, *, session: str) -> PreconditionWritten:
-    """Return the record of the writes by a run that first filled its target."""
+    """Return the record of all writes of a run that filled its target before it measured."""
     figures = record.figures
     has_workload = figures.read is not None or figures.write is not None
     return PreconditionWritten(

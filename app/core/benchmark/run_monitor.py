@@ -63,7 +63,8 @@ class RunMonitor:
     ) -> RunResult:
         """Report the events of the load until it ends, and return its results.
 
-        `lengths`: seconds of each phase; None for work before the run, for which there is no advice.
+        `lengths`: planned seconds of each phase; None for a layout or fill before the run, for which there is no
+        advice.
         """
         advisor, event_watch = (None, None) if lengths is None else (self._advisor, self._event_watch)
         self._phase = Phase.PREPARING

@@ -50,7 +50,7 @@ class BenchmarkRequest(NamedTarget):
     keep: bool = False
     """Whether to keep the scratch file after the run."""
     again: bool = False
-    """Whether another run will use the same scratch file, so that a successful run keeps it."""
+    """Whether the next run will use the same scratch file, so that this run keeps the file if it succeeds."""
     steady: SteadyPlan | None = None
     """Plan for the steady state; None to measure at once, for the full run time."""
     fills: int = 0
@@ -77,7 +77,7 @@ class BenchmarkRequest(NamedTarget):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedTarget:
-    """A target with its facts, for one run."""
+    """A target of one run, with facts about the device or scratch file."""
 
     requested: NamedTarget
     """The target that the user requested."""
@@ -154,7 +154,7 @@ class RunPlan:
     job: Job
     """The job, adapted to the devices."""
     fio_version: str
-    """Version of fio, `3.33`."""
+    """Version of fio without its prefix: `3.33`."""
     sites: tuple[ResolvedTarget, ...]
     """Targets in the order of the request."""
     locks: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class RunPlan:
     command: tuple[str, ...] = ()
     """Command line of fio, with a placeholder for the job file."""
     jobfile: str = ""
-    """Text of the job file, which names the targets."""
+    """Content of the job file, which names the targets."""
     fill_command: tuple[str, ...] = ()
     """Command line of the fill before the run; empty if there is none."""
     notes: tuple[str, ...] = ()
@@ -170,9 +170,9 @@ class RunPlan:
     advice: tuple[Advice, ...] = ()
     """Advice on conditions that weaken the results and can still be fixed."""
     mark: ExperimentMark | None = None
-    """Position of the run in an experiment."""
+    """Position of the run in an experiment; None for a run outside of experiments."""
     provenance: Mapping[str, str] = field(default_factory=dict)
-    """Provenance of the run. It is read when the run begins, and empty before."""
+    """Provenance of the run (drives, controller, CPU policies) by key; empty until the run begins."""
 
     def require_allowed(self) -> None:
         """Raise RefusedError if the run is refused."""
@@ -283,7 +283,7 @@ class RunPlan:
 
     @property
     def title(self) -> str:
-        """Return a title in one line: the fill, if there is one, and then the job."""
+        """Return a title in one line that describes the fill, if there is one, and the job."""
         fills = self.request.fills
         return f"fill {fills}x, then {self.job.describe()}" if fills else self.job.describe()
 

@@ -160,7 +160,7 @@ class BenchmarkRunner:
             else WriteRange(size=job.reach, allocated=self._ranges.on(await self._gate.device_number(named.where)))
         )
         judgement = await self._gate.judge(named.where, writes=request.writes, area=area)
-        if not judgement.size and judgement.refused:  # the guard's reasons come before fio's requirements
+        if not judgement.size and judgement.refused:  # report the guard's reasons, not that the size is 0
             raise RefusedError(" ".join(judgement.refused), hint="Choose another device.")
         target = JobTarget(
             path=judgement.device,
@@ -204,7 +204,7 @@ class BenchmarkRunner:
         require_distinct_targets([site.name for site in sites], backing)
 
     async def _locks_of(self, sites: Sequence[ResolvedTarget]) -> tuple[str, ...]:
-        """Return the names of the locks for these targets. A file whose disk is unknown has a lock of its own.
+        """Return the names of the locks for these targets. A file on an unknown disk has a lock of its own.
 
         The names are in the order in which every process acquires its locks.
         """
@@ -219,7 +219,7 @@ class BenchmarkRunner:
         return await self._gate.device_number(site.target.path)
 
     async def locate(self, request: BenchmarkRequest) -> JobLocation:
-        """Return where a request would run. This needs neither fio nor the guard, and opens nothing.
+        """Return the location at which a request would run. This needs neither fio nor the guard, and opens nothing.
 
         Raises InvalidValueError or RefusedError if the scratch file cannot be used.
         """
@@ -347,7 +347,7 @@ class BenchmarkRunner:
         return footing.explain(cap.explain(room.explain(heat.explain(figures))))
 
     def _samples(self) -> tuple[Sample, ...]:
-        """Return the samples so far of the running job."""
+        """Return the samples that the running job has produced so far."""
         active = self._recorder.session.active
         return () if active is None else active.samples
 
@@ -403,9 +403,9 @@ class BenchmarkRunner:
         )
 
     async def _fill(self, monitor: RunMonitor, run: _ActiveRun, *, layout: bool) -> RunResult:
-        """Fill the target as often as requested.
+        """Fill the target as often as requested; return the results.
 
-        `layout`: its scratch file was just written, which counts as one fill.
+        `layout`: whether its scratch file was just written in full, which counts as one fill.
         """
         ready, target = run.ready, run.targets[0]
         written = target.size if layout else 0

@@ -77,7 +77,7 @@ class ScratchFile:
             if not is_own(self._file, self._plan.path):  # it may have changed during the check
                 raise RefusedError(f"Another program has just replaced {self._shown}.")
         mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
-        end_lease(self._file)  # fio opens the file again
+        end_lease(self._file)  # fio has to open the file itself
 
     def moved(self) -> str:
         """Return a sentence if the file's name no longer leads to this file; "" otherwise."""
@@ -145,7 +145,7 @@ def is_locked(file: int) -> bool:
 
 
 async def remove_scratch(path: Path) -> RefusedError | None:
-    """Remove raidbench's own scratch file at `path`, unless something uses it; return the reason if it is in use.
+    """Remove raidbench's own scratch file at `path`, unless something uses it; return the error if it is in use.
 
     Any other file stays, and so does one that another raidbench has locked; then return None.
     """
@@ -153,7 +153,7 @@ async def remove_scratch(path: Path) -> RefusedError | None:
 
 
 async def leftover_in_use(path: Path) -> RefusedError | None:
-    """Return the reason why `remove_scratch` would not remove raidbench's own file; None if there is no reason."""
+    """Return the error that `remove_scratch` would return for the file at `path`, but do not remove the file."""
     return await _with_leftover(path, remove=False)
 
 

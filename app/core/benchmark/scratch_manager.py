@@ -36,7 +36,7 @@ class LocalScratchManager:
     """Plans, creates and removes scratch files on this machine."""
 
     real = True
-    """Whether the files are on the disks of this machine."""
+    """Whether the managed files are on the disks of this machine."""
 
     async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         """Return the plan for a scratch file at `where`. Raises what `plan_scratch` raises."""

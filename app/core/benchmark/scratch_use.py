@@ -20,7 +20,7 @@ from backends.topology.file_users import file_id_of, find_file_users
 from backends.topology.scan import probe_path
 
 _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
-"""Seconds between attempts while something has the file open; udev and programs that are ending soon close it."""
+"""Seconds between attempts while something has the file open: udev, or a program that is ending, closes it soon."""
 
 _EMPTY = 512
 """Minimum size in bytes of a file that is probed; a filesystem or partition table needs more."""

@@ -1,4 +1,4 @@
-"""The mark of raidbench's own scratch files. It is bound to the file itself, so a copy does not count as its own."""
+"""The mark of raidbench's own scratch files. It is bound to the file itself, so a copy is foreign."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def is_own(where: int | Path, path: Path) -> bool:
 
 
 def is_interrupted(where: int | Path, path: Path) -> bool:
-    """Return whether the file is marked as being written by raidbench. Then its modification time proves nothing."""
+    """Return whether the file is marked as being written by raidbench.
+
+    If so, its modification time does not show whether another program has written it.
+    """
     return _state(where, path) == _BUSY
 
 

@@ -35,7 +35,7 @@ _Readings = Mapping[str, tuple[str, Reading]]
 
 
 def no_advice(_facts: RunFacts) -> tuple[Advice, ...]:
-    """Return no advice; the advisor of a session without rules."""
+    """Return no advice. This is the advisor of a session without advice rules."""
     return ()
 
 
@@ -90,7 +90,7 @@ class SessionBenchmarks:
     async def prepare(self, request: BenchmarkRequest) -> RunPlan:
         """Return the plan for a request, with advice; change nothing. Raises what `BenchmarkRunner.prepare` raises."""
         if await self._reads_only():
-            request = replace(request, keep=True)  # the scratch file of an earlier run must stay
+            request = replace(request, keep=True)  # read-only mode must not remove a scratch file of an earlier run
         ready = await self._measurer(self._record.folder or Path()).prepare(request)
         return replace(ready, advice=self.advisor(await self._facts_of(ready)))
 
@@ -230,7 +230,7 @@ class SessionBenchmarks:
         return self._stop is not None or self._occupant is not None
 
     def stop(self) -> None:
-        """Ask the running job and its experiment to end. The results so far are kept."""
+        """Ask the running job, and the experiment that it belongs to, to end. The results so far are kept."""
         if self._occupant is not None:
             self._occupant()
         if self._stop is not None:
@@ -261,7 +261,7 @@ class SessionBenchmarks:
     async def _watch(self, ready: RunPlan, facts: RunFacts, readings: Sequence[_Readings]) -> LiveAdvisor:
         """Return the advisor for one run.
 
-        It starts with the current state of the devices, and reads it again at the end.
+        The advisor starts with the current state of the devices, and reads that state again at the end of the run.
         """
         from app.core.benchmark.conditions.facts import Condition, common_policies
         from app.core.benchmark.conditions.monitor import LiveAdvisor
@@ -283,7 +283,7 @@ class SessionBenchmarks:
 
 
 def _current_values(readings: _Readings) -> dict[str, str]:
-    """Return the configured values by key; for an inherited value, the value in force."""
+    """Return the configured values by key; for an inherited setting, the effective value."""
     values = {
         key: (reading.effective if reading.follows else None) or reading.now for key, (_, reading) in readings.items()
     }

@@ -43,7 +43,7 @@ BLIND_SECONDS = 15.0
 _TABLE_SECONDS = 1.0
 """Seconds between two reads of the device-mapper tables while there are no device events."""
 _EVENT_SECONDS = 0.2
-"""Least seconds between two reads of the device-mapper tables while device events arrive."""
+"""Minimum seconds between two reads of the device-mapper tables while device events arrive."""
 _NAMING_SECONDS = 10.0
 """Maximum seconds for finding the users of the devices after a run was stopped."""
 
@@ -245,7 +245,7 @@ class FootingWatch:
         return tables_by_layer
 
     async def _signs_now(self, *, mounts: bool) -> frozenset[str]:
-        """Return signs of new uses: holders of each layer, loop devices and, with `mounts`, mounts and swap."""
+        """Return signs of the current uses: holders of each layer, loop devices and, with `mounts`, mounts and swap."""
         now = await read_quick(self._host, self._layers)
         loops = await self._host.read_many(await self._host.list(_LOOPS))
         signs = {*holder_signs(now), *map(" ".join, loops.items())}

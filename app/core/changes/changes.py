@@ -1,4 +1,4 @@
-"""Applies, tries, undoes and recovers the changes of a session."""
+"""Applies the changes of a session, permanently or on trial, undoes them, and recovers interrupted ones."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class SessionChanges:
     """Applies changes of settings in a session, and undoes them."""
 
     def __init__(self, record: Recorder, hardware: SessionInventory, host: Host) -> None:
-        """`host`: the host without the recording layer of `record.host`.
+        """`host`: the host itself, without the wrapper in `record.host` that records its commands.
 
-        If it uses a root helper, the helper has the journal.
+        If the host has a root helper, the helper keeps the journal.
         """
         self._record, self._hardware = record, hardware
         self.journal = journal_on(host, self.journal_folder)
@@ -64,9 +64,9 @@ class SessionChanges:
         return self._record.paths.journal
 
     def _changer(self, journal: Journal | None = None) -> ChangeExecutor:
-        """Return an executor of changes. `journal`: the journal that has the change to restore;
+        """Return an executor of changes.
 
-        None for this session's.
+        `journal`: the journal in which the change to restore is recorded; None for the journal of this session.
         """
         folder = self._record.require_recording()
         return ChangeExecutor(
@@ -108,9 +108,9 @@ class SessionChanges:
             self._armed = until
 
     async def _end_in_time(self, until: float) -> str:
-        """Watch a set of trials in this process; on a real machine, a separate watchdog process does that.
+        """Watch a set of trials in this process; return how the set ended, as `watch` does.
 
-        Return how it ended.
+        On a real machine, a separate watchdog process watches the trials.
         """
         from app.core.changes.watchdog import watch
 
@@ -127,7 +127,7 @@ class SessionChanges:
         return await self._changer().apply(change, undoes=undoes)
 
     async def plan_remake(self, left: UnresolvedChange) -> tuple[Change, DeviceLabel]:
-        """Return the plan that re-creates a deleted array, and the label that names its members in the question.
+        """Return the plan that re-creates a deleted array, and the label of its members for the confirmation prompt.
 
         `left`: the change in the journal that deleted the array. Raises BlockedError if no backend can re-create it,
         RefusedError, DeviceGoneError.
@@ -157,7 +157,7 @@ class SessionChanges:
         if self._record.host.root_side is None and (
             is_absent(self.journal.file) or self.journal.read_error() is not None
         ):
-            # The watchdog has the trials in memory, so they stay undecided while the journal is missing or unreadable.
+            # Without a readable journal, the watchdog still reverts the trials from memory: return those last read.
             now = boot_clock()
             return tuple(
                 trial for trial in self._known_trials if trial.until is not None and now < trial.until + OVERDUE
@@ -176,8 +176,9 @@ class SessionChanges:
     ) -> tuple[tuple[UnresolvedChange, ChangeEnded], ...]:
         """Confirm the trials of this session, or the `chosen` ones.
 
-        Return each with its end, which has the current value. Raises StorageError if a confirmation cannot be recorded:
-        the remaining trials are then reverted. Raises RefusedError for a trial that this user may not decide.
+        Return each trial with its end event, which contains the current value. Raises StorageError if a confirmation
+        cannot be recorded: the remaining trials are then reverted. Raises RefusedError for a trial that this user may
+        not decide.
         """
         decided = [(self.journal, trial) for trial in self.trials()]
         if chosen is not None:
@@ -236,7 +237,7 @@ class SessionChanges:
         return next((controller for controller in controllers if controller is not None), None)
 
     async def record_ended_trials(self) -> bool:
-        """Record in the session the trials that the watchdog ended; return whether all have their old values."""
+        """Record in the session the trials that the watchdog ended; return whether all old values are restored."""
         undecided = {trial.id for trial in self.trials()}
         all_back = True
         for record in self.undoable():
@@ -277,7 +278,7 @@ class SessionChanges:
         return ended
 
     def _change(self, change_id: str) -> ChangeRecord:
-        """Return the change of that id. Raises NotFoundError if there is none."""
+        """Return the change with the id `change_id`. Raises NotFoundError if there is none."""
         record = self._record.session.change(change_id)
         if record is None:
             raise NotFoundError(
@@ -286,7 +287,7 @@ class SessionChanges:
         return record
 
     def _interrupted_undos(self, change_id: str) -> tuple[ChangeRecord, ...]:
-        """Return those recorded undos of a change that were interrupted by a crash."""
+        """Return the recorded undos of the change `change_id` that a crash interrupted."""
         changes = self._record.session.changes
         return tuple(other for other in changes if other.intent.undoes == change_id and other.end is None)
 
@@ -297,7 +298,7 @@ class SessionChanges:
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
-        """Return the change record with the old values that it would have without the changes that are now undone."""
+        """Return the record with its old values as if the earlier, now undone changes had not been made."""
         changes = self._record.session.changes
         change = without_earlier(record, changes)
         return replace(record, intent=replace(record.intent, change=change))
@@ -314,9 +315,10 @@ class SessionChanges:
         return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:
-        """Return the plan that undoes the change with this id, from readings since the last scan if possible.
+        """Return the plan that undoes the change with this id.
 
-        Raises the errors of `plan_revert`.
+        The plan is made from readings since the last scan. If that fails or the undo destroys data, the device is read
+        again. Raises the errors of `plan_revert`.
         """
         record = self._change(change_id)
         with contextlib.suppress(RaidbenchError), self._hardware.machine.using_last_scan(STALE):

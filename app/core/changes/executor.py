@@ -82,7 +82,7 @@ class ChangeExecutor:
     journal: Journal
     """The write-ahead journal."""
     locks: LockPlace
-    """Where the locks of controllers and disks are."""
+    """Place of the locks of controllers and disks: a folder, or the root helper."""
     folder: Path
     """Folder of the session."""
     emit: Emit
@@ -106,8 +106,8 @@ class ChangeExecutor:
         """Make a change and verify it. If the task is cancelled, the change is completed first.
 
         With `until` (seconds of CLOCK_BOOTTIME) the change is a trial: a watchdog, armed first, reverts the change at
-        that time. `undoes`: the change of this session that this one undoes. `in_set`: whether nothing is set if the
-        value is already correct.
+        that time. `undoes`: the change of this session that this one undoes. `in_set`: whether the change belongs to a
+        set; then nothing is set if the value is already correct.
 
         Raises RefusedError if another process has the device locked, another trial is undecided, the watchdog cannot be
         armed, or the value is no longer the one from which the change was planned. Raises StorageError if the change
@@ -142,7 +142,7 @@ class ChangeExecutor:
             try:
                 return held.enter_context(self._exclusive_lock(change))
             except HeldError:
-                if left is None:  # a process that is still running holds the lock
+                if left is None:  # no leftover program has the lock, so do not wait for one
                     raise
                 if time.monotonic() >= end:
                     raise still_running_error(left) from None
@@ -153,15 +153,12 @@ class ChangeExecutor:
         with contextlib.ExitStack() as held:
             purpose = f"changing {change.key} of {change.target}"
             lock, *_ = [held.enter_context(hold_lock(self.locks, name, purpose)) for name in change.locks]
-            if left := self._left_running(change):  # the program may have closed the inherited lock
+            if left := self._left_running(change):  # it holds no lock if it closed the inherited descriptor
                 raise still_running_error(left)
             yield lock
 
     def _left_running(self, change: Change) -> UnresolvedChange | None:
-        """Return a change under the same lock that a killed raidbench's program is still making;
-
-        None if there is none.
-        """
+        """Return a change with the same lock that a program of a killed raidbench is still making; None for none."""
         return next((left for left in self.journal.left_running() if left.change.shares_lock(change)), None)
 
     async def apply_all(
@@ -217,10 +214,7 @@ class ChangeExecutor:
     async def _verify_set(
         self, made: Mapping[tuple[Target, str], tuple[Change, ChangeEnded]], until: float | None
     ) -> AsyncGenerator[tuple[Change, ChangeEnded], None]:
-        """Read all settings of a set again.
-
-        Yield each change that was made again, or whose value is no longer in force.
-        """
+        """Read all settings of a set again; yield each change that was made again or whose value did not last."""
         ends = [ended for _, ended in made.values()]
         latest = dict(made)
         now = await self._read_values([change for change, _ in made.values()])
@@ -241,7 +235,7 @@ class ChangeExecutor:
                 yield change, self._record_lost_value(change, ended, now[setting])
 
     async def _read_values(self, changes: Sequence[Change]) -> Values:
-        """Return the current values of the changes' settings by target and key. Each program runs only once."""
+        """Return the current values of the changes' settings by target and key. Each tool is run only once."""
         with cached_since(time.monotonic()):
             readings = {
                 (change.target, change.key): await read_for(self._backend(change.target), change) for change in changes
@@ -249,9 +243,9 @@ class ChangeExecutor:
         return {setting: None if reading is None else reading.now for setting, reading in readings.items()}
 
     def _record_lost_value(self, change: Change, ended: ChangeEnded, now: str | None) -> ChangeEnded:
-        """Record that the value of a change did not last.
+        """Record that the value of a change did not last; return its end event.
 
-        The current value is left out, because it is unknown who set it.
+        The event omits the current value, because it is unknown which program set it.
         """
         message = f"{change.label} is {now or 'nothing'} at the end of the set: it changed after it was set"
         lost = replace(ended, at=time.time(), result="differs", now=None, message=message)
@@ -369,7 +363,7 @@ class ChangeExecutor:
             value = debts.all[target, key]
             try:
                 change = await self._backend(target).plan(target, key, value)
-                if back.key in change.moves:  # two views of one setting: setting this one would move the other again
+                if back.key in change.moves:  # two views of one setting: setting this one would alter the other again
                     continue
                 if unattended_reason(change) or not set(change.locks) <= set(back.locks):
                     raise BlockedError(f"{change.label} of {target} also changed and is not restored automatically.")
@@ -382,10 +376,9 @@ class ChangeExecutor:
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
-        """Record the intent of a change on disk. `covered`: an open intent in the journal already covers this undo.
+        """Record the intent of a change on disk.
 
-        In that case, a full disk does not stop the undo.
-
+        `covered`: whether an open intent in the journal already covers this undo; if so, a full disk does not stop it.
         Raises StorageError or RefusedError: then nothing may be changed.
         """
         if covered:
@@ -414,7 +407,7 @@ class ChangeExecutor:
     async def _plan_in_helper(self, change: Change, old: Change | None) -> None:
         """Let the root helper plan the change as well. Raises RefusedError if its plan differs.
 
-        `old`: the undone change.
+        `old`: the change that is undone; None if `change` is not an undo.
         """
         if self.side is None:
             return
@@ -469,8 +462,8 @@ class ChangeExecutor:
     def _record_end(self, change: Change, ended: ChangeEnded, *, covered: bool) -> None:
         """Record the end of a change in the session and in the journal. If one cannot be written, the other still is.
 
-        `covered`: an open intent in the journal covers this undo. Then only the session is written and errors are
-        ignored; the caller ends that intent. Raises StorageError, which says that the change was made.
+        `covered`: whether an open intent in the journal covers this undo. If so, only the session is written and errors
+        are ignored; the caller ends that intent. Raises StorageError, which says that the change was made.
         """
         trouble: StorageError | None = None
         try:
@@ -515,7 +508,7 @@ class ChangeExecutor:
             moved = None if record.end is None else record.end.moved
             async with self._locked_revert(change, shown, moved) as way:
                 return await self._undo(record, way, confirm, plate, shown, led_to)
-        except UnknownSettingError:  # the device exists
+        except UnknownSettingError:  # a NotFoundError too, but the device exists
             raise
         except (NotFoundError, DeviceGoneError) as error:
             hinted = await self.with_recovery_hint(change, error)
@@ -649,9 +642,9 @@ class ChangeExecutor:
         raise HeldError(f"The locks of {change.target} keep changing.", hint=LOOK_AGAIN)
 
     async def _read_value(self, change: Change) -> str | None:
-        """Return the setting's current value.
+        """Return the current value of the changed setting.
 
-        If it cannot be seen now, return the new value, so that the change is undone.
+        If it cannot be read now, return the value that the change set, so that the change is undone.
         """
         reading = await read_for(self._backend(change.target), change)
         return change.after if reading is None else reading.now
@@ -670,7 +663,7 @@ class ChangeExecutor:
             yield
 
     async def with_recovery_hint(self, change: Change, error: RaidbenchError) -> RaidbenchError:
-        """Return the error about a missing device, with the first recovery step as hint if parts of it still exist."""
+        """Return the error about a missing device, with a recovery step as hint if parts of the device still exist."""
         backend = self.backends.get(change.target.backend)
         if backend is None or not isinstance(backend, InterruptedChangeReporter):
             return error
@@ -685,11 +678,12 @@ class ChangeExecutor:
         return ended
 
     async def recover(self, left: UnresolvedChange) -> str:
-        """Undo a change that a crash left unresolved; return `restored`, or `conflict` if nothing was changed.
+        """Undo a change that a crash left unresolved; return `restored` or `conflict`.
 
-        Raises RaidbenchError if the device is gone or refuses the value, and HeldError while it is locked. Raises
-        RefusedError if the undo destroys data, because the user has not confirmed that. Raises StorageError if the
-        value was restored, but that cannot be recorded.
+        `conflict` means that another program has set the value, or that the old value is not known; then nothing was
+        changed. Raises RaidbenchError if the device is gone or refuses the value, and HeldError while it is locked.
+        Raises RefusedError if the undo destroys data, because the user has not confirmed that. Raises StorageError if
+        the value was restored, but that cannot be recorded.
         """
         result = await self.restore_settings(left)
         if result == "restored":
@@ -697,7 +691,7 @@ class ChangeExecutor:
         return result
 
     async def restore_settings(self, left: UnresolvedChange) -> str:
-        """Undo an unresolved change; return the same as `recover`, but do not record that in the journal."""
+        """Undo an unresolved change; return the result as `recover` does, but do not record it in the journal."""
         change = left.change
         if change.before is None:
             return "conflict"

@@ -22,7 +22,7 @@ class Undecided:
     journal: Journal
     """The journal in which the trial is confirmed or reverted."""
     uid: int
-    """The user who owns the trial."""
+    """User id of the trial's owner."""
 
     @property
     def seconds_left(self) -> float:
@@ -31,7 +31,7 @@ class Undecided:
 
     @property
     def trial_set(self) -> tuple[str, float]:
-        """Return the key of the trial's set. The trials of a set are confirmed or reverted together."""
+        """Return session and deadline, which identify the trial's set. The trials of a set are decided together."""
         return self.trial.session, self.trial.until or 0.0
 
     @property

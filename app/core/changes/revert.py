@@ -35,10 +35,10 @@ class PendingValueState(StrEnum):
 def pending_state(change: Change, now: str | None, *read_back: str | None) -> PendingValueState:
     """Return how the value `now` relates to a change.
 
-    `read_back`: values that were read after the change was made; empty if its end is not recorded. An unknown value
-    does not prove that another program has set it, so the old value may be restored. A value that the setting got as a
-    side effect of an earlier change of the same set counts as ours: a crash may have come before the setting was set
-    again.
+    `read_back`: values that were read after the change was made; empty if its end is not recorded. A value that
+    raidbench does not understand does not prove that another program has set it, so it counts as ours. A value that the
+    setting got as a side effect of an earlier change of the same set counts as ours: a crash may have come before the
+    setting was set again.
     """
     if now == change.before:
         return PendingValueState.BEFORE
@@ -93,7 +93,7 @@ def with_unrestored(error: StorageError, left: Sequence[str]) -> StorageError:
 
 
 def require_reversible(change: Change) -> str:
-    """Return the old value of a change, to which it is reverted. Raises BlockedError if the old value is not known."""
+    """Return the old value of a change, which an undo restores. Raises BlockedError if the old value is not known."""
     if change.before is None or change.before in _UNKNOWN:
         raise BlockedError(
             f"{change.label} of {change.target} cannot be undone: its old value is not known.",

@@ -86,7 +86,7 @@ def _may_move(change: Change, values: Values) -> Iterator[tuple[tuple[Target, st
 
 
 def side_effects_of(change: Change, before: Values, after: Values, restored: Wanted) -> tuple[MovedSetting, ...]:
-    """Return the settings, other than the changed one, whose values in `before` and `after` the change differ.
+    """Return the settings, except the changed one, whose readings `before` and `after` the change differ.
 
     `restored`: the values that an undo was meant to restore.
     """
@@ -188,7 +188,7 @@ def unrestored_settings(wanted: Wanted, now: Values) -> tuple[tuple[Target, str]
 
 
 def moved_settings_of(records: Iterable[ChangeRecord]) -> dict[tuple[Target, str], tuple[str, frozenset[str | None]]]:
-    """Return, for each setting that changes altered as a side effect, its value before that and all values it got."""
+    """Return, for each setting altered as a side effect, its value before the first change and all values it got."""
     moved_settings: dict[tuple[Target, str], tuple[str, frozenset[str | None]]] = {}
     for record in records:
         for setting in () if record.end is None else record.end.moved or ():
@@ -206,7 +206,7 @@ def without_earlier(record: ChangeRecord, made: Sequence[ChangeRecord]) -> Chang
     """
     at = made.index(record)
     since = {other.id for other in made[at:]}
-    # No change undoes a reverted trial. It counts as undone if it was reverted after this change had begun.
+    # A reverted trial names itself as its undo. It counts as undone if it was reverted after this change had begun.
     undone_values = [
         place_and_values
         for other in made[:at]

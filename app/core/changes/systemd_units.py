@@ -45,15 +45,16 @@ class BootUnit:
     """The planned unit that reverts trials at boot."""
 
     text: str
-    """Content of the file."""
+    """Content of the unit file."""
     there: bool
     """Whether the unit is installed already with exactly that content."""
 
 
 async def plan_unit(host: Host, command: Sequence[str], journal: Path) -> BootUnit:
-    """Return the unit that runs raidbench with `recover --trials` at boot. `command`: the command line of this program.
+    """Return the unit that runs raidbench with `recover --trials` at boot.
 
-    Raises RefusedError without systemd or root, or if other users could replace the program.
+    `command`: the command line that starts raidbench, without a subcommand. Raises RefusedError without systemd or
+    root, or if other users could replace the program.
     """
     await _require_systemd(host)
     for word in command:
@@ -152,7 +153,7 @@ def _state_variables() -> dict[str, str]:
 
 
 def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the values for the fields of the unit's template that contain the command and its environment.
+    """Return the values of the template fields `environment` and `command`, by field name.
 
     Raises RefusedError for text that a unit cannot contain.
     """
@@ -161,7 +162,7 @@ def _program(command: Sequence[str], environment: Mapping[str, str]) -> dict[str
 
 
 def unit_word(text: str) -> str:
-    """Return a word quoted for a unit file (systemd.service(5), COMMAND LINES).
+    """Return `text`, quoted as one word of a unit file (systemd.service(5), COMMAND LINES).
 
     Raises RefusedError for text that a unit file cannot contain.
     """

@@ -50,7 +50,7 @@ _LATER = {
 
 
 def unattended_reason(change: Change) -> str:
-    """Return why the user must be present during a change, such as `takes a reshape of hours`; "" if not."""
+    """Return why the user must be present during a change, `takes a reshape of hours`; "" if this is not necessary."""
     if change.effect in _LATER:
         return _LATER[change.effect]
     if change.effect is not Effect.AT_ONCE or change.risk is Risk.DESTROYS_DATA:
@@ -75,8 +75,8 @@ def require_triable(change: Change) -> None:
 async def arm(paths: Paths, session: Path, until: float) -> None:
     """Start the watchdog of a set of trials, and wait until it reports that it is armed.
 
-    From then on, only its deadline stops it. Raises RefusedError if it does not report that it is armed: then nothing
-    may be set.
+    Once armed, it ends only after its deadline, or when all trials of the set are decided. Raises RefusedError if it
+    does not report that it is armed: then nothing may be set.
     """
     try:
         await _start(paths, str(session), until)
@@ -97,7 +97,7 @@ async def _start(paths: Paths, session: str, until: float | None) -> None:
     """Start a watchdog, and wait until it reports that it is armed. Raises RaidbenchError if it does not."""
     places = {name: str(getattr(paths, name)) for name in ("sessions", "journal", "locks", "config")}
     order = json.dumps({**places, "apart": paths.apart, "session": session, "until": until})
-    # A rehearsal has no deadline. The present time makes the names of its units unique.
+    # A rehearsal has no deadline, so the present time makes the name of its systemd unit unique.
     unit = f"raidbench-trial-{os.getpid()}-{boot_clock() if until is None else until:.0f}"
     try:
         line = await start_detached(
@@ -114,6 +114,6 @@ def _refusal_in(line: str) -> RaidbenchError | None:
     try:
         answer = json.loads(line)
         return None if answer == {"armed": True} else decode_error(answer["error"])
-    except (ValueError, TypeError, KeyError):  # not an answer of a watchdog
+    except (ValueError, TypeError, KeyError):  # not a reply of the watchdog
         reason = f"it ended without an answer: {clean(line, 300)}" if line else "it did not answer"
         return RefusedError(f"{reason}.")

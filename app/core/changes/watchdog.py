@@ -31,7 +31,7 @@ from backends.system.local.detached import STAY, stop_talking
 LOOK_EVERY = 0.05
 """Seconds between two reads of the journal.
 
-The interval is short because the next change of the set may follow at once.
+The interval is short, because only these reads show later trials of the set, which may follow at once.
 """
 
 TRY_EVERY = 1.0
@@ -41,7 +41,7 @@ _PACKAGES = ("app.core.session", "app.core.changes", "backends")
 """Packages with the modules that reverting a trial may need."""
 
 _NOT_LOADED = (
-    "app.core.changes.watchdog",  # runs as __main__
+    "app.core.changes.watchdog",  # runs already, as __main__
     "backends.testing",  # needs packages that are not installed
     *(
         "backends.simulator",
@@ -122,7 +122,10 @@ class _Trials:
         return True
 
     def _state(self) -> tuple[int, int, int] | None:
-        """Return attributes of the journal file that change with each record. An unchanged file is not read again."""
+        """Return attributes of the journal file that change with each record; None if they cannot be read.
+
+        A file with unchanged attributes is not read again.
+        """
         try:
             info = self.journal.file.stat()
         except OSError:
@@ -146,9 +149,9 @@ async def _restore(changer: ChangeExecutor, trial: UnresolvedChange, trials: _Tr
 def load_all(packages: Sequence[str] = ()) -> None:
     """Import the modules that may be needed at the deadline, and all of `packages`.
 
-    By then, the program may have been upgraded, moved or removed. Modules of all vendors are imported: a set of trials
-    is armed with its first change, when the vendors of the other changes are not known. Raises RefusedError for a
-    module that cannot be imported.
+    By then, raidbench may have been upgraded, moved or removed. Modules of all vendors are imported: a set of trials is
+    armed with its first change, when the vendors of the other changes are not known. Raises RefusedError for a module
+    that cannot be imported.
     """
     for name in chain(*map(_needed_modules, _PACKAGES), _LATE, packages, *map(_needed_modules, packages)):
         try:
@@ -185,13 +188,13 @@ async def rehearse(
         raise error
     host = host_of(paths)
     machine = MachineBackends.of(host)
-    backends = dict(machine.backends)  # creates each backend now
+    backends = dict(machine.backends)  # creates each backend now, not at the deadline
     trials = () if until is None else journal.trials_of(Path(session), until)
     if until is not None and not trials:
         raise RefusedError(f"The watchdog found no trial in {journal.file}.")
     for trial in trials:
         await plan_revert(machine.setter(trial.change.target), trial.change)
-    with contextlib.suppress(RaidbenchError):  # imports the modules that start a program and write a file
+    with contextlib.suppress(RaidbenchError):  # only imports the modules that start programs and write files
         await host.run(Command(argv=(host.which(("true",)) or "",), mutates=True))
         await host.write(os.devnull, "")
     return backends
@@ -226,7 +229,9 @@ def _answer(answer: Mapping[str, object]) -> None:
 
 
 def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str] = ()) -> int:
-    """Read the order from standard input, reply, and watch the trials. An order without a deadline is a rehearsal.
+    """Read the order from standard input, reply, and watch the trials; return the exit status.
+
+    An order without a deadline is a rehearsal.
 
     `packages`: additional packages that the host needs.
     """
@@ -236,7 +241,7 @@ def main(host_of: Callable[[Paths], Host] = this_machine, packages: Sequence[str
     order = json.loads(sys.stdin.readline())
     sessions, journal, locks, config = (Path(order[name]) for name in ("sessions", "journal", "locks", "config"))
     paths = Paths(sessions=sessions, journal=journal, locks=locks, config=config, apart=order["apart"])
-    if STAY not in sys.argv and os.fork():  # the starter waits for the parent; the child goes on
+    if STAY not in sys.argv and os.fork():  # the starter waits for the parent; the child continues
         return 0
     asyncio.run(_serve(paths, order["session"], order["until"], host_of, packages))
     return 0

@@ -34,13 +34,13 @@ class Counters:
     bytes_per_second: float = 0.0
     """Bytes per second, as averaged by fio."""
     min_ns: int | None = None
-    """Smallest latency."""
+    """Smallest latency in ns; None if no latency was timed."""
     max_ns: int | None = None
-    """Largest latency."""
+    """Largest latency in ns; None if no latency was timed."""
     mean_ns: float | None = None
-    """Mean latency."""
+    """Mean latency in ns; None if no latency was timed."""
     stddev_ns: float | None = None
-    """Standard deviation of the latency."""
+    """Standard deviation of the latency in ns; None if no latency was timed."""
     histogram: Histogram = field(default_factory=Histogram)
     """Histogram of the latencies; empty during the ramp, and without fio's output format json+."""
     percentiles: Mapping[float, int] = field(default_factory=dict)
@@ -75,7 +75,7 @@ class FioDocument:
         self._parsed: dict[tuple[int, bool], Counters] = {}
 
     def section(self, name: str) -> FioDocument:
-        """Return a view of this document for one section of the job file only. It shares the parsed counters."""
+        """Return a view of this document that contains one section of the job file. It shares the parsed counters."""
         document = FioDocument({**self._data, "jobs": [job for job in self._jobs if job.get("jobname") == name]})
         document._parsed = self._parsed
         return document
@@ -170,7 +170,7 @@ def merge_counters(parts: Iterable[Counters]) -> Counters:
     mean = stddev = None
     if weight:
         mean = sum((row.mean_ns or 0.0) * row.completed for row in rows) / weight
-        # Variances cannot be averaged, sums of squares can.
+        # Variances cannot be averaged, but sums of squares can be added.
         spread = sum(((row.stddev_ns or 0.0) ** 2 + (row.mean_ns or 0.0) ** 2) * row.completed for row in rows)
         stddev = math.sqrt(max(0.0, spread / weight - mean * mean))
     return Counters(

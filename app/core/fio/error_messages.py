@@ -214,7 +214,7 @@ def diagnose(lines: Sequence[str], errors: Sequence[int] = ()) -> Diagnosis | No
 
 
 def signal_from_outside(lines: Iterable[str]) -> int | None:
-    """Return the number of the signal that ended fio according to its own message, or None."""
+    """Return the number of the signal that, according to fio's own message, ended fio; None without such a message."""
     return next((int(match[1]) for line in lines if (match := _TERMINATED.search(line))), None)
 
 

@@ -35,7 +35,7 @@ class JobField:
     optional: bool = False
     """Whether an empty text is legal and means None."""
     unit: str = ""
-    """Unit that applies to a number written without one; "" if it is obvious or always part of the text."""
+    """Unit of a number that is written without a unit; "" if it is obvious or always part of the text."""
     option: str = ""
     """Name of fio's option for the field; "" if it is the same as `key`."""
 
@@ -96,7 +96,7 @@ def field_text(key: str, text: str) -> str:
 
 
 def unit_of(key: str) -> str:
-    """Return the unit that applies to a field's number written without one; "" if it is obvious."""
+    """Return the unit of a field's number that is written without a unit; "" if it is obvious."""
     return FIELDS_BY_KEY[key].unit
 
 

@@ -71,10 +71,9 @@ class Histogram:
     def since(self, earlier: Histogram) -> Histogram:
         """Return the histogram of the I/Os that were counted after the histogram `earlier` of the same run.
 
-        A count of the result is never negative. (fio reads its counters while they change, so a count may fall by a
-        few.) A histogram with fewer I/Os than `earlier` was reset at the end of the ramp, so all of its I/Os are new.
+        A count of the result is never negative. fio reads its counters while they change, so a count may fall by a few.
+        A histogram with fewer I/Os than `earlier` was reset at the end of the ramp, so all of its I/Os are new.
         """
-        # At the end of the ramp fio empties its histogram.
         if self.total < earlier.total:
             return self
         before = earlier.counts

@@ -1,4 +1,4 @@
-"""A job: the targets that fio opens, and every field of the workload. No I/O."""
+"""The job and its targets: every field of the workload, and the devices and files that fio opens. No I/O."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class JobTarget:
         return self.path.replace(":", r"\:")
 
 
-# -- a job: an object that is always valid ----------------------------------------------------------------------------
+# -- the job, with checks, texts and changes of its fields ------------------------------------------------------------
 
 __all__ = [
     "Arrival",
@@ -123,9 +123,9 @@ class Job:
     bsrange: Span | None = None
     """The smallest and the largest block size; all multiples of the smallest between them occur."""
     blockalign: int | None = None
-    """Unit of random offsets; None for fio's default, the smallest block size."""
+    """Number of bytes of which random offsets are multiples; None for fio's default, the smallest block size."""
     iodepth: int = 1
-    """I/Os each job keeps in flight."""
+    """Number of I/Os that each job keeps in flight."""
     numjobs: int = 1
     """Number of identical threads that run at the same time."""
     rwmixread: int = 50
@@ -143,7 +143,7 @@ class Job:
     offset_percent: int | None = None
     """Percent of the target to skip at its start, instead of `offset`."""
     ioengine: Engine = Engine.LIBAIO
-    """How requests reach the kernel."""
+    """I/O engine of fio, which passes the requests to the kernel."""
     direct: bool = True
     """Whether I/O bypasses the page cache."""
     rate_iops: int | None = None
@@ -186,7 +186,7 @@ class Job:
     io_size: int | None = None
     """Number of bytes after which each job ends; None for no limit."""
     passes: int | None = None
-    """How often each job processes all of its region, or `io_size` bytes, before it ends; None for no limit."""
+    """Number of times that each job processes its region, or `io_size` bytes, before it ends; None for no limit."""
     hipri: bool | None = None
     """Whether jobs poll for completions; None for interrupts."""
     cpus_allowed: str | None = None
@@ -202,7 +202,7 @@ class Job:
     buffer_compress_percentage: int | None = None
     """Percent of the written data that compression can remove; None for fio's default, random data."""
     buffer_compress_chunk: int | None = None
-    """Bytes of each block to which `buffer_compress_percentage` applies; None for fio's default, 512."""
+    """Size in bytes of the blocks to which `buffer_compress_percentage` applies; None for fio's default, 512."""
     dedupe_percentage: int | None = None
     """Percent of the written blocks that are copies; None for fio's default, none."""
     dedupe_mode: DedupeMode | None = None
@@ -218,17 +218,17 @@ class Job:
     buffer_pattern: str | None = None
     """Pattern of the data in fio's syntax; None for random data."""
     sqthread_poll: bool | None = None
-    """Whether a kernel thread submits the requests of io_uring."""
+    """Whether a kernel thread submits the requests of io_uring; None for no."""
     sqthread_poll_cpu: int | None = None
     """Processor of the kernel thread of `sqthread_poll`; None for any."""
     fixedbufs: bool | None = None
-    """Whether the buffers are mapped into the kernel once."""
+    """Whether io_uring maps the buffers into the kernel once, instead of for each request; None for no."""
     registerfiles: bool | None = None
-    """Whether the target is registered with the ring once."""
+    """Whether the target is registered with the ring of io_uring once; None for no."""
     nonvectored: bool | None = None
     """False for vectored requests of io_uring; None for fio's default, which depends on the kernel."""
     uncached: bool | None = None
-    """Whether the kernel drops data from the page cache after the I/O."""
+    """Whether the kernel drops data from the page cache after the I/O; None for no."""
     extra: Extra | None = None
     """Rare options of fio with their values, passed on unchanged."""
 
@@ -368,7 +368,7 @@ class Job:
 
     @property
     def required_alignment(self) -> int:
-        """Return the largest logical block size in bytes that suits all sections with direct I/O; 1 if none has."""
+        """Return the largest logical block size in bytes to which all direct I/O is aligned; 1 without direct I/O."""
         direct = (part for part in self.parts if part.direct)
         return min((_power_of_two_in(math.gcd(*part.block_sizes, part.blockalign or 0)) for part in direct), default=1)
 
@@ -384,7 +384,7 @@ class Job:
         return all(part.ioengine.keeps_a_queue and part.rw not in trims for part in self.parts)
 
     def describe(self) -> str:
-        """Return one line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
+        """Return a description of the job in one line: `4k random read · QD 64 · 1 job · 60 s · direct`."""
         sizes = self.block_sizes
         blocks = format_size(sizes[0]) if len(sizes) == 1 else f"{format_size(sizes[0])}-{format_size(sizes[-1])}"
         if self.bs_write is not None and self.mixed:
@@ -521,7 +521,7 @@ def with_replaced_fields(texts: Mapping[str, str], base: Job) -> dict[str, str]:
 
 
 def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping[str, str]:
-    """Return a sentence for each invalid field; empty if the texts make a job. Never raises."""
+    """Return a sentence for each invalid field, by key; empty if the texts describe a valid job. Never raises."""
     try:
         Job.from_fields(texts, base)
     except InvalidJobError as error:
@@ -530,7 +530,7 @@ def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping
 
 
 def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
-    """Return the job with an engine that measures the latency of a flush correctly, and a note about it.
+    """Return the job with an engine that measures the latency of a flush correctly if possible, and notes about that.
 
     With libaio fio flushes while the previous write is still in flight, so a flush seems to take about twice as long.
     Measured on one machine, the median is 7.7 to 8.1 us, against 3.9 to 4.2 us with psync, which flushes after the
@@ -554,8 +554,8 @@ def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
 def fit_to_block_size(job: Job, logical_block_size: int) -> tuple[Job, tuple[str, ...]]:
     """Return the job changed so that a device with this logical block size can serve it, and notes about the changes.
 
-    A 4Kn device refuses smaller direct I/Os with EINVAL. The smallest size that it accepts gets their percentage as
-    well.
+    A 4Kn device refuses smaller direct I/Os with EINVAL. The percentages of sizes that are rounded up to the same size
+    are added.
     """
     if not job.direct or job.required_alignment >= logical_block_size:
         return job, ()

@@ -35,7 +35,7 @@ def problems_of(job: Job) -> dict[str, str]:
 
 
 def _texts(job: Job) -> _Problems:
-    """Check the fields whose text is passed to fio."""
+    """Check the fields whose text is passed to fio unchanged."""
     for field in FIELDS:
         if isinstance(value := getattr(job, field.key), str) and not field.choices:
             yield field.key, not (complaint := _parse_problem(field.parse, value)), complaint

@@ -183,9 +183,9 @@ def parse_arrival(text: str) -> Arrival | None:
 
 
 def one_of(kind: type[StrEnum], description: str) -> Callable[[str], object]:
-    """Return a parser that accepts only the words of `kind`, and raises InvalidValueError for any other word.
+    """Return a parser that accepts only the values of `kind`, and raises InvalidValueError for any other text.
 
-    `description`: what the word should be, for the error message.
+    `description`: name of such a value in the error message: `an I/O engine`.
     """
 
     def parse(text: str) -> object:

@@ -42,7 +42,7 @@ class ImportedJob:
     names_runtime: bool = False
     """Whether the section sets its run time."""
     stonewall: bool = False
-    """Whether the section waits until those above it have ended. It then also starts a new group of results."""
+    """Whether the section waits until all sections above it have ended. It then also starts a new group of results."""
     new_group: bool = False
     """Whether the section starts a new group of results."""
 
@@ -162,7 +162,7 @@ def _sections(
     sections: list[_Section] = []
     current: dict[str, tuple[str, int]] | None = None
     for number, raw in enumerate(text.split("\n"), 1):
-        # As in fio, both characters begin a comment, anywhere in a line.
+        # As in fio, ';' and '#' begin a comment, anywhere in a line.
         line = re.split("[;#]", raw, maxsplit=1)[0].strip()
         if not line:
             continue
@@ -174,7 +174,7 @@ def _sections(
             if not bracket or not name or rest:
                 problems.append(f"line {number}: '{clean(line, 40)}' is not a section name in brackets")
                 current = {}
-            elif name.startswith("global"):  # fio compares only the first letters, in lower case
+            elif name.startswith("global"):  # fio, too, compares only these letters
                 current = shared
             else:
                 section = _Section(clean(name, 80), number)

@@ -189,7 +189,7 @@ SWITCHES = frozenset(
         *("zero_buffers", "refill_buffers", "norandommap", "hipri", "fixedbufs", "registerfiles", "sqthread_poll"),
     )
 )
-"""Options that fio accepts without a value. It refuses a job file in which any other option has no value."""
+"""Options that fio accepts without a value. fio refuses a job file in which any other option has no value."""
 
 FIRST = ("rw",)
 """Options to apply first, because they change the meaning of other options."""
@@ -204,17 +204,17 @@ class SectionDraft:
     notes: list[str] = field_of(default_factory=list)
     """Sentences about what raidbench does differently."""
     extra: dict[str, str] = field_of(default_factory=dict)
-    """Options that are passed on to fio."""
+    """Options that are passed on to fio, with their values."""
     loops: int = 1
-    """How often the job runs."""
+    """Number of times that fio would run the job (`loops`)."""
     time_based: bool = False
     """Whether the job ends only by its run time."""
     names_a_file: bool = False
     """Whether the section names the file or device that all of its jobs use."""
     names_all: bool = False
-    """Whether `size` covers all of the target."""
+    """Whether the section sets `size` to 100 %."""
     file_size: int | None = None
-    """Bytes of the file that fio would create."""
+    """Size in bytes of the file that fio would create (`filesize`); None if the section does not set it."""
 
     @property
     def mixed(self) -> bool:
@@ -232,7 +232,7 @@ class SectionDraft:
         match self.texts.get("rw", "read"):
             case "trim" | "randtrim":
                 return 2
-            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # each trim precedes its write
+            case "write" | "randwrite" | "trimwrite" | "randtrimwrite":  # a trimwrite counts as a write
                 return 1
             case _:
                 return 0
@@ -474,7 +474,7 @@ def _distribution(value: str, draft: SectionDraft) -> None:
 
 
 def _rate(key: str) -> Callable[[str, SectionDraft], None]:
-    """Return a parser for the rate limit `key`. fio applies a single value to the reads and again to the writes."""
+    """Return a parser for the rate limit `key`. fio applies a single value to reads and to writes separately."""
 
     def read(value: str, draft: SectionDraft) -> None:
         for name in (key, f"{key}_read", f"{key}_write"):

@@ -25,7 +25,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 TARGETS_A_DOCUMENT = 8
-"""Largest number of targets or sections for which fio reports at the full rate. Twice as many halve the rate."""
+"""Largest number of targets or sections for which fio prints documents at the full rate; twice as many halve it."""
 
 _NAMES = {Phase.FILLING: "fill", Phase.LAYOUT: "layout"}
 
@@ -34,9 +34,9 @@ class Load(Protocol):
     """Runner of I/O that reports its progress: fio, or a simulation that prints what fio prints.
 
     The methods are async generators whose last event is `WorkloadFinished`, whatever happens to the I/O. Consume them
-    inside `contextlib.aclosing`, because an abandoned generator would keep the program alive. Setting `stop` ends the
-    load normally: results so far are kept, and the status is STOPPED. `workdir` must exist; it receives `job.fio`,
-    `fio.out` (standard output unchanged) and `stderr` (a layout: `layout.fio`, ...).
+    inside `contextlib.aclosing`, because an abandoned generator would leave fio running. Setting `stop` ends the load
+    normally: results so far are kept, and the status is STOPPED. `workdir` must exist; it receives `job.fio`, `fio.out`
+    (standard output unchanged) and `stderr` (a layout: `layout.fio`, ...).
 
     The methods raise ToolMissingError if fio is not installed, RefusedError for a job that writes on a read-only host,
     InvalidValueError if the target is too small for the job, and StorageError if `workdir` is not writable.
@@ -75,7 +75,7 @@ class _FioStart:
     rendering: JobRendering
     workdir: Path
     name: str
-    """Prefix of the names of the files of this start."""
+    """Prefix of the names of the files that this start of fio writes."""
     course: RunPhases
     job: Job | None
     """The job; None for a layout or fill, which ends by amount, so its result is not compared with a plan."""
@@ -112,7 +112,7 @@ class FioLoad:
     """Runs fio on a host."""
 
     def __init__(self, host: Host, *, interval_ms: int = 250, patience: Timeouts | None = None) -> None:
-        """`interval_ms`: milliseconds between two reports of fio, at least 100.
+        """`interval_ms`: milliseconds between two of fio's JSON documents, at least 100.
 
         With 250, less than 1 % of the IOPS is lost.
         """
@@ -174,7 +174,7 @@ class FioLoad:
 
     def _measuring_start(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _FioStart:
         workdir = workdir.resolve()
-        # A document grows with each target or section: lower the rate so that parsing costs no more than for a few.
+        # A document grows with each target or section: request fewer documents, so that parsing costs no more.
         entries = max(len(targets), len(job.sections))
         interval_ms = self._interval_ms * -(-entries // TARGETS_A_DOCUMENT)
         return _FioStart(
@@ -276,9 +276,9 @@ class FioLoad:
         return HelperProcess(side, request)
 
     async def _run_fio(self, start: _FioStart, stop: asyncio.Event) -> AsyncGenerator[LoadEvent, None]:
-        """Start fio, pass its events on, and end with the result."""
+        """Start fio and yield its events; the last event has the result."""
         job = start.job
-        # Do this before fio starts, so that an unwritable folder does not waste a run.
+        # Write the files before fio starts, so that an unwritable folder does not waste a run.
         with start.prepare() as out:
             if stop.is_set():
                 figures = RunResult(status=RunStatus.STOPPED, reason="Stopped before it started")

@@ -60,7 +60,7 @@ class OptionTable:
     """Whether an installed fio listed these names."""
 
     def lacks(self, name: str) -> bool:
-        """Return whether this fio refuses an option of that name."""
+        """Return whether this version of fio refuses an option with that name."""
         return name not in self.names
 
 

@@ -74,7 +74,7 @@ class Preflight:
         return replace(job, ioengine=instead), (sentence,)
 
     def untried(self, job: Job | None) -> Engine | None:
-        """Return the next engine to try for `job`, or for any job if it is None; None if all were tried."""
+        """Return the next engine to try for `job`, or for any job if `job` is None; return None if all were tried."""
         wanted = _TRIED if job is None else (self.substitute(job)[0].ioengine,)
         return next(
             (engine for engine in wanted if engine in _TRIED and engine in self.engines and engine not in self.tried),

@@ -47,9 +47,9 @@ class Timeouts:
     silence: float = 10.0
     """Time without a document, until a message reports the silence."""
     overdue: float = 60.0
-    """Time beyond ramp and run time, until a message reports the delay."""
+    """Time after the planned end of ramp and run time, until a message reports the delay."""
     give_up: float = 300.0
-    """Time beyond ramp and run time, until fio is stopped."""
+    """Time after the planned end of ramp and run time, until fio is stopped."""
 
 
 class FioProcess:
@@ -72,7 +72,7 @@ class FioProcess:
     ) -> None:
         """`planned_s`: seconds of ramp and run time; None for an end by amount.
 
-        `local`: whether fio's CPU time is readable.
+        `local`: whether fio runs on this machine, so that its CPU time is readable.
         """
         self.queue: asyncio.Queue[LoadEvent | None] = asyncio.Queue()
         self._process = process
@@ -105,7 +105,7 @@ class FioProcess:
         self._tasks = [asyncio.create_task(part, name="fio") for part in parts]
 
     async def finish(self) -> None:
-        """End all tasks; re-raise an error of the reader."""
+        """End all tasks. Raises the error of the task that reads fio's output, if it failed."""
         for task in self._tasks:
             task.cancel()  # has no effect on finished tasks
         await asyncio.wait(self._tasks)
@@ -172,7 +172,7 @@ class FioProcess:
                 self._heard = time.monotonic()
                 self._last = FioDocument(event.data)
                 self._report_document(self._last)
-                # exitall_on_error ends the jobs of one group only, and each target or section has its own group.
+                # exitall_on_error ends one group only, and each target or section is its own group: end the others.
                 if self._last.jobs > 1 and self._last.errors:
                     self._ending = f"a {self._course.part} failed: fio is ending"
                     self._measured.set()
@@ -199,7 +199,7 @@ class FioProcess:
     def _enter(self, phase: Phase) -> None:
         if self._phase in (phase, Phase.STOPPING):
             return
-        # The recorded CPU share is that of the measured time, without layout and ramp.
+        # Restart with each phase except the ramp, so that the recorded CPU use is that of the measured time only.
         if phase is not Phase.RAMP:
             self._cpu.begin()
         self._report(phase)
@@ -281,7 +281,6 @@ async def end_fio(process: Process, patience: Timeouts, over: asyncio.Event, say
     On an interrupt, fio prints its summary once outstanding I/O has completed. `say` receives a message before each
     further step.
     """
-    # On SIGINT fio prints a complete summary.
     process.interrupt()
     if await _wait(over, patience.remark):
         return

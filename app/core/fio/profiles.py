@@ -24,9 +24,9 @@ class Profile:
     title: str
     """A short title for lists."""
     help: str
-    """Its purpose and its source."""
+    """Purpose and source of the workload."""
     job: Job
-    """The job."""
+    """The fio parameters of the workload."""
 
 
 _FILE_SERVER: Split = (

@@ -40,7 +40,7 @@ def argv(fio: str, jobfile: str, *, readonly: bool, create: bool = False, interv
     """
     arguments = [
         fio,
-        "--output-format=json+",  # the histogram of each direction: exact percentiles of every interval
+        "--output-format=json+",  # includes latency histograms, for exact percentiles of every interval
         f"--status-interval={interval_ms}ms",  # always with `ms`: fio reads a bare 250 as seconds
         "--eta=never",
         "--thread",  # forked workers call setsid() and survive a killed fio; threads do not
@@ -267,11 +267,11 @@ _ONLY: Mapping[str, Callable[[Job], bool]] = {
     # workloads.
     "norandommap": lambda job: not job.sequential,
 }
-"""Fields that have no effect in some jobs, each with the condition under which it has one."""
+"""Fields that have no effect in some jobs, each with the condition under which it has an effect."""
 
 
 def _field_options(job: Job) -> Iterator[tuple[str, object]]:
-    """Yield the fields that correspond to exactly one option of fio."""
+    """Yield the options (name, value) for the fields that correspond to exactly one option of fio."""
     for field in FIELDS:
         value = getattr(job, field.key)
         says = _ONLY.get(field.key)
@@ -316,7 +316,7 @@ def _rate_options(job: Job) -> list[tuple[str, object]]:
     if reads is None and writes is None:
         return []
     if kind == "rate_iops" and job.arrival is not Arrival.POISSON:
-        # Without Poisson arrivals fio counts bytes in units of the smallest block, so a mix would run too slowly.
+        # Without Poisson arrivals fio counts I/Os in units of the smallest block, so a mix would stay below the limit.
         reads, writes = (
             None if count is None else round(count * job.mean_size_of(side) / job.smallest_of(side))
             for side, count in (("read", reads), ("write", writes))
@@ -338,7 +338,7 @@ def _rates_of_sides(job: Job, kind: str) -> tuple[int | None, int | None]:
 
 
 def _region_options(job: Job, target: JobTarget) -> list[tuple[str, object]]:
-    """Return the options for the part of the target that each job uses."""
+    """Return the options that select the part of the target that each thread of the job uses."""
     placed = _placement(job, target)
     uses_all = placed == [("size", target.size)] and job.size is None and job.size_percent is None
     return [] if uses_all and target.kind is TargetKind.BLOCK else [*placed]
@@ -378,7 +378,7 @@ def _placement(job: Job, target: JobTarget) -> list[tuple[str, int]]:
                 ),
                 hint="Use fewer jobs or a smaller stream distance.",
             )
-        if not job.size_named:  # each job uses the rest of the target
+        if not job.size_named:  # without a size, fio lets each job use the rest of the target
             return [*start, ("offset_increment", step)]
         return [*start, ("offset_increment", step), ("size", rest)]
     return [*start, ("size", total)]

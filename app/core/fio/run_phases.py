@@ -48,13 +48,13 @@ class RunPhases:
         if sections:
             plan = None
         self.part = "section" if sections else "target"
-        """The kind of entry in a document: `section` or `target`."""
+        """Kind of the parts that have an entry of their own in fio's documents: `section` or `target`."""
         self._plan = plan
         self._waits = plan is not None and plan.until
         self._planned = planned_s
         self._sampler: Sampler | SectionSampler = Sampler(
             ramp=ramp,
-            # While waiting for the steady state, fio's run time includes the cap, so no document shows the end.
+            # With a wait for the steady state, fio's run time includes the maximum wait: it does not show the end.
             planned_s=None if self._waits else planned_s,
             period_s=period_s,
             phase=Phase.SETTLING if self._waits else phase,
@@ -110,7 +110,7 @@ class RunPhases:
         return replace(verdict, waited_s=waited, ended_early=self.ended_early) if verdict.rounds else None
 
     def add_document(self, document: FioDocument, *, ending: bool = False) -> tuple[Sample | None, bool]:
-        """Return the interval that this document ends (None for no interval), and whether it ended a round."""
+        """Return the interval that this document ends (None for none), and whether the interval ended a round."""
         if self.complete:
             return None, False
         sample = self._sampler.add_document(document, ending=ending)

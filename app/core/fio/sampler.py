@@ -187,8 +187,8 @@ class Sampler:
     def add_document(self, document: FioDocument, *, ending: bool = False) -> Sample | None:
         """Return the interval that this document ends, or None if it ends no interval.
 
-        That is so for the first document, after a reset of the counters, for a repeated document, and if too little
-        time has passed.
+        The first document ends no interval. Neither does a document after a reset of the counters, a repeated document,
+        or one that follows too soon.
         """
         now = _snapshot(document, section_names(len(self._targets)) if self._targets else ())
         if now is None:
@@ -241,7 +241,7 @@ class Sampler:
         elif by_clock - by_runtime > _STALL_S:
             stalled = True
         elif by_runtime - by_clock > self._lag + _STALL_S:
-            # The previous document had counts older than its timestamp.
+            # The previous document had counts older than its timestamp, so the run time is the right length.
             seconds = by_runtime
         self._lag = by_clock - by_runtime if stalled else 0.0
         if seconds <= 0 or (over and seconds < self._period / 2):
@@ -284,8 +284,8 @@ def _direction_sample(
     before = before or Counters()
     ios = max(0, _timed_ios(now) - _timed_ios(before))
     moved = max(0, now.io_bytes - before.io_bytes)
-    # Divide bytes by run time, and counts by timestamps: fio reads each pair at one moment, but the two at different
-    # ones.
+    # fio reads bytes and run time at one moment, but counts and timestamp at another. So divide bytes by run time,
+    # and counts by the difference of the timestamps.
     runtime = (now.runtime_ms - before.runtime_ms) / 1000 or by_runtime
     part = now.histogram.since(before.histogram)
     window.add(seconds, part)
@@ -306,7 +306,7 @@ def _direction_sample(
 
 def window_percentiles(window: LatencyWindow, part: Histogram) -> tuple[int | None, ...]:
     """Return p50, p99 and p99.9 of an interval, from the window if the interval has too few I/Os."""
-    # A fast device has enough I/Os in this interval.
+    # A fast device has enough I/Os in this interval alone, so the window is not needed.
     if part.total >= _NEEDED[99.9]:
         return part.percentiles(_IN_TURN)
     return tuple(window.percentile(percent) for percent in _IN_TURN)

@@ -32,7 +32,7 @@ class JobSection:
     waits: bool = False
     """Whether the section starts only when all sections above it have ended (`stonewall`)."""
     new_group: bool = False
-    """Whether the section starts a group of results. A section that waits always does."""
+    """Whether the section starts a group of results. A section that waits always starts one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ class SectionedJob(Job):
         return max(sum(section.job.queue for section in phase) for phase in phases(self.sections))
 
     def describe(self) -> str:
-        """Return one line: `3 sections: reader + writer, then check · 40 s`."""
+        """Return a description of the job in one line: `3 sections: reader + writer, then check · 40 s`."""
         shown = self.sections[:_SHOWN_NAMES]
         names = ", then ".join(" + ".join(section.name for section in phase) for phase in phases(shown))
         more = len(self.sections) - len(shown)
@@ -147,7 +147,7 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
     distinct: list[str] = []
     for name in cleaned:
         number, wanted = 1, name
-        # A later section may have the name "reader #2" in the file; the first one keeps the name.
+        # A number must not produce the name of another section in the file, such as a later "reader #2".
         while wanted in distinct or (number > 1 and wanted in cleaned):
             number += 1
             wanted = f"{name} #{number}"
@@ -193,7 +193,7 @@ def _change_section(
 
 
 def with_size(job: Job, size: int) -> Job:
-    """Return the job with this size in every section that sets none."""
+    """Return the job, with `size` (in bytes) as the size of every section that sets none."""
     return change_sections(job, lambda part: (part if part.size_named else replace(part, size=size), ()))[0]
 
 

@@ -9,7 +9,7 @@ from backends.sizes import fraction_of
 from backends.text import clean
 
 _SPELLED = re.compile(r"[0-9.]+\s*[a-z]*", re.ASCII | re.IGNORECASE)
-"""Matches exactly one size. A comma is refused, because it separates two sizes."""
+"""Pattern of exactly one size. It contains no comma, because a comma separates two sizes."""
 _LARGEST = 1 << 62
 _LETTERS = "kMGTP"
 

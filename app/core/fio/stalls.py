@@ -42,7 +42,7 @@ class IoStallDetector:
 
     @property
     def current_stall(self) -> IoStall | None:
-        """Return the stall that has not ended yet."""
+        """Return the stall that has not ended yet; None if there is none."""
         return self.stalls[-1] if self._since is not None and self._length >= STILL_S else None
 
     def add(self, sample: Sample) -> None:

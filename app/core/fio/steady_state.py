@@ -32,7 +32,10 @@ class SteadyStateRule:
 
 
 def judge_rounds(rounds: Sequence[float], *, window: int = WINDOW) -> SteadyStateRule:
-    """Compare the last `window` rounds with the rule. `rounds`: means of equal stretches of 10 s or more, in order."""
+    """Return how the last `window` rounds compare with the rule.
+
+    `rounds`: mean IOPS of equally long stretches of 10 s or more, in order.
+    """
     last = rounds[-window:]
     if window < 2 or len(last) < window:
         return SteadyStateRule(steady=False, range_share=None, slope_share=None)

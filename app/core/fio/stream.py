@@ -138,7 +138,7 @@ class StreamParser:
         start = 0
         pair = _read(self._inside)
         if pair is None:
-            # The document may be truncated and followed by a complete one.
+            # The document may be truncated and followed by a complete one: try from the last `{` line.
             start = _last_open(self._inside)
             pair = _read(self._inside[start:]) if start else None
         if pair is not None:
@@ -151,7 +151,7 @@ class StreamParser:
         elif self._attempts >= _ATTEMPTS or self._size > self._limit:
             self._give_up(events)
         else:
-            # A name with a line feed before "}" looks the same: continue, unless the next line is "{".
+            # This line may be the end of a name with a line feed: continue, unless the next line is "{".
             self._failed_at_end = True
 
     def _give_up(self, events: list[Event]) -> None:
@@ -176,7 +176,7 @@ def _read(lines: list[bytes]) -> tuple[dict[str, Any], list[NonJsonLine]] | None
     if data is not None:
         return data, []
     inner = [line for line in lines[1:-1] if line.startswith(b"  ")]
-    # There are no foreign lines, so removing lines cannot repair the document.
+    # If no line is foreign, removing lines cannot repair the document.
     if len(inner) == len(lines) - 2:
         return None
     data = _load([b"{", *inner, b"}"])

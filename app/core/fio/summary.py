@@ -41,19 +41,19 @@ class FioResult:
     """The output of a finished fio, and how it ended."""
 
     document: FioDocument | None
-    """The last complete document."""
+    """fio's last complete document; None if fio printed none."""
     returncode: int
-    """Exit status; -N if signal N killed it."""
+    """Exit status of fio; -N if signal N killed fio."""
     noise: Sequence[str] = ()
-    """Lines of standard output outside documents."""
+    """Lines of standard output that are not part of a JSON document."""
     stderr: str = ""
     """Standard error."""
     broken: int = 0
     """Number of unreadable documents."""
     stopped: bool = False
-    """Whether raidbench asked it to stop."""
+    """Whether raidbench asked fio to stop."""
     overdue: bool = False
-    """Whether raidbench stopped it because it did not end in time."""
+    """Whether raidbench stopped fio because fio did not end in time."""
     since: FioDocument | None = None
     """The first document of the measured window; None if the window begins at the end of the ramp."""
     until: FioDocument | None = None
@@ -140,7 +140,7 @@ def summarize(
 
 
 def _cpu(cpu: CpuStats, document: FioDocument, sections: Sequence[tuple[_Part, float]], seconds: float) -> CpuStats:
-    """Return the CPU shares. If raidbench could not see fio's process, its share is the value that fio reports.
+    """Return the CPU use. If raidbench could not see fio's process, fio's own CPU use is the value that fio reports.
 
     `sections`: each section with its measured seconds, because not every section runs for all of `seconds`.
     """
@@ -162,7 +162,7 @@ class _Part:
     outcome: FioResult
     job: Job | None
     targets: tuple[JobTarget, ...]
-    """The target that it used; empty if that is not known."""
+    """The target that this part used; empty if unknown."""
 
 
 def _parts(outcome: FioResult, job: Job | None, targets: Sequence[JobTarget]) -> list[_Part]:
@@ -188,7 +188,7 @@ def _verdict_on_each(
     """
     for part in parts:
         document = part.outcome.document
-        assert document is not None  # the result of the whole run always has one
+        assert document is not None  # `summarize` returns earlier if fio printed no document
         if status is RunStatus.OK:
             seconds = _seconds(_measured_counters(part.outcome, part.job))
             part_status, why = _verdict(part.outcome, document, lines, seconds, part.job, part.targets)
@@ -204,7 +204,7 @@ _Counted = Mapping[str, Counters]
 
 
 def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Add up sections that run at the same time. As in a fio group, each direction gets the longest run time."""
+    """Return the sum of sections that run at the same time. As in a fio group, a direction has the longest run time."""
     records = [counters[section.name] for section in sections]
     return {
         name: merge_counters(record[name] for record in records if name in record)
@@ -214,7 +214,7 @@ def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counte
 
 
 def _sum_phases(sections: Sequence[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Add up all sections. The run time of a direction is the sum over all phases that used it."""
+    """Return the sum of all sections. The run time of a direction is the sum over all phases that used it."""
     phase_counters = [_sum_sections(phase, counters) for phase in phases(sections)]
     totals: dict[str, Counters] = {}
     for name in SIDES:
@@ -437,7 +437,7 @@ def _no_io_failure(document: FioDocument, interrupted: bool, lines: Sequence[str
 
 
 def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return the failure if I/Os failed and fio ignored the errors; fio counts failed I/Os as completed."""
+    """Return a failure if I/Os failed and fio ignored the errors, else None; fio counts failed I/Os as completed."""
     parts = [part for name in DIRECTIONS if (part := document.counters(name))]
     # With latency switched off no I/O is timed, so none can be missing.
     issued = sum(part.total_ios for part in parts if part.completed)
@@ -454,7 +454,7 @@ def _failed_io_failure(document: FioDocument, job: Job | None) -> _Verdict | Non
 
 
 def _short_io_failure(document: FioDocument, job: Job | None) -> _Verdict | None:
-    """Return a failure if I/Os moved no data. fio counts reads beyond the end of a file as completed."""
+    """Return a failure if I/Os moved no data, else None. fio counts reads beyond the end of a file as completed."""
     parts = {name: part for name in DIRECTIONS if (part := document.counters(name))}
     done = sum(part.completed for part in parts.values())
     moved = sum(part.io_bytes for part in parts.values())

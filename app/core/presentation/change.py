@@ -25,7 +25,7 @@ _MOST_DEPENDENTS = 8
 """Maximum number of dependents that a sentence names."""
 
 NOT_UNDOABLE = "cannot be undone"
-"""Text instead of the undo command of a change that cannot be undone."""
+"""Text shown instead of the undo command of a change that cannot be undone."""
 
 
 def change_value_text(change: Change, text: str | None) -> str:
@@ -136,9 +136,9 @@ def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
-    """Return sentences about what depends on the targets of planned changes.
+    """Return sentences that name the dependents of the targets of planned changes.
 
-    Targets with equal dependents share one.
+    Targets with equal dependents share a sentence.
     """
     targets_by_dependents: dict[tuple[str, ...], list[str]] = {}
     for change in changes:
@@ -152,9 +152,9 @@ def dependents_texts(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def dependents_text(dependents: Sequence[str]) -> str:
-    """Return dependents as text: `vg0/db, vg0/mail, mounted on /srv`.
+    """Return a list of dependents: `vg0/db, vg0/mail, mounted on /srv`.
 
-    If there are many, the text names some and counts the rest.
+    If there are many, the list names some and counts the rest.
     """
     return units.first_of(dependents, _MOST_DEPENDENTS)
 

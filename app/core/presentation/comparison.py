@@ -70,7 +70,6 @@ def comparison_table(comparison: Comparison, a: str = "A", b: str = "B") -> Tabl
         Column(title=f"Difference [{covers_text(comparison.level)}]" if judged else "Difference", key="difference"),
         Column(title=f"In {count_text(comparison.sides)}" if judged else "", key="verdict", priority=1),
     )
-    # The headline metric comes first, then metrics that differ, then the rest.
     rows.sort(key=lambda row: (not row.headline, row.judgement is None or not row.judgement.differs))
     return Table(columns=columns, rows=tuple(_figure_row(row, judged, comparison.level) for row in rows))
 
@@ -168,7 +167,7 @@ class AbProgress:
 
     @property
     def left_text(self) -> str:
-        """Return the remaining time as text, `at most 6 min left`; "" if unknown."""
+        """Return a clause about the remaining time, `at most 6 min left`; "" if unknown."""
         return "" if self.left is None else f"at most {units.duration(round(self.left))} left"
 
 

@@ -62,7 +62,7 @@ _MOST_NAMED = 6
 _MOST_SETTINGS = 2
 
 
-# -- metrics ----------------------------------------------------------------------------------------------------------
+# -- names, differences and counts of metrics -------------------------------------------------------------------------
 
 
 def row_name(row: MetricComparison) -> str:
@@ -83,7 +83,7 @@ def row_difference(row: MetricComparison) -> str:
 
 
 def count_text(sides: ComparisonSides) -> str:
-    """Return the number of runs as text: `6 pairs`, `3 and 2 runs from two sessions`."""
+    """Return a phrase with the number of runs: `6 pairs`, `3 and 2 runs from two sessions`."""
     if sides.interleaved:
         earlier = f", {sides.before} of them from {' and '.join(sides.others)}" if sides.before else ""
         answered = len(without_silent_runs(sides).a)
@@ -143,7 +143,7 @@ def _short_labels(comparison: Comparison) -> tuple[str, str]:
     return values[0] if b != values[1] else a, values[1] if a != values[0] else b
 
 
-# -- the sentence -----------------------------------------------------------------------------------------------------
+# -- sentences about the result of a comparison -----------------------------------------------------------------------
 
 
 def comparison_sentence(comparison: Comparison) -> str:
@@ -238,7 +238,7 @@ def _reason_clause(judgement: VerdictResult, sides: ComparisonSides) -> str:
 
 
 def _difference_text(row: MetricComparison, judgement: VerdictResult, sides: ComparisonSides) -> str:
-    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`; with its level unless that is 95 %."""
+    """Return the difference, `read IOPS -17.9 % [-19.7, -16.1] in 3 pairs`, with its confidence unless that is 95 %."""
     interval = judgement.interval
     unusual = interval is not None and interval.level != LEVEL and not is_too_noisy(interval)
     level = f" ({covers_text(interval.level)})" if interval is not None and unusual else ""
@@ -296,7 +296,7 @@ def _side_phrases(comparison: Comparison) -> tuple[str, str]:
 
 
 def experiment_end_text(event: ExperimentEnded) -> str:
-    """Return the result of an ended experiment, `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" without a pair."""
+    """Return the result of an ended experiment, `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" if no pair ended."""
     first = next((verdict for verdict in event.verdicts if verdict.headline), None)
     if event.sentence or first is None:
         return event.sentence

@@ -35,7 +35,7 @@ _ROLES = {
     "spare": State.SPARE,
     "rebuilding": State.REBUILDING,
 }
-"""States of members by the first word of their role, which says more than the kernel's state of the drive."""
+"""States of members by their role (its part before a comma), which is more specific than the drive's own state."""
 
 
 def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
@@ -47,7 +47,7 @@ def problem_facts(inventory: Inventory, where: str) -> tuple[Facts, ...]:
 
 
 def count_texts(inventory: Inventory) -> tuple[str, ...]:
-    """Return the numbers of controllers, arrays and drives as text: `4 drives`. A number of 0 is left out."""
+    """Return a phrase for each number of controllers, arrays and drives that is not 0: `4 drives`."""
     twins = inventory.twins
     kinds = (
         (len(inventory.controllers), "controller"),
@@ -70,7 +70,7 @@ def kind_text(device: Device) -> str:
 
 
 def paths_text(device: Array | Drive) -> str:
-    """Return the paths to a multipath disk as text: `2 paths: sdk, sdl`; "" for a single path."""
+    """Return a phrase with the paths to a multipath disk: `2 paths: sdk, sdl`; "" for a single path."""
     paths = device.paths if isinstance(device, Drive) else ()
     names = ", ".join(path.removeprefix("/dev/") for path in paths)
     return f"{units.plural(len(paths), 'path')}: {names}" if paths else ""
@@ -283,7 +283,7 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
 
 
 def _full_stripe(strip: int | None, drives: int | None) -> str:
-    """Return the full stripe as text, `192 KiB (3 x 64 KiB)`; "" if unknown."""
+    """Return the size of the full stripe, `192 KiB (3 x 64 KiB)`; "" if unknown."""
     stripe = raid.full_stripe(strip, drives)
     return f"{sizes.exact_text(stripe)} ({drives} x {sizes.exact_text(strip)})" if strip and stripe else ""
 
@@ -328,7 +328,7 @@ def _use_facts(device: Array | Drive) -> tuple[Facts, ...]:
 
 # -- targets in one line ----------------------------------------------------------------------------------------------
 
-# A line has the name, the kind and the most informative settings in force.
+# A line contains a target's name, its kind and its most informative settings in force.
 
 TELLING = (
     ("cache_mode", "cache"),

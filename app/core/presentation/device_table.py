@@ -54,7 +54,7 @@ COLUMNS = (
 )
 """Columns, the most important first. If the width is too small, the last columns are left out first.
 
-Columns about identity, state and main settings are shown at every width.
+The columns without a `priority`, for identity, state and main settings, are shown at every width.
 """
 
 KEYS = tuple(column.key for column in COLUMNS)
@@ -154,7 +154,7 @@ ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "kind": ("kind", lambda device: kind_text(device)),
     "use": ("used devices first", lambda device: not device.uses),
 }
-"""Sort orders for the arrays and drives on one level of the tree: description and sort key; None for the address."""
+"""Sort orders for the arrays and drives on one level of the tree: description, and sort key (None: address)."""
 
 
 class _Listing:

@@ -11,7 +11,7 @@ from backends.values import dataclass
 from widgets.text_utils import units
 
 Order = Callable[[Array | Drive], Any]
-"""Function that returns the sort key of an array or drive among its siblings; equal keys are sorted by address."""
+"""Function that returns the sort key of an array or drive on its level; equal keys are sorted by address."""
 
 _Part = TypeVar("_Part", Array, Drive)
 
@@ -46,7 +46,7 @@ def address_sort_key(target: Target) -> tuple[Any, ...]:
     kernels = _LETTERED.fullmatch(target.address)
     if kernels is not None:  # kernel names come before other addresses, in the order of lsblk
         return (_by_node(target), 0, kernels[1], (len(kernels[2]), kernels[2]))
-    if _PCI.fullmatch(target.address):  # these hexadecimal addresses have a fixed width, so they sort as text
+    if _PCI.fullmatch(target.address):  # hexadecimal numbers of fixed width, so they sort as text
         return (_by_node(target), 1, target.address)
     parts = re.split(r"(\d+)", target.address)
     numbered = ((int(number), text) for number, text in zip(parts[1::2], parts[2::2], strict=True))
@@ -86,7 +86,7 @@ class _TreeBuilder:
             for array in self._inventory.arrays
             if array.controller not in owners and array.target not in self._nested
         ]
-        arrays = [self._array(array) for array in self._sorted(free)]  # before controllers, to claim their members
+        arrays = [self._array(array) for array in self._sorted(free)]  # first, because a member is below its array
         top = [*map(self._controller, controllers), *arrays]
         left = [
             array for array in self._inventory.arrays if array.target not in self._done

@@ -106,7 +106,7 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
 # Screens, command line and report show these texts.
 
 _WORTH_TELLING = 0.05
-"""Minimum duration of a command, in seconds, from which the duration is shown."""
+"""Shortest duration of a command, in seconds, that is shown with the command."""
 
 READ = "command"
 """Kind of an event for a command that changed nothing."""
@@ -117,7 +117,7 @@ NOTICE = "notice"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventWords:
-    """The text of an event; it is not yet cleaned for a terminal."""
+    """Description of an event. Its texts are not yet cleaned for a terminal."""
 
     kind: str
     """Kind of the event: `session`, `devices`, `command`, `write`, `change`, `run`, `note`, `problem`."""
@@ -164,7 +164,7 @@ RECORDED = tuple(choice for choice in EventChoice if choice is not EventChoice.N
 
 
 def describe_event(event: LoggedEvent, session: Session | None = None) -> EventWords:
-    """Return an event as text. `session`: the session of the event, from which the units of values are taken."""
+    """Return the description of an event. `session`: the session of the event, which has the units of its values."""
     kind, head, body, tone = _describe(event, session)
     return EventWords(kind=kind, head=head, body=tuple(body), tone=tone)
 

@@ -45,7 +45,7 @@ def formatter_for(figure: MetricKind) -> Callable[[float | None], str]:
 
 
 def figure_value_text(figure: MetricKind, value: float | None) -> str:
-    """Return a value of a metric as text, `1.15 ms`; a dash for None."""
+    """Return the formatted value of a metric, `1.15 ms`; a dash for None."""
     return formatter_for(figure)(value)
 
 

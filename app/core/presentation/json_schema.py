@@ -250,7 +250,7 @@ def change_end(outcome: ChangeEnded) -> Json:
 
 
 def _moved(outcome: ChangeEnded | None) -> list[Json] | None:
-    """Return the other settings that also changed; None if unknown."""
+    """Return the other settings whose values also changed, as JSON; None if unknown."""
     if outcome is None or outcome.moved is None:
         return None
     return [pick(setting, "target", "key", "before", "now", "explained", "restored") for setting in outcome.moved]

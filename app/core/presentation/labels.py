@@ -33,7 +33,7 @@ _BENEATH = {
     "pcie_link_max": "best PCIe link",
     "irq_affinity": "IRQ affinity",
 }
-"""Labels of provenance facts, by key, for keys that are not readable as text."""
+"""Labels of those provenance facts whose keys are not readable as text, by key."""
 
 
 @cache
@@ -148,5 +148,5 @@ def cell_with_labels(cell: _Named) -> _Named:
 
 
 def headed_values(values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the label and the value of each key as text, in the order of `values`."""
+    """Yield the label and the formatted value of each key, in the order of `values`."""
     return ((key_heading(key), key_value(key, value)) for key, value in values.items())

@@ -59,7 +59,7 @@ def member_cells(member: MemberStats, name: str = "") -> tuple[str, ...]:
 
 
 def role_text(member: MemberStats) -> str:
-    """Return the role of a member, with `not counted` if it has no statistics."""
+    """Return the role of a member, with `not counted` if the kernel has no statistics of it."""
     uncounted = member.read_iops is None and member.role != "gone"
     return ", ".join(filter(None, (member.role, "not counted" if uncounted else "")))
 
@@ -72,7 +72,7 @@ def bytes_per_second_moved(member: MemberStats) -> float | None:
 
 
 def queue_text(requests: float | None) -> str:
-    """Return the mean number of requests in flight as text, with at most two decimals: `31.4`, `0.25`."""
+    """Return the mean number of requests in flight, formatted with at most two decimals: `31.4`, `0.25`."""
     if requests is None:
         return units.NOTHING
     return f"{requests:.2f}" if requests < 9.995 else units.three(requests)
@@ -94,7 +94,7 @@ CACHE_COLUMNS = ("Cache of", "Reads served", "Writes absorbed", "Dirty", "Why un
 """Headings for `cache_cells`."""
 
 NOTHING_CAME = "it received no I/O"
-"""Reason for an unknown hit share if the cache reports no other reason."""
+"""Reason why the hit share of a cache is unknown, if no other reason is recorded."""
 
 
 def cache_cells(cache: CacheStats) -> tuple[str, ...]:

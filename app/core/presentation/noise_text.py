@@ -12,7 +12,7 @@ from app.core.session.event_types import InterimAnalysis
 from widgets.text_utils import units
 
 _MOST = 50
-"""Largest number of pairs that is stated exactly; above it the text says only that more are needed."""
+"""Largest number of pairs that is shown exactly; of a larger number, the text says only that it is larger."""
 
 
 def run_noise_text(noise: RunNoise) -> str:

@@ -6,14 +6,14 @@ from app.core.analysis.stats import ConfidenceInterval
 from widgets.text_utils import units
 
 TOO_NOISY = "too noisy to tell"
-"""Text instead of an interval, or of a detectable effect, that is so large that it says nothing."""
+"""Text that replaces an interval or a detectable effect so large that it says nothing."""
 
 _LARGEST = 1000.0
 """Differences of this many percent or more are written as a factor."""
 
 _LEAST = -99.9
 NEARLY_NOTHING = "below -99.9 %"
-"""Text for a fall to almost zero."""
+"""Text shown for a fall to almost zero."""
 
 _MOST_SPREAD = 100.0
 """Largest factor between the ends of an interval; an interval with a larger factor says nothing."""
@@ -29,7 +29,7 @@ def percent_text(percent: float) -> str:
 
 
 def difference_text(a: float | None, b: float | None) -> str:
-    """Return the difference of `b` from `a` as text; a dash if one of them is missing, or if `a` is 0."""
+    """Return the difference of `b` from `a`, as `percent_text` does; a dash if one is missing, or if `a` is 0."""
     if a is None or b is None or not a:
         return units.NOTHING
     return percent_text((b - a) / a * 100)
@@ -69,7 +69,7 @@ def effect_text(percent: float) -> str:
 
 
 def covers_text(level: float) -> str:
-    """Return the confidence of an interval as text, from its level: `95 %` for 0.05, `99.2 %` for 0.008."""
+    """Return the confidence of an interval with the error probability `level`: `95 %` for 0.05, `99.2 %` for 0.008."""
     return f"{(1 - level) * 100:.4g} %"
 
 

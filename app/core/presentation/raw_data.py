@@ -28,7 +28,7 @@ from backends.values import dataclass
 def to_json(session: Session, *, folder: str, joint: Iterable[Any] = ()) -> json_schema.Json:
     """Return the complete session as JSON: machine, devices, changes, runs, findings, notes, and changes in force.
 
-    `folder`: name of the session's folder. `joint`: runs on many hosts.
+    `folder`: name of the session's folder. `joint`: records of runs on many hosts.
     """
     machine = session.machine
     host = "" if machine is None else machine.host
@@ -78,7 +78,7 @@ class Raw:
     joint: tuple[Any, ...] = ()
     """Records of runs on many hosts."""
     joint_problems: tuple[str, ...] = ()
-    """Sentences about the records of runs on many hosts that cannot be read."""
+    """Sentences about those records of runs on many hosts that cannot be read."""
 
 
 def joint_records(folder: Path) -> tuple[tuple[Any, ...], tuple[str, ...]]:

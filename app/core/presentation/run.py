@@ -47,7 +47,7 @@ def stall_text(detector: IoStallDetector, measured_from: float) -> str:
 
 
 SILENT_S = 1.25
-"""Seconds without output from fio after which some I/O must be stuck; fio prints four JSON documents a second."""
+"""Seconds without output from fio after which an I/O must be stuck; fio prints four JSON documents a second."""
 
 
 def silence_text(active: ActiveRun) -> str:
@@ -61,7 +61,7 @@ def silence_text(active: ActiveRun) -> str:
     return f"Stall: no output from fio for {active.silent_s:.1f} s, an I/O has not completed."
 
 
-# -- the steady-state rule --------------------------------------------------------------------------------------------
+# -- results of the steady-state rule ---------------------------------------------------------------------------------
 
 
 def steady_text(result: SteadyStateResult) -> str:
@@ -76,7 +76,7 @@ def steady_text(result: SteadyStateResult) -> str:
 
 
 def _limits_text(result: SteadyStateResult) -> str:
-    """Return range and slope of the rounds as text; "" without I/O."""
+    """Return range and slope of the rounds, `range 31 %, slope 12 %`; "" without I/O."""
     if result.range_share is None or result.slope_share is None:
         return ""
     return f"range {units.fraction(result.range_share)}, slope {units.fraction(result.slope_share)}"
@@ -105,20 +105,20 @@ RUN_TONES: dict[RunStatus, Tone] = {
 """Tone of a run, by its status."""
 
 NOT_MEASURED = "nothing was measured"
-"""Text instead of the results of a run that has none."""
+"""Text shown instead of the results of a run that has none."""
 
 TOO_FEW = "too few I/Os"
-"""Text instead of a percentile for which there are too few I/Os."""
+"""Text shown instead of a percentile for which there are too few I/Os."""
 
 
 def caveat_mark(figures: RunResult) -> str:
-    """Return the number of warnings and advice as a suffix for lists: ` !`, ` !3`, or ""."""
+    """Return the number of warnings and advice as a suffix for lists: ` !` for 1, ` !3` for 3, "" for none."""
     count = len(figures.warnings) + len(figures.advice)
     return "" if not count else " !" if count == 1 else f" !{count}"
 
 
 def measured_directions(figures: RunResult | PartFigures) -> Iterator[tuple[str, DirectionStats]]:
-    """Yield the directions with results by name: reads, writes, trims, flushes."""
+    """Yield the name and the results of each direction that has results: reads, writes, trims, flushes."""
     for direction in SIDES:
         if (side := figures.side(direction)) is not None:
             yield direction, side
@@ -278,7 +278,7 @@ def advice_facts(advice: Sequence[Advice]) -> tuple[Facts, ...]:
 
 
 def cpu_line(fio: float | None, host: float | None) -> str:
-    """Return the CPU use of fio and of the host as text. On a remote machine, only the CPU use of fio is known."""
+    """Return one line with the CPU use of fio and of the host. On a remote machine, only that of fio is known."""
     shares = [f"fio {units.percent(fio)} of a core"] if fio is not None else []
     shares += [f"host {units.percent(host)}"] if host is not None else []
     return f"CPU: {', '.join(shares)}" if shares else ""

@@ -87,7 +87,7 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
 
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
-    """Return the target and the job by column key; each only if all runs have the same one."""
+    """Return the target and the job that all runs share, by column key; without those that differ."""
     fields = {
         "job": {run.record.start.workload for run in listed},
         "target": {run.record.start.target for run in listed},

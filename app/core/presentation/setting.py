@@ -14,7 +14,7 @@ from backends.units import text_in_unit
 from backends.values import dataclass
 
 NOT_REPORTED = "not reported"
-"""Text instead of a value that neither the kernel nor a tool reports."""
+"""Text shown instead of a value that neither the kernel nor a tool reports."""
 
 COLUMNS = (
     Column(key="setting", title="Setting"),
@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 def value_text(setting: Setting, reading: Reading, value: str | None) -> str:
-    """Return `value` as text: its label if it has one, else the value with its unit."""
+    """Return `value` for display: its label if it has one, else the value with its unit."""
     if value is None:
         return NOT_REPORTED
     labels = {choice.value: choice.label for choice in reading.choices}

@@ -30,7 +30,7 @@ class VerdictWords:
     difference: str
     """Difference of the second side from the first: `-18.4 %`."""
     between: str
-    """The interval as text; "" without an interval."""
+    """The interval in words, from `between_text`; "" without an interval."""
     reason: str
     """Why there is no decided verdict; "" if there is one."""
     tone: Tone
@@ -48,7 +48,7 @@ class DrawnDifference:
     high: float | None
     """Upper end of the interval; None without an interval."""
     points: tuple[float, ...]
-    """Difference of every pair; () if the runs form no pairs."""
+    """Difference of every pair in percent; () if the runs form no pairs."""
     threshold: float
     """Largest difference that counts as none, in percent."""
     tone: Tone

@@ -15,7 +15,7 @@ from widgets.text_utils import symbols
 
 
 class Tone(Enum):
-    """Meaning of a text. The renderer shows it by a colour, but the text says the same without colour."""
+    """Meaning of a text. The renderer shows the meaning by a colour, but the text alone has the same meaning."""
 
     PLAIN = "plain"
     DIM = "dim"
@@ -73,11 +73,11 @@ class Column:
     priority: int = 0
     """If the table is too wide, columns with the highest number are left out first; 0 is never left out."""
     room: int = 0
-    """Usual width of the cells: room that is kept while only the first rows of the table are known."""
+    """Usual width of the cells in characters, which is reserved while only the first rows of the table are known."""
     shrinks: bool = False
     """Whether cells may be cut if the table is too wide."""
     most: int = 0
-    """Width to which the column is limited before other columns are left out; 0 for no limit."""
+    """Width in characters to which the column is limited before other columns are left out; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Cell:
     """A text with a tone."""
 
     text: str
-    """The text."""
+    """Content of the cell."""
     tone: Tone = Tone.PLAIN
     """Meaning of the text."""
     mark: StatusSymbol | None = None

@@ -21,17 +21,17 @@ _OF_SWEEP = {
     Reason.WIDER_SCATTER: "its runs are noisier than the others, so it has no verdict",
     Reason.BASELINE_SCATTER: "the runs of its baseline are noisier than the others, so it has no verdict",
 }
-"""Reasons why a cell of a sweep has no verdict, which more rounds do not change."""
+"""Reasons why a cell of a sweep has no verdict, even with more rounds."""
 
 NOT_COMPARED = "not compared"
-"""Text instead of a verdict if there is no value to compare."""
+"""Text shown instead of a verdict if there is no value to compare."""
 
 _STATE = {
     "policy-changed": "the effective value of a policy changed",
     "battery-learning": "the controller's battery was learning",
     "policy-not-in-force": "write-back was not in force",
 }
-"""Texts for conditions that forbid a verdict, by the key of the advice."""
+"""Clauses about conditions that forbid a verdict, by the key of the advice about the condition."""
 
 WEAKENING_TEXTS = {
     "page-cache": "page cache",
@@ -52,23 +52,23 @@ WEAKENING_TEXTS = {
     "governor": "frequency governor",
     "too-short": "too short",
 }
-"""Texts for conditions that weaken a verdict, by the key of the advice."""
+"""Names of conditions that weaken a verdict, by the key of the advice about the condition."""
 
 
 def verdict_word(verdict: Verdict) -> str:
-    """Return a verdict as text: `no difference`."""
+    """Return a verdict in words: `no difference`."""
     return verdict.value.replace("-", " ")
 
 
 def judgement_word(judgement: VerdictResult | None) -> str:
-    """Return the verdict as text; `not compared` for None."""
+    """Return the verdict in words; `not compared` for None."""
     return NOT_COMPARED if judgement is None else verdict_word(judgement.verdict)
 
 
 def further_text(judgement: VerdictResult) -> str:
     """Return the verdict for a table cell, with the number of additional pairs if more pairs would help.
 
-    If the reason is that chance explains the difference among so many metrics, their number is added instead.
+    If chance explains a difference in one of so many metrics (`Reason.ONE_OF_MANY`), their number is added instead.
     """
     word = judgement_word(judgement)
     if judgement.reason is Reason.ONE_OF_MANY:

@@ -1,6 +1,6 @@
 """Collector of the facts of a run from the inventory, the session and small files of the kernel.
 
-This module runs no vendor tool. While a job is measured, it reads only /proc/diskstats.
+This module runs no vendor tool. While a job is measured, it reads only the temperatures of the drives.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from backends.topology import kernel_name
 from backends.topology.stacking import read_cache
 
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
-"""Frequency governor of each CPU (Documentation/admin-guide/pm/cpufreq.rst)."""
+"""Files with the frequency governor of each CPU (Documentation/admin-guide/pm/cpufreq.rst)."""
 
 THROTTLES = "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count"
-"""Number of times that each core was throttled because of its temperature since boot (Intel only)."""
+"""Files that count how often each core was throttled because of its temperature since boot (Intel only)."""
 
 _TEMPERATURES = ("device/hwmon*/temp1_input", "device/hwmon/hwmon*/temp1_input")
 """Temperature files of NVMe drives (drivers/nvme/host/hwmon.c) and SATA drives (drivers/hwmon/drivetemp.c).
@@ -96,7 +96,7 @@ def tasks_of(array: Array | None, controller: Controller | None) -> tuple[Task, 
 def geometry(array: Array) -> Geometry:
     """Return the layout of an array.
 
-    If it has several spans, return that of one, because a stripe is within one span.
+    If the array has several spans, return the layout of one span, because a stripe is within one span.
     """
     data = array.data_drives
     if array.level in PARITY_IN_SPANS and data:
@@ -152,7 +152,7 @@ async def too_warm(host: Host, device: str | None) -> tuple[str, ...]:
 
 
 async def _queue_limit(host: Host, device: str | None, job: Job) -> tuple[int | None, str]:
-    """Return how many requests the disk, or all of its lower disks, accept at a time, and the source of that limit."""
+    """Return how many requests a disk, or its lower disks together, accept at a time, and the source of that limit."""
     if device is None:
         return None, ""
     name = kernel_name(device)

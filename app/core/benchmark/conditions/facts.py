@@ -44,7 +44,7 @@ TASKS = {
     "trim": "a trim",
     "checkpoint-discard": "the deletion of a checkpoint",
 }
-"""The name of a background task in a sentence, by its kind."""
+"""Names of background tasks for use in a sentence, by their kind."""
 
 _BETWEEN = ", "
 
@@ -60,7 +60,7 @@ class Geometry:
     strip_bytes: int | None = None
     """Strip size (md: chunk size) in bytes."""
     data_drives: int | None = None
-    """Number of members with data in one stripe; of one span if the array has several."""
+    """Number of members with data in one stripe, which is within one span if the array has several."""
 
     @property
     def parity(self) -> int:
@@ -84,7 +84,7 @@ class Policy:
     effective: str | None = None
     """The effective value, or None if it is the configured one."""
     why: str | None = None
-    """Why the effective value differs."""
+    """Why the effective value differs from the configured one; None if it does not, or if unknown."""
 
     @property
     def in_force(self) -> str:
@@ -113,7 +113,7 @@ class MeasuredSoFar:
     seconds: float = 0.0
     """Measured seconds, without the ramp."""
     left: float | None = None
-    """Remaining seconds."""
+    """Remaining seconds of the measured phase; None if unknown."""
     reads: int = 0
     """Completed reads."""
     writes: int = 0
@@ -131,7 +131,7 @@ class MeasuredSoFar:
     in_flight: float | None = None
     """Mean number of I/Os in flight, including flushes: IOPS times mean latency. None until the run has ended."""
     rounds: tuple[float, ...] = ()
-    """Mean IOPS of each ten seconds, oldest first."""
+    """Mean IOPS of each round of ten seconds, oldest first."""
     cpu: CpuStats = field(default_factory=CpuStats)
     """CPU use."""
     members: tuple[MemberStats, ...] = ()
@@ -155,7 +155,7 @@ class UpstreamCache:
     kind: str
     """`arc`, or one of the kinds of `backends.topology.stacking`."""
     size_bytes: int | None = None
-    """Maximum size."""
+    """Maximum size in bytes; None if unknown."""
     is_bypassed: bool = False
     """Whether direct I/O bypasses it."""
 
@@ -172,7 +172,7 @@ class RunFacts:
     job: Job
     """The fio parameters."""
     name: str = ""
-    """The target, as shown."""
+    """Display name of the target."""
     scratch: bool = False
     """Whether the target is a file."""
     area_bytes: int | None = None
@@ -180,7 +180,7 @@ class RunFacts:
     written: bool | None = None
     """Whether the area that the job uses is fully written: False if known to be unwritten, None if unknown."""
     content: bool = True
-    """Whether the device is known to have content or users, such as a filesystem, a partition or an array."""
+    """Whether the device may have content or users, such as a filesystem; False if it is known to have none."""
     media: Media = Media.UNKNOWN
     """Kind of media of the device or of its members."""
     physical_block: int | None = None
@@ -188,13 +188,13 @@ class RunFacts:
     array: Geometry | None = None
     """Layout of the array, or None for a plain disk."""
     cache_bytes: int | None = None
-    """Cache size of the controller."""
+    """Cache size of the controller in bytes."""
     protection: Protection | None = None
     """Battery or capacitor that protects the cache of the controller."""
     upstream_cache: UpstreamCache | None = None
     """Cache of the kernel in front of the device, or the ZFS cache in memory."""
     memory_bytes: int | None = None
-    """Memory of the host."""
+    """Memory of the host in bytes."""
     cores: int = 0
     """Logical CPUs, 0 if not known."""
     governors: Mapping[str, int] = field(default_factory=dict)

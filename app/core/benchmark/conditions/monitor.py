@@ -56,8 +56,8 @@ class LiveAdvisor:
     ) -> None:
         """Set up the advisor of one run.
 
-        `facts`: the facts known before the run. `devices`: the nodes of the disks. `condition`: reads the condition of
-        the disks after the run.
+        `facts`: the facts known before the run. `devices`: the device nodes of the disks that the run uses.
+        `condition`: reads the condition of the disks after the run.
         """
         self._host = host
         self._facts = facts
@@ -174,15 +174,16 @@ class LiveAdvisor:
         )
 
     def _moved(self, side: DirectionStats | None, counted: int) -> int:
-        """Return the bytes of one direction by fio's results; with several sections, by the samples if they have more.
+        """Return the bytes moved in one direction according to fio; with several sections, `counted` if that is more.
 
-        The results omit the ramp of later sections, but the device counts it.
+        `counted`: the bytes according to the samples. fio's results omit the ramp of later sections, but the device
+        counts it.
         """
         number = 0 if side is None else side.total_bytes
         return max(number, counted) if self._facts.job.sections else number
 
     def _rounds(self) -> tuple[float, ...]:
-        """Return the mean IOPS of the complete rounds."""
+        """Return the mean IOPS of each complete round, which lasts `ROUND_S` seconds."""
         return tuple(ios / seconds for ios, seconds in self._sums if seconds > 0.9 * ROUND_S)
 
     async def _counters(self) -> DiskCounters | None:

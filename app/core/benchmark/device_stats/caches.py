@@ -1,4 +1,4 @@
-"""Caches above and below the device of a run. Their hit counters are read at the start and at the end of the run."""
+"""Caches above and below the device of a run. Their hit counters are read at its start, during it and at its end."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class CacheMeter:
 
     def _figure(self, cache: CacheDevice) -> CacheStats:
         before, now = self._before.get(cache), self._now.get(cache)
-        if cache.kind == "bcache":  # the kernel adds up in steps, and the first step began before the run
+        if cache.kind == "bcache":  # counted in steps: start at the end of the step that began before the run
             before = self._moved.get(cache)
         done = CacheHitCounters() if before is None or now is None else since(before, now)
         reads, writes = _share(done.read_hits, done.reads), _share(done.write_hits, done.writes)

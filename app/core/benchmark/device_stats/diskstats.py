@@ -28,11 +28,11 @@ class DiskCounters:
     reads: int = 0
     """Reads completed."""
     sectors_read: int = 0
-    """Sectors of 512 bytes."""
+    """Sectors read, of 512 bytes each."""
     writes: int = 0
     """Writes completed."""
     sectors_written: int = 0
-    """Sectors of 512 bytes."""
+    """Sectors written, of 512 bytes each."""
     busy_ms: int = 0
     """Milliseconds with at least one request in flight."""
     waited_ms: int = 0

@@ -40,7 +40,7 @@ class Member:
     depth: int = 0
     """0 if directly below the device under test, 1 if below such a device, and so on."""
     md: str | None = None
-    """Its sysfs folder in the md array whose member it is; None if it is not a member of an md array."""
+    """Its folder below the sysfs folder of the md array that it belongs to; None if it is not in an md array."""
     counted: bool = True
     """Whether the kernel counts its I/O: by `queue/iostats`, or in any case for device-mapper and bcache."""
 
@@ -150,7 +150,7 @@ class LocatedDevice:
     depth: int
     """0 if directly below the disk under test."""
     above: str
-    """Kernel name of the disk that it is a part of."""
+    """Kernel name of the disk directly above the device; "" if there is none."""
 
 
 def below(tree: Tree, disk: str) -> Iterator[LocatedDevice]:
@@ -212,7 +212,7 @@ def _role(device: LocatedDevice, texts: Mapping[str, str], in_bcache: Mapping[st
 
 
 def _inherited_role(tree: Tree, device: LocatedDevice, roles: Mapping[str, str]) -> str:
-    """Return the role of a device that it inherits from the device above, or "".
+    """Return the role that a device inherits from the device above it; "" if it inherits none.
 
     A physical volume below an LVM cache is part of the cache. A drive in an array that serves as the cache is a plain
     member of that array.

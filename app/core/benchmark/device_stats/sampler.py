@@ -16,7 +16,7 @@ from backends.topology import kernel_name
 from backends.values import dataclass
 
 PATH = "/proc/diskstats"
-"""File with the I/O counters of the kernel."""
+"""File with the kernel's I/O counters of all block devices."""
 
 ROLES_EVERY = 20
 """Number of readings between two updates of the roles: five seconds at four readings a second."""
@@ -35,7 +35,7 @@ _GONE = "gone"
 
 @dataclass(frozen=True, slots=True)
 class CounterSample:
-    """The totals of the devices at one moment."""
+    """The counters of the devices at one moment."""
 
     at: float
     """Time in seconds of a monotonic clock."""
@@ -54,7 +54,7 @@ class MemberSampler:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up the readings. `caches`: the caches of these devices. `clock`: time in seconds, for the intervals."""
+        """Set up the sampler. `caches`: the caches of these devices. `clock`: returns the time in seconds."""
         self.caches = CacheMeter(host, caches)
         """Reads the hit counters of the caches."""
         self.members = tuple(members)
@@ -167,7 +167,7 @@ def _stats_of(
         write_iops=done.writes / seconds,
         read_bytes_per_second=done.sectors_read * SECTOR / seconds,
         write_bytes_per_second=done.sectors_written * SECTOR / seconds,
-        utilisation=min(1.0, done.busy_ms / 1000 / seconds),  # the kernel's milliseconds are rounded ticks
+        utilisation=min(1.0, done.busy_ms / 1000 / seconds),  # ticks are rounded, so the quotient may exceed 1
         queue=done.waited_ms / 1000 / seconds,
         share_of_reads=None if together is None else _share(done.reads, together.reads),
         share_of_writes=None if together is None else _share(done.writes, together.writes),
@@ -185,7 +185,7 @@ def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
 async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberSampler:
     """Return the sampler of all devices below `devices` (nodes of disks) and below `files` in ZFS pools.
 
-    It has no members for plain disks and for recordings.
+    The sampler has no members for plain disks, and on recorded hosts.
     """
     clock = time.monotonic if host.capabilities.live else host.capabilities.counted
     if clock is None:

@@ -65,7 +65,7 @@ class ArrayJournalEntry:
 
     @property
     def left_running(self) -> str | None:
-        """Return the program that a killed raidbench left running, as `mdadm (pid 123)`; None if there is none."""
+        """Return the program that a killed raidbench left running, as `mdadm (PID 123)`; None if there is none."""
         if self.setter is None or not self.unfinished or self.boot != boot_id():
             return None
         pid, start, program = self.setter
@@ -137,7 +137,7 @@ class ArrayJournal:
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
     def newer_error(self) -> NewerError | None:
-        """Return the error for entries that only a newer program understands, or None. Never raises."""
+        """Return the error for entries that only a newer raidbench understands; None for none. Never raises."""
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
                 return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array in the journal")
@@ -160,7 +160,7 @@ class ArrayJournal:
 def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJournalEntry | None:
     """Return the journal entry that a record describes; None if the record is damaged.
 
-    `first`: entry of the array's first record; None if this is the first. Records of later stages do not contain the
+    `first`: the array's entry from earlier records; None if there is none. Records of later stages do not contain the
     array, so it is taken from `first`.
     """
     try:
@@ -169,7 +169,7 @@ def _entry(record: Mapping[str, Any], first: ArrayJournalEntry | None) -> ArrayJ
                 return None
             record = {"array": unstructure(first.array), "session": first.session, **record}
         return structure({**record, "setter": None}, ArrayJournalEntry)
-    except Exception:  # no damage of a record may hide the other records
+    except Exception:  # a damaged record must not hide the other records
         return None
 
 

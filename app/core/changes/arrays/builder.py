@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 NODE_SECONDS = 30.0
 """Seconds to wait for the device node of a new array.
 
-The kernel scans when the controller notifies it (megaraid_sas).
+The kernel scans for the array when the controller notifies it (megaraid_sas).
 """
 
 _LOOK_AGAIN = 0.5
@@ -142,7 +142,7 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def delete(self, name: str, *, typed: str | None) -> ArrayMatch:
-        """Delete an array that raidbench created, if it is complete and empty; return the parts that were found before.
+        """Delete an array that raidbench created, if it is complete and empty; return the parts found before that.
 
         Raises NotFoundError for a name that is not in the journal, RefusedError if the array is in use or differs from
         the created one, HeldError, StorageError, ToolFailedError.
@@ -200,7 +200,7 @@ class ArrayBuilder:
         return entry, match
 
     async def find(self, entry: ArrayJournalEntry) -> ArrayMatch:
-        """Find which parts of an array recorded in the journal currently exist.
+        """Return which parts of an array recorded in the journal exist now.
 
         Raises ToolFailedError, BlockedError.
         """
@@ -213,7 +213,7 @@ class ArrayBuilder:
 
     @completed_when_cancelled
     async def resolve(self, entry: ArrayJournalEntry, *, remove: bool) -> ArrayMatch:
-        """Record an unfinished array as created if it is complete, or as gone if it is missing; return what is left.
+        """Record an unfinished array as created if it is complete, or as gone if it is missing; return its parts.
 
         `remove`: whether to delete the parts of an incomplete array, if they are empty and unused. Parts of unknown
         origin are never deleted. Raises HeldError, RefusedError, StorageError, ToolFailedError.
@@ -248,7 +248,7 @@ class ArrayBuilder:
         _require_idle(entry)
         self.journal.write_stage(entry.array.name, ArrayStage.LEFT)
 
-    # -- the steps ----------------------------------------------------------------------------------------------------
+    # -- checks, locks, and the commands that create or delete an array -----------------------------------------------
 
     async def require_array_support(self, controller: Target | None) -> None:
         """Check that this process can create and delete arrays. Raises RefusedError, BlockedError if it cannot."""
@@ -293,7 +293,7 @@ class ArrayBuilder:
     def _locked(self, locks: Sequence[str], doing: str, name: str) -> Iterator[HeldLock]:
         """Hold the locks of an array inside the block.
 
-        If the block fails, mark the array as free for other processes.
+        At the end, an array whose state is still unknown is marked as free for other processes.
         """
         with contextlib.ExitStack() as held:
             taken = [held.enter_context(hold_lock(self._record.locks, lock, f"{doing} {name}")) for lock in locks]
@@ -408,7 +408,7 @@ class ArrayBuilder:
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _policy_differences(self, plan: ArrayPlan, made: ArrayMatch) -> Mapping[str, str]:
-        """Return a sentence for each policy that differs from the plan, by its key."""
+        """Return, by policy key, a sentence for each policy that differs from the plan or could not be read."""
         policies, read = plan.request.policies, f"of {plan.request.name}"
         if made.target is None or not policies:
             return {}
@@ -430,7 +430,7 @@ class ArrayBuilder:
 
 
 def array_label(plan: ArrayPlan) -> DeviceLabel:
-    """Return the label for the question whether to create the planned array: its drives and the confirmation token."""
+    """Return the label for the confirmation prompt of a planned array: its drives and the confirmation token."""
     drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.request.drives)
     lost = "all data on them will be lost"
     if plan.request.drives[0].shared:
@@ -443,7 +443,7 @@ def array_label(plan: ArrayPlan) -> DeviceLabel:
 
 
 def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
-    """Return the label for the question whether to delete an array; the array's name is the confirmation token."""
+    """Return the label for the confirmation prompt before an array is deleted; the array's name is the token."""
     drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
     name = entry.array.name
     return DeviceLabel(name=name, description=f"an array of the drives {clean(drives, 2000)}", token=name)

@@ -1,4 +1,4 @@
-"""Finds the drives from which an array can be created, the reasons against the others, and plans the array."""
+"""Lists the drives for a new array, with the reasons against those that cannot be used, and plans the array."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def candidates_of(
 ) -> tuple[tuple[Candidate, ...], tuple[Problem, ...]]:
     """Return every drive of an inventory, free or not, and the problems of backends that did not respond.
 
-    `names`: if given, only these kernel disks are examined, because each takes three programs; names as for `choose`.
+    `names`: the kernel disks to examine, named as for `choose`; None for all. Examining a disk runs three programs.
     """
     disks = kernel_disks(inventory)
     if names is not None:
@@ -71,7 +71,7 @@ async def candidates_of(
 
 
 def _with_health(candidate: Candidate, inventory: Inventory, drive: Drive | None) -> Candidate:
-    """Return the candidate with reasons against it that follow from the drive's health. All vendors share these."""
+    """Return the candidate, with the reasons against its use that follow from its health. They hold for all vendors."""
     if drive is None:
         return candidate
     health = health_at(inventory, drive)
