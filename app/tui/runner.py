@@ -33,7 +33,7 @@ from backends.text import clean
 
 
 class _ForgivingStream:
-    """A stream that ignores errors once the terminal is gone: a dead writer thread would block the program."""
+    """A stream that ignores errors. One would end Textual's writer thread; its full queue would block raidbench."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -62,7 +62,7 @@ class _HangUpParser(EscapeParser):
         self._poll.register(terminal, 0)  # poll() reports a hang-up for any event mask.
 
     def tick(self) -> Iterable[Message]:
-        """Continue parsing, ten times a second. Raises OSError if the terminal is gone."""
+        """Continue parsing; Textual calls this ten times a second. Raises OSError if the terminal is gone."""
         if self._poll.poll(0):
             raise OSError("the terminal is gone")
         return super().tick()
@@ -80,8 +80,8 @@ class SteadyDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys until the end. A lost terminal counts as a hang-up even if the kernel sends no SIGHUP.
 
-        If the terminal is lost early, the kernel sends SIGHUP before a handler is installed. It never reaches a process
-        that ignores it (nohup).
+        If the terminal is lost early, SIGHUP arrives before its handler is installed. A process that ignores the signal
+        (nohup) never gets it.
         """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
