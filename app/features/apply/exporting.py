@@ -54,7 +54,7 @@ class ExportedTarget:
     expect: tuple[ExportedValue, ...] = ()
     """Values that `apply` compares with the machine but never sets."""
     word: str | None = None
-    """The confirmation token of the device, which the file needs as `confirm` if a value is risky; None if none is."""
+    """The confirmation token of the device, which the file needs as `confirm` for a risky value; None without one."""
 
 
 async def export_targets(
@@ -104,8 +104,8 @@ def _export_model(
 
 
 def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
-    """Return the values that are the same in all `parts`, each of which has the values of one device. Return () if
-    there are not as many parts as devices (`count`).
+    """Return the values that are equal in all `parts`, each of which has the values of one device. `count`: number of
+    devices; return () if there are fewer parts, because some devices were not read.
 
     Keys that contain the name of a member are left out, because the names differ between machines.
     """

@@ -1,4 +1,4 @@
-"""Parse settings files from strict TOML. Errors name the line and the key."""
+"""Parses settings files, which are strict TOML. Errors name the line and the key."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ def _values(table: TomlTable) -> dict[str, str]:
 
 
 def _value(value: Any) -> str:
-    """Return a word or a whole number as text, in the form that the command `set` accepts. Raises ValueError for
-    anything else.
+    """Return a string or a whole number as a string, in the form that the command `set` accepts. Raises ValueError for
+    other values.
     """
     if isinstance(value, bool):
         raise ValueError('must be a string such as "on", or a number; true and false are not allowed')
@@ -139,7 +139,7 @@ def _value(value: Any) -> str:
 def _selector_text(value: Any) -> str:
     """Return the value of a selector key as text.
 
-    Raises ValueError for a text of wildcards only: patterns are not supported.
+    Raises ValueError for a value that consists only of wildcards: patterns are not supported.
     """
     selector = text(value)
     if set(selector) <= set("*?.%"):

@@ -73,8 +73,8 @@ def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
 
 
 def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
-    """Yield time and text of each mark. A mark is between two points where the conditions or the level of the results
-    changed.
+    """Yield time and text of each mark. A mark is between two points if the conditions or the level of the results
+    changed from one to the other.
     """
     levels = {change.first.name: change.shift.interval.percent for change in series.changes}
     for before, after in pairwise(series.points):

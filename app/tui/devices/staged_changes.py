@@ -283,7 +283,7 @@ class ChangeController:
     async def _undo_changes(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], labels: Mapping[Target, DeviceLabel]
     ) -> None:
-        """Undo the changes. `labels` supplies the confirmation tokens: the dialog asked for them if data is destroyed."""
+        """Undo the changes. `labels` supplies the tokens, for which the dialog has asked if data is destroyed."""
         bench = self._app.workbench
         names = self._names(plans)
         for plan, change_id in zip(plans, ids, strict=True):
