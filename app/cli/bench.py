@@ -216,7 +216,7 @@ def _may_be_device(target: str) -> bool:
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
     """Return the job with the size that the configuration sets for scratch files.
 
-    The job is unchanged if it has a size, `given` as an option or by a job file, or if a target is not a new file.
+    The job is unchanged if an option (`given`) or a job file sets a size, or if a target is not a new scratch file.
     """
     to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)

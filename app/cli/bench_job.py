@@ -100,7 +100,7 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> Requested
         return RequestedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _with_options(named.job, texts)
-    # Compare strings. A job with the run fields of both could not be built: one without run time may have no ramp.
+    # Compare strings: a job with fields of both could be invalid, because one without run time may have no ramp.
     texts_of_job, profile_texts = job.texts(), named.job.texts()
     same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
     return RequestedJob(job, named.name if same else None, "runtime" in texts)

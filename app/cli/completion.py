@@ -150,7 +150,7 @@ def _line(before: list[str], at: int, last: str) -> CommandLine:
     return CommandLine(simulated_host, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 
-# -- values of global options, and command names -------------------------------------------------------------------
+# -- values of global options, and command names ----------------------------------------------------------------------
 
 
 def _simulated_hosts(_: CommandLine) -> Iterator[CompletionItem]:
@@ -461,7 +461,7 @@ VALUES: Mapping[str, Offer] = {
     "--jobfile": _files,
     "--output": _files,
 }
-"""Functions that yield values of command options whose values click does not list, by option."""
+"""Functions that yield values of command options, by option. Fixed choices are missing, because click has them."""
 
 
 def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:

@@ -78,7 +78,7 @@ class DevicesProgress:
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if following.done():  # this task ends only with an error: standard output is closed
+            if following.done():  # this task ends only if the output fails
                 following.result()
             inventory = await probing
         finally:
@@ -145,7 +145,7 @@ class DevicesProgress:
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
-        """Return the rows of a group that are not printed yet. If others are, repeat the row of the controller."""
+        """Return the rows of a group that are not printed yet; after the row of the controller again if others are."""
         continued = group[0].key in self._printed
         fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}

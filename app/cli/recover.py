@@ -132,7 +132,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
 
 
 def _remove(folders: tuple[str, ...]) -> None:
-    """Remove empty working folders, and report how many are gone. Starting a program removes some of them, too."""
+    """Remove empty working folders, and report how many are gone. Other processes of raidbench remove some, too."""
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])

@@ -14,9 +14,7 @@ from backends.values import dataclass
 from widgets.text_utils.text import shorten, width_of
 
 DIM_MARK = "*"
-"""Mark of informative rows, which are also dim. Not every terminal shows dim text.
-
-In tables the mark follows the first cell."""
+"""Mark of informative rows, because not every terminal shows that they are dim. In tables it follows the first cell."""
 
 _MAX_TEXT = 1000
 """Maximum number of characters in a cell or fact."""

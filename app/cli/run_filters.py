@@ -58,7 +58,7 @@ def select_runs(
 
 
 def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
-    """Return the stable identities of the devices to which `target` refers: a serial number, a WWN or a name.
+    """Return the stable identities of the devices that `target` names by serial number, WWN, address or name.
 
     A present device with that name takes precedence over the newest one in earlier sessions. Raises NotFoundError if
     no run is on such a device.

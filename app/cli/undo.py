@@ -162,14 +162,14 @@ async def _undo_in_turn(
 
 
 def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
-    """Return, as JSON, the id of the change to undo and the plan of its undo; null if it could not be planned yet."""
+    """Return, as JSON, the id of the change to undo and the plan of its undo (null if there is none yet)."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
 async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str, Change]:
     """Return the plans of those undos that can be planned now, by change id.
 
-    Raises RaidbenchError if the only chosen change has an undo that cannot be planned, unless its device is missing.
+    Raises RaidbenchError if only one change was chosen and its undo cannot be planned, unless its device is missing.
     """
     plans: dict[str, Change] = {}
     for record in chosen:

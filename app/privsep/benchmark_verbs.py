@@ -38,7 +38,7 @@ _INPUT = "-"
 class GuardedRuns:
     """The fio runs that the user of one connection to the helper has started.
 
-    Each run is a job with known fields, on devices that the helper has opened exclusively.
+    Each run is a job with known fields, on devices that the helper has opened.
     """
 
     def __init__(self, host: LocalHost, claims: DeviceClaims) -> None:
@@ -90,7 +90,7 @@ class GuardedRuns:
     def _require_same_fio(self, fio: str) -> str:
         """Return the path of root's fio. It must be the user's fio (`fio`), because a run records only one fio version.
 
-        Raises RefusedError if they differ, or if another user than root can replace the user's fio.
+        Raises RefusedError if they differ, or if not only root can replace the user's fio.
         """
         root_fio = find_fio(self._host)
         if os.path.realpath(root_fio) != resolve_root_owned(fio):  # None if another user can replace the file

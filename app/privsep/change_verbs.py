@@ -86,7 +86,7 @@ class HelperChanges:
             raise RequestDeniedError("lock: already locked, or too many locks.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            # Check while the lock is held, so that no trial can start meanwhile.
+            # Check while the lock is held, so that no trial that needs it can start after the check.
             for trial in self._journal.trials_within(LONGEST_WAIT):
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
@@ -103,7 +103,7 @@ class HelperChanges:
         return {}
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Plan `values` of a target's settings as one set. `plan` accepts its changes until the next such request."""
+        """Plan `values` of a target's settings as one set. `plan` accepts its changes until the target's next set."""
         address = _target(target, scope)
         backend = self._machine.backend(address)
         self._sets.pop(target, None)

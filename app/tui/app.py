@@ -334,7 +334,7 @@ class WorkbenchApp(SessionApp):
         self.show_notices()
 
     def action_copy(self) -> None:
-        """Copy the useful text of the screen or of the last notice to the terminal's clipboard."""
+        """Copy part of the row under the cursor, or else of the last notice, to the terminal's clipboard."""
         from widgets.confirm import TAKEN
 
         if (screen := self.front) is None:

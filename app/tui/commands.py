@@ -67,7 +67,7 @@ def _command(
     action: str = "",
     screens: str = "",
 ) -> CommandSpec:
-    """Return a command. By default, `devices.undo-all` is the action `undo_all` of `devices`; `app` is all screens."""
+    """Return a command. Defaults for the id `devices.undo-all`: action `undo_all`, screen `devices` (`app`: all)."""
     screen, _, name = id.partition(".")
     return CommandSpec(
         id=id,

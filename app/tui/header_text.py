@@ -58,7 +58,7 @@ class HeaderContent:
     marks: tuple[tuple[str, Symbol], ...] = ()
     """Marks of screens on which work is running or has ended."""
     troubles: int = 0
-    """Number of findings."""
+    """Number of attention items (`CheckTracker.troubles`)."""
     hosts: bool = False
     """Whether there is a screen of hosts."""
 

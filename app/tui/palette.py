@@ -34,12 +34,12 @@ _Paths = dict[int, tuple[float, tuple[int, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A match of letters in a text."""
+    """A match of the typed letters in a name."""
 
     nearness: float
     """Score from 0 (no match) to 1 (best)."""
     places: tuple[int, ...] = ()
-    """Positions of the letters in the text."""
+    """Positions of the letters in the name."""
 
 
 NONE = Fit(0.0)

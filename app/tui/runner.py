@@ -1,4 +1,4 @@
-"""Runs the workbench on a terminal that may disappear, and closes the session whatever ends it."""
+"""Runs the workbench on a terminal that may disappear, and closes the session however the workbench ends."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
 
 
 def run_app(app: WorkbenchApp) -> int:
-    """Run an app on this terminal and return the exit status; close the session whatever ends it."""
+    """Run an app on this terminal and return the exit status; close the session however the app ends."""
     workbench = app.workbench
     app.driver_class = SteadyDriver
     code: int | None = None

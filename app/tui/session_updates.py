@@ -70,7 +70,7 @@ class RedrawThrottle:
 # -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
-"""Seconds after a redraw in which a new CPU use alone causes no other one: the next sample shows it anyway."""
+"""Seconds after a redraw in which a new CPU use alone causes no redraw: the next sample of fio shows it anyway."""
 
 _EARLY = 0.04
 """Seconds by which a sample may be too early for the redraw rate and still be shown at once. Delaying it would make the

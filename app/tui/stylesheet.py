@@ -56,7 +56,7 @@ class NarrowedStylesheet(Stylesheet):
             self.parse()
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None) -> None:
-        """Apply the rules that name the node's type, id or classes, unless the matched parts have not changed."""
+        """Apply the rules that name the node's type, id or classes, if the matched parts have changed."""
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}

@@ -92,7 +92,7 @@ class ApplyResult:
     error here.
     """
     kept: tuple[PersistRuleRef, ...] = ()
-    """The files that make values persist across reboots, as far as they were written."""
+    """The written files that make values persist across reboots."""
     unkept: Mapping[str, str] = field(default_factory=dict)
     """Reasons why other files that make values persist were not written, by target."""
 

@@ -105,7 +105,7 @@ def _export_model(
 
 def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
     """Return the values that are equal in all `parts`, each of which has the values of one device. `count`: number of
-    devices; return () if there are fewer parts, because some devices were not read.
+    devices; return () if there are fewer parts, because the values of the others are unknown.
 
     Keys that contain the name of a member are left out, because the names differ between machines.
     """
@@ -176,7 +176,7 @@ def _device_comment(device: Thing) -> str:
 
 
 def render_document(targets: Iterable[ExportedTarget], older: str | None = None) -> str:
-    """Return the settings file as text.
+    """Return the content of the settings file.
 
     With `older`, keep the comments, the order and all other entries of that text: a table with the same selector gets
     the present values for its keys, and new devices are appended. Raises DesiredError when `older` is not a settings

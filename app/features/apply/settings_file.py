@@ -53,7 +53,7 @@ class DesiredTarget:
 
     @property
     def selector_text(self) -> str:
-        """The selector as text for messages."""
+        """The selector as a string, for messages."""
         return ", ".join(f"{key} {clean(value, 60)}" for key, value in self.select.items())
 
 
@@ -137,7 +137,7 @@ def _value(value: Any) -> str:
 
 
 def _selector_text(value: Any) -> str:
-    """Return the value of a selector key as text.
+    """Return the value of a selector key as a string.
 
     Raises ValueError for a value that consists only of wildcards: patterns are not supported.
     """

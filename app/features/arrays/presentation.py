@@ -129,7 +129,7 @@ def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
 
 
 def made_here_text(entry: ArrayJournalEntry) -> str:
-    """Return a text about an array in the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
+    """Return a description of an array in the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
     front = "Created by raidbench" if entry.stage is ArrayStage.MADE else "Incomplete"

@@ -157,7 +157,7 @@ async def _sas_link(host: Host, port: str) -> DiskLink:
 
 
 def _gigabits(text: str | None) -> float | None:
-    """Return the rate in Gb/s from a text such as `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
+    """Return the rate in Gb/s from a string such as `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
     match = _RATE.match((text or "").strip())
     return float(match[1]) if match else None
 

@@ -137,7 +137,7 @@ def plot_command(options: _PlotOptions) -> int:
 
 
 def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
-    """Return the rows of the picture as text. Raises InvalidValueError when `size` is too small."""
+    """Return the rows of the picture as strings. Raises InvalidValueError when `size` is too small."""
     from widgets.plot_render.painter import paint
 
     look = plot_style(size or _size(), plain=plain)

@@ -60,7 +60,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
 
 
 def differing_text(subject: PlotSelection) -> str:
-    """Return a text with the settings and job fields that differ between the parts, such as `Differs: read-ahead,
+    """Return a sentence with the settings and job fields that differ between the parts, such as `Differs: read-ahead,
     FastPath.`.
     """
     starts = [part.runs[0].run.start for part in subject.parts]

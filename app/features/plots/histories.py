@@ -87,7 +87,7 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
 
 
 def _first_difference(differs: Sequence[Difference]) -> str:
-    """Return a text with the first difference, and how many more there are."""
+    """Return a string with the first difference and the number of the others."""
     key, _, after = differs[0]
     more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
     return f"{key_name(key)} {key_value(key, after)}{more}"

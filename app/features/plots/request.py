@@ -91,7 +91,7 @@ def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
 
 
 def count_text(subject: PlotSelection) -> str:
-    """Return the number of runs of each part as a text such as `, 6 runs each`; "" if each part has one run."""
+    """Return the number of runs of each part as a suffix such as `, 6 runs each`; "" if each part has one run."""
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:
         return ""

@@ -215,7 +215,7 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
 
 
 def _cell_text(outcome: Results, cell: SweepCell) -> str:
-    """Return the configuration and the workload of a cell as text, as far as they differ between cells."""
+    """Return a name for a cell: its configuration and its workload, each only if it differs between cells."""
     parts = [cell.row] if len(outcome.rows) > 1 else []
     return ", ".join([*parts, *([cell.column] if len(outcome.columns) > 1 or not parts else [])])
 
@@ -312,13 +312,13 @@ _MOST_NAMED = 3
 
 
 def job_text(start: RunStarted) -> str:
-    """Return a job as text without its usual values, such as `4k random read, QD 64`."""
+    """Return a description of a job without its usual values, such as `4k random read, QD 64`."""
     parts = start.title.split(" · ")
     return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
 
 
 def job_and_target_text(start: RunStarted) -> str:
-    """Return a job and its target as text, such as `4k random read, QD 64, /c0/v1`."""
+    """Return a description of a job and its target, such as `4k random read, QD 64, /c0/v1`."""
     return f"{job_text(start)}, {short_target(start.target)}"
 
 

@@ -161,7 +161,7 @@ def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
 
 
 def run_list_text(ids: Sequence[str]) -> str:
-    """Return the first of the run ids as a list, with the number of the others."""
+    """Return a string that lists the first run ids and gives the number of the others."""
     return units.first_of(ids, 6)
 
 

@@ -298,7 +298,7 @@ class JobForm(GuardedDialog[Job | None]):
         self._take(event.key, event.value)
 
     def _take(self, key: str, text: str) -> None:
-        if text != self._texts[key]:  # Not a change: a field also posts a message when it appears.
+        if text != self._texts[key]:  # Else no change: a field posts a message when it appears, too.
             self.changed_fields.add(key)
         self._texts[key] = text
         self._judge()

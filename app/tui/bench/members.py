@@ -164,7 +164,7 @@ def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[
 def find_deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
     """Return the member at a depth that has failed, or whose load deviates; None if there is none.
 
-    Members with a role, such as a spare, are ignored, because the role explains their load.
+    Other members with a role, such as write-mostly, are ignored, because the role explains their load.
     """
     row = [member for member in members if member.depth == depth]
     lost = next((member for member in row if member.role in _BAD), None)

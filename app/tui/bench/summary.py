@@ -44,7 +44,7 @@ def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
 
 
 def _same_job(record: RunRecord, other: RunRecord) -> bool:
-    """Return whether both runs have the same job and target, whatever the settings were."""
+    """Return whether both runs have the same job and target. Their settings may differ."""
     (where, job, _, subject), (other_where, other_job, _, other_subject) = condition(record), condition(other)
     return (where, job, subject) == (other_where, other_job, other_subject)
 

@@ -84,7 +84,7 @@ class DevicesScreen(ListDetailScreen):
 
     @property
     def _selected(self) -> str | None:
-        """The address under the cursor. Every key acts on it, whatever device is shown next to the list."""
+        """The address under the cursor. Every key acts on it, even while another device is still shown."""
         return self.devices.selected
 
     def on_resize(self, event: events.Resize) -> None:

@@ -36,7 +36,7 @@ MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
 recognise it, and `▲ write-through` fits."""
 
 PRIORITY = {"risk": 1, "effect": 2}
-"""Columns that are left out if there is no room, the largest number first. The help below the table has them, too."""
+"""Columns that are left out if there is no room, largest number first. The help below the table has their content."""
 
 _JOINT = "|"
 """Separator between target and setting key in the keys of the rows below a heading."""
@@ -408,7 +408,7 @@ def vendor_defect(device: Device, error: Exception) -> RaidbenchError:
 
 
 def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
-    """Return `parts`; the queue comes first if none of the device's own settings can be changed (without its tool)."""
+    """Return `parts`, the queue first if none of the device's own settings can be changed because a tool is missing."""
     if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
     device_part, queue = parts

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.devices.settings_panel import SettingsPanel
 
-# -- dialogs to choose a value --------------------------------------------------------------------------------------
+# -- dialogs to choose a value ----------------------------------------------------------------------------------------
 
 
 def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:

@@ -1,4 +1,4 @@
-"""The Compare screen: two runs, each with its repeats, and the verdict in large words."""
+"""The Compare screen: two runs, each with its repeats, and the verdict in large letters."""
 
 from __future__ import annotations
 
