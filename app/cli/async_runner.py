@@ -1,4 +1,4 @@
-"""Runs the coroutine of a command. The first signal asks the command to stop; a second Ctrl-C cancels it."""
+"""Runs the coroutine of a command. A signal cancels it, or asks it to stop after the current step."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Interruption:
     def stop_on_signal(self, stop: Callable[[], None], *, patient: bool = False) -> Iterator[None]:
         """Make the first signal call `stop` instead of cancelling the task, so that the current step completes.
 
-        A second Ctrl-C then cancels the task, unless `patient`: a change must never be interrupted half-way.
+        After that, a second Ctrl-C cancels the task, unless `patient`: a change must never be interrupted half-way.
         """
         self._stop, self._patient = stop, patient
         try:
@@ -46,7 +46,7 @@ class Interruption:
             self._stop = None
 
     def watch(self, task: asyncio.Task[object] | None) -> None:
-        """Handle signals for `task`. A signal that is ignored (nohup) stays ignored."""
+        """Handle the signals that end `task`. A signal that the process ignores (nohup) stays ignored."""
         import asyncio
 
         self._task = task
@@ -68,7 +68,7 @@ class Interruption:
 
 
 def run(work: Callable[[Interruption], Awaitable[T]]) -> T:
-    """Return the result of a command's coroutine. Raises InterruptedByUserError if a signal ended it early."""
+    """Return the result of a command's coroutine (`work`). Raises InterruptedByUserError if a signal cancelled it."""
     import asyncio  # The import takes a tenth of a second; `--help` must not wait for it.
 
     interruption = Interruption()

@@ -47,7 +47,7 @@ from backends.values import dataclass
 
 
 class RemoteControl(Protocol):
-    """Connection to the host that controls this run: it starts the run and gets the result (`app.features.fleet`)."""
+    """Connection to the host that controls this run: that host starts it and gets its result (`app.features.fleet`)."""
 
     def require_harmless(self, ready: RunPlan) -> None:
         """Check that the run does not overwrite a device. Raises RefusedError if it would."""
@@ -192,13 +192,13 @@ def _require_suitable(options: BenchOptions) -> None:
 _OWN_OPTIONS = frozenset(
     ["nodes", "stagger", "lease", "jobfile", "section", "profile", "typed", "as_json", "dry_run", "stream", "repeat"]
 )
-"""Names of the options that are not passed to other hosts as they are."""
+"""Names of the options that `_remote_argv` does not copy from this command line to that of other hosts."""
 
 
 def _remote_argv(texts: Mapping[str, str], profile: str) -> list[str]:
     """Return the arguments of `bench` for other hosts.
 
-    They contain every job field, so that the configuration of a host cannot change any of them.
+    They name the profile and the job fields that were set (`texts`), so that no host uses its own defaults instead.
     """
     context = click.get_current_context()
     left_out = {*_OWN_OPTIONS, *(name for name in context.params if name.startswith("job_"))}
@@ -216,7 +216,7 @@ def _may_be_device(target: str) -> bool:
 def scratch_size(job: Job, targets: Sequence[str], config: Config, *, given: bool) -> Job:
     """Return the job with the size that the configuration sets for scratch files.
 
-    The job is unchanged if the user gave a size (`given`), or if a target is not a new scratch file.
+    The job is unchanged if an option (`given`) or a job file sets a size, or if a target is not a new scratch file.
     """
     to_be_made = all(not Path(where).exists() or Path(where).is_dir() for where in targets)
     sized = all(part.size_named for part in job.parts)
@@ -371,7 +371,7 @@ def confirm_run(ready: RunPlan, typed: str | None) -> str | None:
 
 
 async def wear_lines(bench: Workbench, ready: RunPlan, *, times: int = 1) -> tuple[str, ...]:
-    """Return sentences about the endurance that writing to the devices uses up."""
+    """Return sentences about the rated endurance of the devices that `times` runs use up."""
     if not ready.destructive:
         return ()
     inventory = await bench.hardware.probe() if bench.session.probing else bench.session.inventory

@@ -47,7 +47,7 @@ class JobOptions:
     section: str | None = None
     """The only section of the job file to run; None runs all sections."""
     texts: Mapping[str, str]
-    """The job fields that the user gave as options, by key, as text."""
+    """The values of the job fields that the user gave as options, by key, as typed."""
 
 
 _PROFILE = click.option("--profile", metavar="NAME", help="Profile to run. `raidbench profiles` lists them.")
@@ -86,8 +86,8 @@ def job_options(section_help: str | None = None) -> Callable[[Callable[..., Any]
 def job_of(options: JobOptions, config: Config, *, alone: str = "") -> RequestedJob:
     """Return the job that the options describe, with defaults from the configuration.
 
-    `alone`: beginning of the error sentence that says why only one section may run; "" if several may run. Raises
-    NotFoundError or InvalidValueError, which name the wrong option.
+    `alone`: subject and verb of the error message if only one section may run; "" if several may run. Raises
+    NotFoundError or InvalidValueError for a wrong value, UsageError for options that exclude each other.
     """
     profile, jobfile, section, texts = options.profile, options.jobfile, options.section, options.texts
     if profile is not None and jobfile is not None:
@@ -100,7 +100,7 @@ def job_of(options: JobOptions, config: Config, *, alone: str = "") -> Requested
         return RequestedJob(job, None, imported.names_runtime or "runtime" in texts)
     named = profile_named(profile or config.profile)
     job = _with_options(named.job, texts)
-    # Compare the fields as text. A job built from fields of both could be invalid: one without run time has no ramp.
+    # Compare strings: a job with fields of both could be invalid, because one without run time may have no ramp.
     texts_of_job, profile_texts = job.texts(), named.job.texts()
     same = all(texts_of_job[key] == profile_texts[key] for key in profile_texts if key not in _RUN_FIELDS)
     return RequestedJob(job, named.name if same else None, "runtime" in texts)
@@ -122,7 +122,7 @@ def _with_options(base: Job, texts: Mapping[str, str]) -> Job:
 def _table_for(content: bytes) -> OptionTable:
     """Return the table of fio's options.
 
-    The installed fio is queried only if the job file (`content`) has options that not every version of fio supports.
+    The installed fio is asked for its options only if the job file (`content`) has some that not every fio supports.
     """
     from app.core.fio.jobfile import depends_on_fio
     from app.core.fio.option_table import SHIPPED

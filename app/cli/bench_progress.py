@@ -42,11 +42,11 @@ class LiveLine:
 
     def __init__(self) -> None:
         self.able = can_redraw()
-        """Whether the line is drawn; False if the terminal cannot do it or is gone."""
+        """Whether the line is drawn; False if the terminal cannot erase a line or is gone."""
         self._drawn = False
 
     def draw(self, text: str) -> None:
-        """Draw the line again with a new text, cut to the width of the terminal."""
+        """Replace the text of the line, shortened to the width of the terminal."""
         width = shutil.get_terminal_size().columns
         self._write(_CLEAR + shorten(text, max(20, width - 1), ".."))
         self._drawn = self.able
@@ -83,7 +83,7 @@ class RunProgressPrinter:
         self._forget = bench.subscribe(self._handle_event)
 
     def begin(self, name: str = "") -> None:
-        """Prepare for the next run. `name`: text before the progress, such as the number of the run."""
+        """Prepare for the next run. `name`: prefix of its progress line, such as the number of the run."""
         self.samples = []
         self._name = name
         self._last = 0.0
@@ -172,7 +172,7 @@ def _rates(part: Sample | SectionSample) -> list[str]:
 
 
 def _seconds_left(active: ActiveRun, now: float) -> float | None:
-    """Return the seconds until the planned end of the run, or of filling its file; None while fio lays out the file."""
+    """Return the seconds until the planned end of the run, or of filling its file; None if no end is planned."""
     passed = active.passed(now)
     match active.phase:
         case Phase.RAMP:
@@ -186,7 +186,7 @@ def _seconds_left(active: ActiveRun, now: float) -> float | None:
             return None
 
 
-# -- a finished run ---------------------------------------------------------------------------------------------------
+# -- results of finished runs -----------------------------------------------------------------------------------------
 
 
 def print_summary(

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
     """Return the path and the display name of TARGET (`text`).
 
-    A word without a slash is a device if one has that name, otherwise an existing file or folder. A new file must be
-    written with a slash, so that a mistyped device name does not create a file. Raises NotFoundError if nothing has
-    that name, BlockedError for a target without a block device.
+    A name without a slash is a device if one has that name, otherwise an existing file or folder. A new file must be
+    written with a slash, so that a mistyped device name does not create a file. Raises NotFoundError if no device or
+    file has that name, BlockedError for a target without a block device.
     """
     prefix = text.partition(":")[0]
     if ":" in text and "/" not in prefix and prefix in bench.hardware.machine.backends:
@@ -35,7 +35,7 @@ async def resolve_target(bench: Workbench, text: str) -> tuple[str, str]:
     if is_behind_controller(text) and await bench.host.stat(text) is None:
         return await _device(bench, text)
     if "/" in text and not text.startswith(("/", ".", "~")) and await bench.host.stat(text) is None:
-        with contextlib.suppress(NotFoundError):  # a name as in the list of `devices`: `vg0/mail`
+        with contextlib.suppress(NotFoundError):  # a logical volume as `devices` lists it: `vg0/mail`
             return await _device(bench, text)
     if "/" in text or text in (".", ".."):
         return _path(text)

@@ -94,7 +94,7 @@ def write_examples(examples: Sequence[str], formatter: click.HelpFormatter) -> N
 
 
 def option_records(command: click.Command, ctx: click.Context) -> Iterator[tuple[click.Option, tuple[str, str]]]:
-    """Yield each visible option with (names, help text), both as shown in `--help`."""
+    """Yield each visible option, and its names and help text as `--help` shows them."""
     for param in command.get_params(ctx):
         record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
         if isinstance(param, click.Option) and record is not None:
@@ -105,7 +105,7 @@ _EXTRA = re.compile(r"  \[(?P<extra>[^\[\]]*)\]$")
 
 
 def plain_help(text: str) -> str:
-    """Return an option's help text, with the bounds and the default that click adds to it in plain words.
+    """Return an option's help text (`text`) with click's notation for bounds and default replaced by plain words.
 
     `Runs. [default: 3; 1<=x<=9]` becomes `Runs (1 to 9; default: 3).`
     """

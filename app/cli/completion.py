@@ -115,7 +115,7 @@ def _typed_words() -> list[str]:
     argv: list[str] = []
     try:
         argv.extend(lexer)
-    except ValueError:  # A quote is still open: the text after it is the last word.
+    except ValueError:  # No closing quote yet: the text after the opening one is the last word.
         argv.append(lexer.token)
     else:
         if line[-1:].isspace():
@@ -124,7 +124,7 @@ def _typed_words() -> list[str]:
 
 
 def _bash_prefix_length(word: str) -> int:
-    """Return the number of characters up to the last `:` or `=`, at which bash splits words and which it keeps."""
+    """Return the length of the part of `word` that bash keeps: up to the last `:` or `=` at which it splits words."""
     kept = [at for at, sign in enumerate(word) if sign in ":=" and sign in os.environ.get("_RAIDBENCH_BREAKS", "")]
     return kept[-1] + 1 if kept else 0
 
@@ -150,7 +150,7 @@ def _line(before: list[str], at: int, last: str) -> CommandLine:
     return CommandLine(simulated_host, recorded, before[at] if at < len(before) else "", tuple(before[at + 1 :]), last)
 
 
-# -- before the command -----------------------------------------------------------------------------------------------
+# -- values of global options, and command names ----------------------------------------------------------------------
 
 
 def _simulated_hosts(_: CommandLine) -> Iterator[CompletionItem]:
@@ -236,7 +236,7 @@ def _targets(line: CommandLine) -> Iterator[CompletionItem]:
 
 
 def _bench_targets(line: CommandLine) -> Iterator[CompletionItem]:
-    """Yield what can be measured: addresses and files."""
+    """Yield the targets that can be measured: addresses and files."""
     if line.last.startswith((".", "~")) or (line.last.startswith("/") and not line.last.startswith(("/dev/", "/c"))):
         yield CompletionItem(line.last, kind="file")
         return
@@ -253,7 +253,7 @@ def _target_then(keys: Offer) -> Offer:
 
 
 def _target_of(line: CommandLine) -> str | None:
-    """Return the first typed word that is a target, or None."""
+    """Return the first typed word that is the name or address of a target; None if there is none."""
     addresses = {item.value for item in _targets(line._replace(last="/"))}
     return next((word for word in line.rest if word in addresses), None)
 
@@ -461,7 +461,7 @@ VALUES: Mapping[str, Offer] = {
     "--jobfile": _files,
     "--output": _files,
 }
-"""Functions that yield values of command options that have no fixed choices, by option."""
+"""Functions that yield values of command options, by option. Fixed choices are missing, because click has them."""
 
 
 def _front_values(option: str, line: CommandLine) -> Iterable[CompletionItem] | None:

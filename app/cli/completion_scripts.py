@@ -1,8 +1,8 @@
 """The completion scripts for bash, zsh and fish. They call raidbench at every Tab.
 
 The typed words are passed in environment variables. The reply has one line per word, with kind, value and help
-separated by tabs. Bash splits words at `:` and `=`, which are part of addresses and settings. So raidbench gets the
-complete line, and replies only with the part of a word that follows the last `:` or `=`.
+separated by tabs. Bash splits words at `:` and `=`, which are part of addresses and settings. So bash passes the
+complete line, and gets only the part of each word that follows the last `:` or `=`.
 """
 
 from __future__ import annotations

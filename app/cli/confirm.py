@@ -66,7 +66,7 @@ def report_not_done(changes: Iterable[Change]) -> None:
 
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
-    """Return an indented line for each other setting that a change has moved, to be shown below its outcome."""
+    """Return an indented line for each other setting that a change altered, to be shown below the change's outcome."""
     return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
 
 
@@ -85,9 +85,9 @@ def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any
 
 
 def confirm_harmless(action: str, *, yes: bool) -> None:
-    """Ask for confirmation of a harmless action, such as "Apply". Return only if it is given.
+    """Ask for confirmation of a harmless action, such as "Apply"; return if the user confirms it. `yes`: do not ask.
 
-    Raises RefusedError if it is declined, EOFError if no answer can come.
+    Raises RefusedError if the user declines or there is no terminal, EOFError if the input ends.
     """
     if yes:
         return
@@ -100,13 +100,13 @@ def confirm_harmless(action: str, *, yes: bool) -> None:
 def require_confirmation(
     risk: Risk, labels: Sequence[DeviceLabel], *, yes: bool, typed: str | None, action: str
 ) -> str | None:
-    """Ask for confirmation of an action. Return the confirmation token; None if the action needs none.
+    """Ask for confirmation of an action, and return the confirmation token of the devices; "" without devices.
 
     A harmless action needs `y`, or --yes. A risky one needs `yes`, or --yes with --confirm TOKEN. One that destroys
     data needs the token, typed or given with --confirm TOKEN. `labels`: the labels of the devices. `typed`: the value
-    of --confirm. `action`: the verb of the question ("Apply").
+    of --confirm. `action`: the verb of the confirmation prompt ("Apply").
 
-    Raises RefusedError, which names the option to add, and EOFError if no answer can come.
+    Raises RefusedError if the user declines, `typed` is wrong or there is no terminal; EOFError if the input ends.
     """
     word = confirm_token(labels)
     if typed is not None and labels and typed != word:

@@ -97,7 +97,7 @@ def _report_problems(inventory: Inventory) -> None:
 
 
 def parse_columns(text: str | None) -> tuple[str, ...]:
-    """Return the column keys of --columns; () for the usual columns. Raises InvalidValueError for an unknown key."""
+    """Return the column keys in the value of --columns; () if it was not given. Raises InvalidValueError for others."""
     from app.core.presentation.device_table import KEYS
 
     named = tuple(filter(None, (word.strip() for word in (text or "").split(","))))
@@ -116,7 +116,7 @@ async def all_settings(
     """Return the settings of each target (None for one that cannot be read), and the problems of unreadable targets."""
     readings, problems = await machine.read_devices(
         inventory
-    )  # the backends know which settings exist only after this scan
+    )  # before `settings`: only then do the backends know which settings exist
     settings_of: dict[str, list[json_schema.Json] | None] = {str(device.target): None for device in inventory.devices}
     settings_of |= {str(target): _settings(machine.settings(target), values) for target, values in readings.items()}
     return settings_of, problems
@@ -142,7 +142,7 @@ def show_command(target: str, as_json: bool) -> int:
 async def _show(bench: Workbench, _: Interruption, address: str, as_json: bool) -> int:
     device = await bench.hardware.find(address)
     readings = await bench.hardware.read(device.target)
-    declared = bench.hardware.settings(device.target)  # known only after the settings were read
+    declared = bench.hardware.settings(device.target)  # after `read`: only then does the backend know them
     queue = bench.session.inventory.twin(device)
     queue_settings = () if queue is None else bench.hardware.settings(queue.target)
     values = {} if queue is None else await bench.hardware.read(queue.target)

@@ -78,7 +78,7 @@ class DevicesProgress:
         )
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if following.done():  # standard output is closed
+            if following.done():  # this task ends only if the output fails
                 following.result()
             inventory = await probing
         finally:
@@ -131,7 +131,7 @@ class DevicesProgress:
         self._print(partial.inventory, settled.keys())
 
     def _print(self, inventory: Inventory, heads: Collection[str] | None) -> None:
-        """Print all rows not printed yet of the groups with these first rows (`heads`); None means all groups."""
+        """Print the new rows of some groups. `heads`: keys of the groups' first rows; None for all groups."""
         shown = device_table(inventory, self._tuned, self._columns, wide=self._wide)
         groups = [group for group in _groups(shown.rows) if heads is None or group[0].key in heads]
         rows = [row for group in groups for row in self._fresh(group)]
@@ -145,7 +145,7 @@ class DevicesProgress:
         lines([*([layout.heading()] if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
-        """Return the rows of a group that are not printed yet, after the row of their controller, which is repeated."""
+        """Return the rows of a group that are not printed yet; after the row of the controller again if others are."""
         continued = group[0].key in self._printed
         fresh = [row for row in group if row.key not in self._printed and not (continued and row.key.endswith(OTHERS))]
         self._printed |= {row.key for row in fresh}
@@ -155,7 +155,7 @@ class DevicesProgress:
 async def tunings(
     machine: MachineBackends, inventory: Inventory, excluded: Collection[Target] = ()
 ) -> dict[Target, TuningCells]:
-    """Return the table cells with the main settings of each array and drive, without `excluded` and unreadable ones."""
+    """Return cells with the main settings of each array and drive; without those `excluded` or unreadable."""
 
     async def read_tuning(device: Array | Drive) -> TuningCells | None:
         try:

@@ -67,7 +67,7 @@ def device_table(
 
 
 def _with_address(row: Row, *, whole: bool) -> Row:
-    """Return the row of a controller with its address. If columns were chosen, it becomes an ordinary row."""
+    """Return the row of a controller with its address. `whole`: whether it spans the table (no columns were chosen)."""
     address = (Cell(row.key, Tone.DIM),) if row.banner and row.cells[0] != row.key else ()
     return replace(row, banner=(*row.banner, *address) if whole else ())
 

@@ -1,4 +1,4 @@
-"""Turns every error of a command into an exit status and a sentence. The terminal never shows a traceback."""
+"""Turns every error of a command into an exit status and a message. The terminal never shows a traceback."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def exit_status(error: RaidbenchError) -> int:
 
 
 def run_guarded(command: Callable[[], object], *, as_json: bool = False) -> int:
-    """Run a command and return its exit status, whatever it raises.
+    """Run a command and return its exit status. Report every exception; raise none.
 
-    `as_json`: also print the error as a JSON document, unless the command has printed a document.
+    `as_json`: also print the error as a JSON document, unless the command has already printed one.
     """
     printed_before = document_count()
 
@@ -93,11 +93,11 @@ def _run(command: Callable[[], object], report_json: Callable[..., None]) -> int
             return USAGE
         if error.filename is not None or error.errno not in _OUTPUT:
             report_json(FAILED, _report_crash(error))
-        else:  # click prints help by itself, not with our output functions.
+        else:  # click wrote the help itself: `output` would have raised StorageError.
             say(f"raidbench: The output cannot be written: {error.strerror}.")
             forget_stdout()
         return FAILED
-    except Exception as error:  # A defect of raidbench: report one sentence, and save the traceback for a bug report.
+    except Exception as error:  # A defect of raidbench: report it briefly, and save the traceback for a bug report.
         report_json(FAILED, _report_crash(error))
         return FAILED
 
@@ -112,7 +112,7 @@ def _report_usage(wrong: click.ClickException) -> None:
 
 
 def _report_crash(error: Exception) -> str:
-    """Report an unexpected exception as a defect of raidbench, and write its traceback to a file; return the report."""
+    """Report an unexpected exception as a defect of raidbench, and write a traceback file; return the message."""
     details = "".join(traceback.format_exception(error))
     where = _write_crash_file(details)
     sentence = f"Internal error: {type(error).__name__}: {clean(str(error), 300)}."

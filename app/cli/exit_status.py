@@ -44,7 +44,7 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
 
 
 NAGIOS: Mapping[str, int] = {"OK": 0, "WARNING": 1, "CRITICAL": 2, "UNKNOWN": 3}
-"""Exit statuses of commands that act as monitoring plugins. They replace the statuses above.
+"""Exit statuses of commands that act as monitoring plugins, instead of the statuses in `MEANINGS`.
 
 Source: Monitoring Plugins Development Guidelines, plugin return codes.
 """

@@ -42,9 +42,9 @@ _OUTPUT_LINES = 5
 
 
 def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[str]:
-    """Yield the lines of an event: its time and text, then its details. `session`: the event's session;
+    """Yield the lines of an event: first its time, kind and summary, then its details.
 
-    None if unknown.
+    `session`: the session that contains the event; None if unknown.
     """
     event_words = describe_event(event, session)
     yield f"{units.clock(event.at)}  {event_words.kind:<8} {clean(event_words.head, 600)}"
@@ -70,7 +70,7 @@ def _detail_rows(event: LoggedEvent, event_words: EventWords) -> list[str]:
 
 
 def figure_lines(figures: RunResult) -> list[str]:
-    """Return a line for each direction of a run, then its reason, advice and warnings."""
+    """Return a line for each direction of a run, then why the run failed (if it did), advice and warnings."""
     rows = [direction_line(*item) for item in measured_directions(figures)]
     rows += [text for text in (figures.reason, figures.hint) if text]
     rows += [" ".join(filter(None, (f"Advice: {item.message}", item.do))) for item in figures.advice]

@@ -25,11 +25,11 @@ from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
 ASKS_HELP = "app.cli.asks_help"
-"""Key in click's context: whether `--help` was requested, which must work even with a broken configuration."""
+"""Key in the `meta` of click's context: whether help was requested. Help works even with a broken configuration."""
 
 
 class CommandGroup(click.Group):
-    """Imports a command when it is called. Turns every error into a sentence and an exit status."""
+    """Imports a command when it is called. Turns every error into a message and an exit status."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse as click does, except that a word after `--demo` is the command unless it names a simulated host."""
@@ -66,7 +66,7 @@ class CommandGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands, in the order of typical use."""
+        """Return the names of all commands, in the order in which a user typically needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -80,7 +80,7 @@ class CommandGroup(click.Group):
         return command
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options before the command, then the commands."""
+        """Write the global options, then the commands."""
         with formatter.section("Options"):
             formatter.write_dl([record for _, record in option_records(self, ctx)])
         self.format_commands(ctx, formatter)
@@ -110,7 +110,7 @@ class CommandGroup(click.Group):
                 return super(CommandGroup, self).main(
                     args, prog_name or "raidbench", complete_var, standalone_mode=False, **extra
                 )
-            except SystemExit:  # click raises this if the reader of its help is gone.
+            except SystemExit:  # click raises it if the reader of the help text is gone.
                 raise BrokenPipeOutputError from None
 
         try:
@@ -242,13 +242,13 @@ def cli(
 
 
 _WITHOUT_STATE = frozenset(("doctor", "glossary", "help", "keys", "version"))
-"""Commands that need no state folder, or that report what is wrong with it."""
+"""Commands that run even if the state folder is unreadable: they do not need it, or report what is wrong with it."""
 
 
 def _open_workbench(options: Options, hosts: str | None, host_timeout: float | None, host_program: str | None) -> int:
     """Run the workbench's screens and return the exit status.
 
-    Raises RaidbenchError if the terminal cannot show them.
+    Report an unsuitable terminal and return USAGE. Raises RaidbenchError for a wrong option or configuration.
     """
     reason = _no_screen(os.environ)
     if reason is not None:
@@ -272,7 +272,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
 
         config = options.load_config()
         if options.no_color:
-            os.environ["NO_COLOR"] = "1"  # for Textual
+            os.environ["NO_COLOR"] = "1"  # Textual reads this variable
         for name in ("COLUMNS", "LINES"):  # If a shell exports them, Textual never updates the size.
             os.environ.pop(name, None)
         from app.tui.options import ScreenOptions  # Textual reads these variables when it is imported

@@ -50,7 +50,7 @@ def gather_options(record: type[T]) -> Callable[[Callable[Concatenate[T, ...], i
 
 
 class FiniteRange(click.FloatRange):
-    """Option type: a number within bounds. NaN is rejected, because comparisons with it are always false."""
+    """Option type: a number within bounds. NaN is rejected explicitly: click's comparisons with it are always false."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number. Raises click.BadParameter if it is not a finite number within the bounds."""
@@ -200,7 +200,7 @@ _last = [Options()]
 
 
 def remember(options: Options) -> None:
-    """Store these options for `current`, also for output after the end of the command."""
+    """Store the options that `current` returns while click has no context, as for output after the end of a command."""
     _last[0] = options
 
 
@@ -243,7 +243,7 @@ def _locale_is_utf8(environment: Mapping[str, str]) -> bool:
 
 
 def policies_of(assignments: Sequence[str]) -> dict[str, str]:
-    """Return a new array's policies by key, from `KEY=VALUE` arguments. Raises InvalidValueError for an invalid one."""
+    """Return the settings of a new array by key, from `KEY=VALUE` arguments. Raises InvalidValueError for others."""
     policies: dict[str, str] = {}
     for assignment in assignments:
         key, equals, value = assignment.partition("=")

@@ -31,7 +31,7 @@ _NAMED_COMMAND = re.compile(r"`raidbench (?=[a-z]|--session )")
 _ENCODED = JSONEncoder(allow_nan=False).encode
 
 GRACE = 0.5
-"""Seconds during which a question ignores input, so that the user has time to read it.
+"""Seconds during which a question on the terminal ignores input, so that the user has time to read the question.
 
 The dialogs of the screens have the same delay.
 """
@@ -39,11 +39,11 @@ _POLL_S = 0.5
 
 
 class BrokenPipeOutputError(Exception):
-    """The reader of standard output is gone. This is no BrokenPipeError, because click would handle that itself."""
+    """The reader of standard output is gone. Not derived from BrokenPipeError, which click would handle itself."""
 
 
 def data(text: str) -> None:
-    """Write text to standard output. Raises BrokenPipeOutputError if the reader is gone, StorageError if it fails."""
+    """Write text to standard output. Raises BrokenPipeOutputError if its reader is gone, else StorageError."""
     _write(sys.stdout, text)
 
 
@@ -153,7 +153,7 @@ def _mentions_simulated(part: object) -> bool:
 def say(text: str = "", end: str = "\n") -> None:
     """Write a message to standard error, ignoring errors.
 
-    raidbench commands in the message get the options that select the same machine.
+    Insert the options that select the same machine into raidbench commands in the message.
     """
     if options := current().command_prefix:
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
@@ -224,7 +224,7 @@ def can_ask() -> bool:
 
 
 def ask(question: str) -> str:
-    """Ask on standard error and return the stripped answer. Raises EOFError if there is no answer."""
+    """Ask on standard error and return the stripped answer. Raises EOFError at the end of the input."""
     with _default_signals():
         answer = _answer(question)
     if not answer:
@@ -259,7 +259,7 @@ def _answer(question: str, seconds: float | None = None) -> str:
 def _answer_arrives(seconds: float | None) -> bool:
     """Return whether input arrives within `seconds`; None waits without a limit.
 
-    A signal that comes just before a wait does not end the wait, so it is split into short ones.
+    A signal that arrives just before `select` does not end it, so the wait is split into short ones.
     """
     if seconds is not None:
         return bool(select.select([sys.stdin], [], [], seconds)[0])
@@ -270,7 +270,7 @@ def _answer_arrives(seconds: float | None) -> bool:
 
 @contextlib.contextmanager
 def _default_signals() -> Iterator[None]:
-    """Let signals end the program inside this context, because the event loop cannot handle them during a question."""
+    """Let signals end the program inside this context: a question blocks the event loop that usually handles them."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     for number, handler_before in before.items():
         if handler_before is not signal.SIG_IGN:

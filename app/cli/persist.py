@@ -96,7 +96,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
 
 
 def _outcome_text(planned: PlannedRule) -> str:
-    """Return a line that says what happened to the file that sets values at boot."""
+    """Return a line about the values that were saved in the file for the next boot, or removed from it."""
     path = planned.rule.path
     if planned.values:
         values = ", ".join(f"{key}={text}" for key, text in planned.values.items())
@@ -116,9 +116,9 @@ def rule_rows(rule: PersistRule) -> list[str]:
 
 
 def _values_in_force(target: Target, views: tuple[Target, ...]) -> dict[str, str]:
-    """Return, by key, the last values that the session set on a target and that a reboot would lose.
+    """Return, by key, the values of a target that the session set and that a reboot would lose.
 
-    `views`: the target and all other views of its block device. Raises NotFoundError if there are no such values.
+    `views`: all addresses of the target's block device, the target included. Raises NotFoundError without such values.
     """
     pair = session_with_changes()
     records = () if pair is None else pair[1]

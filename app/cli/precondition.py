@@ -1,4 +1,4 @@
-"""`precondition`: write a whole device twice, then run a workload on it until the results are steady."""
+"""`precondition`: write a whole device twice, then run a profile on it until the results are steady."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
 
 _helper: list[Connection | None] = []
-"""Connection to this process's root helper, or None if there is none; empty until it is first requested."""
+"""The result of `_start_helper`: the connection to this process's root helper, or None; empty before the first call."""
 
 
 def drop_privileges() -> None:
@@ -32,7 +32,8 @@ def drop_privileges() -> None:
 def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
     """Return the connection to the root helper; None as root, for another machine, or if no helper could be started.
 
-    `wanted`: whether sudo may ask for a password. If no helper could be started, the reason is reported once.
+    `wanted`: whether to start a helper, for which sudo may ask for a password; False: only use an inherited one. Report
+    the reason if no helper can be started.
     """
     if options.simulated:
         return None
@@ -44,7 +45,7 @@ def helper_of(options: Options, *, wanted: bool, read_only: bool) -> Connection 
 async def helper_connection() -> socket.socket | None:
     """Return a connection to a second root helper, for a process that outlives this one.
 
-    Return None if this process has no helper. Raises RefusedError if the helper refuses.
+    Return None if this process has no helper. Raises RefusedError if its helper refuses to start a second one.
     """
     side = _helper[0] if _helper else None
     if side is None:

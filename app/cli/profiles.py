@@ -36,7 +36,7 @@ def profiles_command(as_json: bool) -> int:
 
 
 def _fio_options(name: str) -> dict[str, str]:
-    """Return the options in a profile's fio job file, without the target."""
+    """Return the options in a profile's fio job file by name, without `filename`, which names the target."""
     job = PROFILES[name].job
     anywhere = JobTarget(path="/target", name="the target", kind=TargetKind.BLOCK, size=1 << 40)
     text = render(job, [anywhere], jobfile="job.fio").text

@@ -132,7 +132,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
 
 
 def _remove(folders: tuple[str, ...]) -> None:
-    """Remove empty working folders. Some may be missing already, because each run of a program removes them, too."""
+    """Remove empty working folders, and report how many are gone. Other processes of raidbench remove some, too."""
     remove_folders(folders)
     gone = sum(not Path(folder).exists() for folder in folders)
     lines([f"removed  {units.plural(gone, 'empty working folder')}"])
@@ -149,7 +149,7 @@ async def _recover(
 
 
 async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitable[int]]) -> int:
-    """Run recovery steps in order until a signal is received; return the worst of their exit statuses."""
+    """Run recovery steps in order until a signal; return the highest exit status, or INTERRUPTED after a signal."""
     worst = DONE
     with interruption.stop_on_signal(lambda: say("Stopping after this item."), patient=True):
         async with aclosing(works):
@@ -163,9 +163,9 @@ async def _run_in_turn(interruption: Interruption, works: AsyncGenerator[Awaitab
 async def _recovery_steps(
     bench: Workbench, left: RecoverableItems, answer: str | None, typed: str | None
 ) -> AsyncGenerator[Awaitable[int]]:
-    """Yield a recovery step, which returns an exit status, for each item except scratch files."""
+    """Yield a recovery step for each item except scratch files and folders. A step returns an exit status."""
     deleted = await _missing_recreated(bench)
-    if deleted:  # The settings of a sweep can be restored only if its array exists.
+    if deleted:  # Before sweeps: the settings of a sweep can be restored only if its array exists.
         await open_session(bench)
     for intent in deleted:
         yield _recreate(bench, intent, answer, typed)
@@ -188,7 +188,7 @@ async def _recovery_steps(
 
 
 async def _missing_recreated(bench: Workbench) -> tuple[UnresolvedChange, ...]:
-    """Return the interrupted changes that have deleted an array and not re-created it."""
+    """Return the interrupted changes that have deleted an array to re-create it, but have not re-created it."""
     missing = []
     for intent in bench.changes.journal.unresolved():
         if intent.change.effect is Effect.RECREATED and intent.change.members:
@@ -217,7 +217,7 @@ async def _recreate(bench: Workbench, intent: UnresolvedChange, answer: str | No
 
 
 async def _trials(bench: Workbench, interruption: Interruption) -> int:
-    """Revert every trial whose watchdog is gone, and no other item; return the exit status."""
+    """Revert every trial that was interrupted, as by a reboot, and no other item; return the exit status."""
     left = [intent for intent in bench.changes.journal.unresolved() if intent.until is not None]
     if not left:
         say("No trial was interrupted.")
@@ -232,7 +232,7 @@ async def _trials(bench: Workbench, interruption: Interruption) -> int:
 
 
 async def _run_step(work: Awaitable[int]) -> int:
-    """Run one step and return its exit status. An error is only reported, so that the next step can run."""
+    """Run one step and return its exit status. Report an error instead of raising it, so that the next step runs."""
     try:
         return await work
     except RaidbenchError as error:
@@ -256,7 +256,8 @@ async def _recover_session(
 ) -> int:
     """Restore or keep the settings that a session's sweep or A/Bs left changed; return the exit status.
 
-    The outcome is recorded in that session. `restore`: restores the settings and returns sentences about failures.
+    `rows`: lines about the item. `mark`: flag file that marks `folder` as unfinished. `restore`: restores the settings
+    and returns sentences about failures. `answer`: `r` or `k`; None: ask.
     """
     say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
@@ -297,7 +298,7 @@ async def _recover_change(bench: Workbench, intent: UnresolvedChange, answer: st
 
 
 async def _recover_array(bench: Workbench, entry: ArrayJournalEntry, answer: str | None) -> int:
-    """Record an interrupted array as complete or missing; delete or keep an incomplete one. Return the exit status."""
+    """Record an interrupted array as complete or missing, or else remove or keep its parts; return the exit status."""
     say_lines(await array_rows(bench, entry))
     match, name = await bench.arrays.find(entry), entry.array.name
     if match.state in (ArrayMatchState.ABSENT, ArrayMatchState.COMPLETE):

@@ -84,7 +84,7 @@ def sweep_rows(folder: Path) -> list[str]:
 
 
 async def intent_rows(bench: Workbench, intent: UnresolvedChange) -> list[str]:
-    """Return lines about an interrupted change: what must be done first, and the commands that restore it."""
+    """Return lines about an interrupted change: its prerequisites, and the commands that restore the old value."""
     change = intent.change
     lines = [f"change {intent.id}, {units.moment(intent.at)}: {clean(view.change_text(change), 300)}"]
     lines += filter(None, (still_running_text(intent), clean(await bench.changes.recovery_hint(change) or "", 600)))
@@ -131,7 +131,7 @@ async def _array(bench: Workbench, entry: ArrayJournalEntry) -> dict[str, Any]:
 
 
 async def file_rows(left: StaleScratchFile) -> list[str]:
-    """Return lines about a scratch file that no run needs any more, and about the program that uses it, if any."""
+    """Return lines about a scratch file that no run needs, and about a program that prevents its removal, if any."""
     row = f"scratch file {clean(str(left.path), 300)}, {size_words(left.size)}, of {left.session}/{left.run}"
     refusal = await leftover_in_use(left.path)
     return [row, *_error_lines(refusal)] if refusal else [row]

@@ -14,7 +14,7 @@ from backends.values import dataclass
 from widgets.text_utils.text import shorten, width_of
 
 DIM_MARK = "*"
-"""Mark before a row that is only informative, since not every terminal shows the dim colour of such rows."""
+"""Mark of informative rows, because not every terminal shows that they are dim. In tables it follows the first cell."""
 
 _MAX_TEXT = 1000
 """Maximum number of characters in a cell or fact."""
@@ -23,7 +23,7 @@ _GAP = "  "
 _MIN_WIDTH = 8
 
 _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.DIM: "dim", Tone.STAGED: "cyan"}
-"""Colours of the tones; other tones have none."""
+"""Colour names (`paint`) by tone; other tones have no colour."""
 
 
 def table_lines(shown: Table, width: int | None = None) -> list[str]:
@@ -53,7 +53,7 @@ def _fit_columns(shown: Table, width: int | None, *, growing: bool = False) -> T
 
 
 def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return lines of a table with these column titles and rows."""
+    """Return the lines of a table. `columns`: the columns, or only their titles."""
     headed = tuple(Column(title=column) if isinstance(column, str) else column for column in columns)
     return table_lines(Table(columns=headed, rows=tuple(Row(cells=tuple(row)) for row in rows)))
 
@@ -64,7 +64,7 @@ def _cells(row: Row) -> list[str | Cell]:
 
 
 def _banner(row: Row, width: int | None) -> str:
-    """Return the line of a row that spans all columns: the first cell, then the other cells separated by dots."""
+    """Return the line of a row that spans all columns: its first banner cell, then the others, separated by dots."""
     name, *pieces = map(_cell, row.banner)
     cells = (
         name,
@@ -119,7 +119,7 @@ def fact_lines(shown: Facts) -> list[str]:
 class LineLayout:
     """Columns of a table and their widths.
 
-    Rows that are added later keep this layout; a longer cell extends its row.
+    Rows that are added later keep this layout. A longer cell takes space from the columns after it.
     """
 
     indexes: tuple[int, ...]
@@ -155,7 +155,7 @@ class LineLayout:
         return paint(self._line([column.title for column in self.columns], [""] * len(self.columns)), "bold")
 
     def rows(self, rows: Iterable[Row]) -> list[str]:
-        """Return rows as lines. Rows that were added to the table after the layout was computed are permitted."""
+        """Return rows as lines. The rows may be newer than the layout."""
         return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
 
     def _row(self, cells: Sequence[str | Cell]) -> str:
@@ -192,7 +192,7 @@ def _colour(cell: str | Cell) -> str:
 
 
 def _span(widths: Sequence[int]) -> int:
-    """Return the length of a full line in characters."""
+    """Return the length in characters of a line with columns of these widths."""
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Selects runs from all sessions by target, workload and time. A target is recognised even if it was renamed."""
+"""Selects runs from all sessions by target, profile and time. A device is recognised even if its name has changed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def all_runs() -> tuple[tuple[PastRun, ...], tuple[LoadedSession, ...]]:
     """Return all known runs, and the session that --session names, if any.
 
-    Sessions that cannot be read are reported.
+    Report sessions that cannot be read.
     """
     from app.core.analysis.past_runs.index import load_past_runs
 
@@ -58,10 +58,10 @@ def select_runs(
 
 
 def _identities(runs: Sequence[PastRun], target: str) -> frozenset[str]:
-    """Return the stable device identities to which a target name refers.
+    """Return the stable identities of the devices that `target` names by serial number, WWN, address or name.
 
-    A current device with that name takes precedence over the newest one in earlier sessions. Raises NotFoundError if
-    there is neither.
+    A present device with that name takes precedence over the newest one in earlier sessions. Raises NotFoundError if
+    no run is on such a device.
     """
     exact = {run.thing for run in runs if _has_word(run.thing, target)}
     if exact:

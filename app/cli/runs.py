@@ -35,7 +35,7 @@ PSEUDONYMS = (
     "One of the runs is redacted. Its serial numbers, host names and similar data are pseudonyms, so they differ."
 )
 _MAX_SESSIONS = 50
-"""Maximum number of earlier sessions that are read for a comparison of runs of two sessions."""
+"""Maximum number of further sessions whose repeats are used when runs of two sessions are compared."""
 
 
 @command("runs", "raidbench runs", "raidbench runs --all --json")
@@ -93,7 +93,7 @@ def _sessions() -> Iterator[LoadedSession]:
 
 
 def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:
-    """Yield all runs of each recent session that has a run of the same job, except the `excluded` sessions."""
+    """Yield the runs of each recent session, newest first, that contains the job of `run`; skip `excluded` sessions."""
     from app.core.analysis.past_runs.earlier_runs import job_text
     from app.core.analysis.past_runs.index import load_past_runs
 

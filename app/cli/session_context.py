@@ -39,11 +39,10 @@ Ts = TypeVarTuple("Ts")
 def host_of(
     options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
 ) -> Host:
-    """Return the machine that the options select. `dry`: plan as if as root, but write nothing.
+    """Return the machine that the options select. `dry`: plan as root would, but write nothing.
 
-    `child_nice`: nice value of programs started on this machine; None for that of this process. `hurry`: simulated
-    seconds per real second if the options do not set that. `rights`: whether the command needs root, so that sudo may
-    ask for a password.
+    `child_nice`: nice value of programs started on this host; None for that of this process. `hurry`: simulated seconds
+    per real second without --demo-speed. `rights`: whether the command needs root, so that sudo may ask for a password.
 
     Raises InvalidValueError if the options select two machines, NotFoundError if a recording is missing.
     """
@@ -126,8 +125,8 @@ def workbench(
 ) -> Iterator[Workbench]:
     """Yield a workbench on the selected machine, without an open session, and close it at the end.
 
-    `quiet`: print no note about items that a crash left behind; `recover` itself uses this. `dry`, `hurry`, `rights`:
-    see `host_of`.
+    `quiet`: print no notes about trials and items that a crash left behind (`recover` handles them itself). `dry`,
+    `hurry`, `rights`: see `host_of`.
     """
     options = current()
     if options.session is not None:
@@ -145,7 +144,7 @@ def workbench(
         bench.close(str(error) if isinstance(error, InterruptedByUserError) else type(error).__name__)
         raise
     bench.close()
-    if bench.session.inventory != Inventory():  # otherwise vendor modules would be imported only for this
+    if bench.session.inventory != Inventory():  # without a scan, skip the import of vendor modules
         remember_scan(bench.hardware.machine, bench.session.inventory)
 
 
@@ -210,7 +209,7 @@ def report_trials(undecided: UndecidedTrials) -> None:
 
 def _warn_of_arrays(folder: Path) -> None:
     """Report on standard error the interrupted creations and deletions of arrays in the journal of this folder."""
-    # Without a file, the import is not needed. A user cannot see the file in root's folder.
+    # Without the file, skip the import. A file in root's folder is invisible to users, so they get no note.
     if not os.path.exists(folder / ARRAYS):
         return
     from app.core.changes.arrays.array_journal import ArrayJournal
@@ -314,7 +313,7 @@ def _simulated_sessions() -> str:
 
 
 def _other_machine_hint(folder: Path) -> str:
-    """Return a hint how to select the other machine that has a session of that name; "" if there is none."""
+    """Return a hint that says how to select the machine that has a session named `folder`; "" if no other one has."""
     if folder.name != str(folder):
         return ""
     current_name = current().state_name
@@ -345,7 +344,7 @@ def require_its_machine(folder: Path) -> None:
 
 
 def _start_hint(rack: str) -> str:
-    """Return a sentence that says how to select the simulated host `rack`; "" stands for this machine."""
+    """Return a sentence that says how to select the simulated host `rack`, or this machine if `rack` is ""."""
     return f"Start with {demo_text(rack)}." if rack else "Start without --demo and --machine."
 
 
@@ -358,7 +357,7 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
     """Return the folder of the last session with changes in force, and these changes, newest first; None if none.
 
-    `named`: id of a change that is included even if its tool timed out, because the controller may have applied it
+    `named`: id of a change that is included although its tool timed out, because the controller may have applied it
     later.
     """
     from app.core.session import folders, store
@@ -372,7 +371,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
         session = store.load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_apply_late)
         if records := (*session.in_force, *late):
-            # The session may be open in another process, so the watchdog of a trial writes only to the journal.
+            # Another process may have the session open. So the watchdog of a trial records reverts only in the journal.
             back = journal.restored_ids(folder)
             if records := tuple(change for change in records if change.id not in back):
                 return folder, records

@@ -121,7 +121,7 @@ async def _apply(
 ) -> int:
     """Apply the changes in order and return the exit status.
 
-    Always report which changes were made and which were not.
+    Report which changes were made and which were not, even after an error.
     """
     done: list[tuple[Change, ChangeEnded]] = []
     failure: RaidbenchError | None = None

@@ -19,19 +19,19 @@ _ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J\x1b[H"
 _LEAVE = "\x1b[?1049l\x1b[?25h"
 
 _STYLES = {"name": "1", "host": "1", "present": "1;7"}
-"""ANSI styles of the words in the splash screen's header. The theme is not known yet."""
+"""ANSI styles of the header by kind of segment. Colours are missing, because the theme is not known yet."""
 
 _PLAIN = str.maketrans({"·": "-", "…": "~"})
 
 
 @contextmanager
 def show_splash(host: str) -> Iterator[None]:
-    """Show the splash screen; in the block, the screens are imported, which takes a third of a second.
+    """Show the splash screen while the block of this context imports the screens, which takes a third of a second.
 
-    An error in the block removes the splash screen.
+    Without an error it stays until the first screen replaces it; an error in the block removes it.
     """
     _write(_ENTER + frame(host, *_size()))
-    gc.disable()  # Imported objects are never garbage, and scanning them takes a tenth of the startup time.
+    gc.disable()  # Imported objects are never garbage, but collections would take a tenth of the startup time.
     try:
         yield
     except BaseException:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 async def decide_trial(bench: Workbench, seconds: float) -> bool:
     """Ask whether to keep the values on trial, and keep them if so. Return False if keeping or reverting failed.
 
-    Without a terminal or an answer, they are reverted at the deadline. Raises StorageError if the decision cannot be
-    recorded; they are then reverted, too.
+    Without a terminal or an answer, the watchdog reverts them at the deadline, after `seconds`. Raises StorageError if
+    the decision cannot be recorded; they are then reverted, too.
     """
     if not can_ask():
         say(f"Trial: the old values are restored in {seconds:.0f} s. To keep the new ones, run `raidbench keep`.")

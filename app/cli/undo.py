@@ -130,8 +130,8 @@ async def _undo_in_turn(
 ) -> int:
     """Undo the `chosen` changes in order, append each result to `outcomes`, and return the exit status.
 
-    If only one change was chosen, its error is raised as RaidbenchError. Among several, an error is reported, and the
-    next change is undone.
+    Among several changes, report an error and undo the next one. Raises RaidbenchError if only one was chosen. Stop
+    after a change whose old value was not restored.
     """
     failed: RaidbenchError | None = None
     with interruption.stop_on_signal(lambda: say("Stopping after this change."), patient=True):
@@ -162,7 +162,7 @@ async def _undo_in_turn(
 
 
 def _undo_json(record: ChangeRecord, plan: Change | None) -> dict[str, Any]:
-    """Return, as JSON, the change to undo and the plan of the undo; the plan is null if there is none yet."""
+    """Return, as JSON, the id of the change to undo and the plan of its undo (null if there is none yet)."""
     return {"takes_back": record.id, "change": None if plan is None else json_schema.change(plan)}
 
 
@@ -178,7 +178,7 @@ async def _plan_undos(bench: Workbench, chosen: list[ChangeRecord]) -> dict[str,
         except UnknownSettingError:
             if len(chosen) == 1:
                 raise
-        except (NotFoundError, DeviceGoneError):  # The device may be gone. The undo will report that.
+        except (NotFoundError, DeviceGoneError):  # A missing device is reported by the undo itself.
             continue
         except RaidbenchError:
             if len(chosen) == 1:
@@ -193,7 +193,7 @@ async def _confirm_token(bench: Workbench, record: ChangeRecord, plan: Change, t
     """
     if plan.risk is not Risk.DESTROYS_DATA:
         return None
-    await bench.hardware.probe()  # The inventory of the session may be outdated.
+    await bench.hardware.probe()  # The recorded inventory may be outdated, and the label must show the present device.
     label = await bench.hardware.device_label(record.change.target)
     return confirm.require_confirmation(
         Risk.DESTROYS_DATA, (label,), yes=False, typed=typed, action=f"Undo {record.id}"

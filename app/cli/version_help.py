@@ -15,7 +15,7 @@ from backends.version import program_version
 
 
 def print_version(as_json: bool) -> None:
-    """Print the version. The JSON also contains Python, the kind of installation and the file formats."""
+    """Print the version. The JSON also has those of Python and the file formats, and the kind of installation."""
     if not as_json:
         data(f"raidbench {program_version()}")
         return

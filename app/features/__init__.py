@@ -1,1 +1,1 @@
-"""The features of raidbench, each behind a door of its own: see `app.doors`."""
+"""The features of raidbench. The rest of the program reaches each only through its entry point (`app.doors`)."""

@@ -20,7 +20,8 @@ _IGNORED_SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTSTP
 def main() -> int:
     """Serve requests until the connection is closed, and return the exit status.
 
-    It is 2 for an installation that root must not run, and 4 without a connection.
+    It is 2 for an installation that root must not run, and 4 without root privileges or without a connection on
+    standard input.
     """
     connection = _connection()
     if connection is None or os.geteuid() != 0:
@@ -79,10 +80,10 @@ def _serve(connection: socket.socket) -> None:
     os.chdir("/")
     restrict_umask()
     uid, gid = peer_credentials(connection)
-    if uid == 0:  # The other end is root, too: only sudo's variables name the user.
+    if uid == 0:  # raidbench runs as root, too: only sudo's variables name the user.
         uid, gid = (int(os.environ.get(name, "0")) for name in ("SUDO_UID", "SUDO_GID"))
     silent = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):  # From here on, errors are sent over the connection.
+    for number in (0, 1, 2):  # raidbench gets errors over the connection, not from the terminal.
         os.dup2(silent, number)
 
     async def serve_requests() -> None:
@@ -94,7 +95,7 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _paths() -> Paths:
-    """Return root's paths. Root's own configuration is used even if sudo leaves HOME set to the user's home."""
+    """Return root's paths. They contain root's own configuration even if sudo leaves HOME set to the user's home."""
     from app.core.session.paths import ROOTS_CONFIG, Paths
 
     paths = Paths.of("")
@@ -102,9 +103,9 @@ def _paths() -> Paths:
 
 
 def _is_owned_by_root(folder: str) -> bool:
-    """Return whether only root can write to the folder.
+    """Return whether root owns the folder and no other user can write to it.
 
-    For a missing folder, the nearest existing parent is checked.
+    For a missing folder, check the nearest existing parent.
     """
     from backends.system.local.programs import is_owned_by_root
 

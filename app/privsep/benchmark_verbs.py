@@ -1,6 +1,6 @@
-"""Requests to the root helper that measure a device whose descriptor must not be passed on to the user.
+"""Requests to the root helper that measure a device whose descriptor the user must not get.
 
-The helper's own fio reads the device, and only the results are passed on.
+The helper starts its own fio to read the device, and passes only fio's output to the user.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ SIGNALS = {"interrupt": signal.SIGINT, "terminate": signal.SIGTERM, "kill": sign
 """Signals that the user's process may send to a run, by the name in the request."""
 
 _INPUT = "-"
-"""fio's name for standard input, from which it reads the job. So no job file is written."""
+"""Name of the job file that makes fio read the job from standard input, so that no job file is written."""
 
 
 class GuardedRuns:
-    """The runs of one connection to the helper.
+    """The fio runs that the user of one connection to the helper has started.
 
-    Each is a job with known fields, on devices that the helper has locked.
+    Each run is a job with known fields, on devices that the helper has opened.
     """
 
     def __init__(self, host: LocalHost, claims: DeviceClaims) -> None:
@@ -56,12 +56,12 @@ class GuardedRuns:
         interval: int,
         fio: str,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Start a job that reads locked devices.
+        """Start a job that reads opened devices. Return the numbers of run and process, and fio's two output streams.
 
-        Return the number of the run, and descriptors of fio's two output streams. `holds`: numbers of the devices.
-        `job`: fields of the first section, as text. `more`: the other sections. `cap`: maximum seconds to wait for the
-        steady state; None: do not wait. `interval`: milliseconds between two outputs of fio. `fio`: path of the fio
-        whose options the caller knows.
+        `holds`: numbers of the devices. `job`: fields of the first section, as strings. `more`: the other sections;
+        None if there are none. `cap`: maximum seconds to wait for the steady state; None: do not wait. `interval`:
+        milliseconds between two reports of fio. `fio`: path of the user's fio, for which the caller planned the run.
+        Raises RequestDeniedError for a job that writes, RefusedError if root's fio is another one.
         """
         if len(self._runs) >= MAX_RUNS:
             raise RequestDeniedError("measure: too many programs are reading.")
@@ -88,12 +88,12 @@ class GuardedRuns:
         return {"run": self._count, "pid": run.pid}, ends
 
     def _require_same_fio(self, fio: str) -> str:
-        """Return the path of root's fio. It must be the caller's fio, because a run records a single version of fio.
+        """Return the path of root's fio. It must be the user's fio (`fio`), because a run records only one fio version.
 
-        Raises RefusedError if they differ.
+        Raises RefusedError if they differ, or if not only root can replace the user's fio.
         """
         root_fio = find_fio(self._host)
-        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # this is None if another user can replace the file
+        if os.path.realpath(root_fio) != resolve_root_owned(fio):  # None if another user can replace the file
             raise RefusedError(
                 f"The root helper reads this device with {root_fio}, but your fio is {clean(fio, 200)}.",
                 hint=f"Put {os.path.dirname(root_fio)} first in PATH.",
@@ -106,7 +106,7 @@ class GuardedRuns:
         return {}
 
     async def ended(self, run: int) -> Mapping[str, Any]:
-        """Wait until a run has ended, and return how; its number is then no longer valid."""
+        """Wait until a run has ended, and return its exit status. Its number is then no longer valid."""
         program = self._run(run)
         status = await program.wait()
         self._runs.pop(run, None)
@@ -125,7 +125,7 @@ class GuardedRuns:
 
 
 def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Job:
-    """Return the job that consists of all these sections."""
+    """Return the job whose sections are `first` and those in `more`. `first`: fields of a section."""
     names = section_names(1 + len(more))
     further = [
         JobSection(name=name, job=Job.from_fields(record["job"]), waits=record["waits"])
@@ -135,7 +135,7 @@ def _join_job(first: Mapping[str, str], more: Sequence[Mapping[str, Any]]) -> Jo
 
 
 def _target(claim: DeviceClaim, number: int, stack: ExitStack) -> JobTarget:
-    """Return a device as a target for fio. fio inherits a descriptor of the device that was opened for reading."""
+    """Return a device as a target for fio, which inherits a read-only descriptor of it. `stack` closes our copy."""
     descriptor = claim.pass_descriptor(number)
     stack.callback(os.close, descriptor)
     return JobTarget(

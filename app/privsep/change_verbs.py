@@ -36,13 +36,13 @@ MAX_LOCKS = 256
 """Maximum number of locks that one connection may hold at a time."""
 
 MAX_WATCHDOGS = 16
-"""Maximum number of sets of trials in one connection. Each set has its own watchdog."""
+"""Maximum number of undecided sets of trials that one connection may start. Each set has its own watchdog."""
 
 _Key = tuple[str, str]
 """Session folder and id of a change."""
 
 _LockedChange = tuple[Change, tuple[HeldLock, ...]]
-"""A change and the locks under which it was planned."""
+"""A change, and the locks that were held when it was planned."""
 
 _COMPARED_FIELDS = (
     "target",
@@ -61,9 +61,9 @@ _COMPARED_FIELDS = (
 
 
 class HelperChanges:
-    """The changes of one connection to the helper.
+    """The changes that one connection to the helper requests.
 
-    Each needs the requests lock, plan, intend, apply, outcome, in this order.
+    Each change needs the requests lock, plan, intend, apply and outcome, in this order.
     """
 
     def __init__(self, host: LocalHost, machine: MachineBackends, paths: Paths, uid: int) -> None:
@@ -81,12 +81,12 @@ class HelperChanges:
         self._applying: list[tuple[HeldLock, ...]] = []
 
     def lock(self, name: str, what: str) -> Mapping[str, Any]:
-        """Acquire a lock. Raises RefusedError if an undecided trial of another user needs the lock to be reverted."""
+        """Acquire a lock. Raises RefusedError if it is needed to revert an undecided trial of another user."""
         if name in self._locks or len(self._locks) >= MAX_LOCKS:
             raise RequestDeniedError("lock: already locked, or too many locks.")
         with ExitStack() as stack:
             held = stack.enter_context(hold_lock(self._paths.locks, name, what))
-            # Check while the lock is held, so that no trial can start meanwhile.
+            # Check while the lock is held, so that no trial that needs it can start after the check.
             for trial in self._journal.trials_within(LONGEST_WAIT):
                 if not self._may_decide(trial) and name in map(lock_name, trial.change.locks):
                     raise undecided_trial_error(trial)
@@ -94,7 +94,7 @@ class HelperChanges:
         return {}
 
     def unlock(self, name: str) -> Mapping[str, Any]:
-        """Release a lock. Raises RequestDeniedError while a change is being applied under it."""
+        """Release a lock. Raises RequestDeniedError if it is not held or if a change that needs it is being applied."""
         if name not in self._locks:
             raise RequestDeniedError("unlock: this lock is not locked.")
         if any(self._locks[name][1] in locks for locks in self._applying):
@@ -103,7 +103,7 @@ class HelperChanges:
         return {}
 
     async def together(self, target: str, scope: str, values: dict[str, str]) -> Mapping[str, Any]:
-        """Declare which values of a target's settings the next changes set together, until another set is declared."""
+        """Plan `values` of a target's settings as one set. `plan` accepts its changes until the target's next set."""
         address = _target(target, scope)
         backend = self._machine.backend(address)
         self._sets.pop(target, None)
@@ -115,7 +115,7 @@ class HelperChanges:
         """Plan a change again and compare the plan with the one that the user saw.
 
         `back`: companion settings to restore if the change is an undo; None for any other change. Raises RefusedError
-        if the plans differ, or if the change needs a lock that a trial in another journal needs, too.
+        if the plans differ, or if a trial in another journal needs a lock of the change, too.
         """
         shown = _parse_change(change)
         locks = self._locks_of(shown)
@@ -125,7 +125,7 @@ class HelperChanges:
                 raise undecided_trial_error(trial)
         differs = ""
         async for planned in self._possible_plans(shown, back):
-            # Values that the change may alter are read here and not taken from `shown`, which only names the disk.
+            # The user's process can send any values, so those that the change may alter are read here.
             before = await read_beside(self._machine.backends, planned, disk_beside(shown))
             planned = with_values_before(planned, before)
             differs = _difference(shown, planned)
@@ -141,11 +141,11 @@ class HelperChanges:
         )
 
     async def _possible_plans(self, shown: Change, back: dict[str, str] | None) -> AsyncIterator[Change]:
-        """Yield the plans that set the requested value: as an undo, as a single change, and as a part of its set."""
+        """Yield the plans that set the requested value: the undo, or else the single change and its forms in a set."""
         backend = self._machine.setter(shown.target)
         if back is not None:
             planned = await backend.back(shown.target, shown.key, shown.requested, back)
-            # `apply` compares the identity, so that only the device that was changed is reverted.
+            # `apply` compares this identity with the device, so that no device is changed that replaced the old one.
             yield replace(planned, identity=shown.identity)
             return
         alone = await backend.plan(shown.target, shown.key, shown.requested)
@@ -167,7 +167,8 @@ class HelperChanges:
     ) -> Mapping[str, Any]:
         """Record in the journal, under a new id, that a planned change is about to be made.
 
-        Raises RequestDeniedError if the helper has not planned this change.
+        `until`: deadline of a trial on the boot clock; None for any other change. Raises RequestDeniedError if the
+        helper has not planned the change or its lock was lost, or if the trial is too long or of another user's set.
         """
         change, locks = self._planned.get((target, key, after), (None, ()))
         if change is None:
@@ -185,13 +186,13 @@ class HelperChanges:
         return {}
 
     def given(self, session: str) -> Mapping[str, Any]:
-        """Return the ids that changes in a session already use, for all users."""
+        """Return the change ids of a session that are in use already, by any user."""
         return {"ids": sorted(self._journal.given_ids(Path(session)))}
 
     async def apply(self, session: str, id: str) -> Mapping[str, Any]:
         """Apply a change that `intend` has recorded. Each can be applied once.
 
-        Raises RequestDeniedError if `intend` has not recorded it.
+        Raises RequestDeniedError if `intend` has not recorded it, or if its lock was lost.
         """
         change, locks = self._intended.get((session, id), (None, ()))
         if change is None:
@@ -204,7 +205,7 @@ class HelperChanges:
             lock.note_inherited_lock(pid, program)
 
         del self._intended[session, id]
-        # This setting is valid in this task and in the tasks that it starts.
+        # A context variable: it applies only to programs that this task and the tasks it starts run.
         custody.set(ProcessTracking(lock=lock.descriptor, begins=begins))
         self._applying.append(locks)
         try:
@@ -214,7 +215,7 @@ class HelperChanges:
         return {}
 
     def outcome(self, session: str, id: str, result: str) -> Mapping[str, Any]:
-        """Record the outcome of a change of this user in the journal, unless the journal has it already."""
+        """Record the outcome of one of this user's changes in the journal, unless the journal has it already."""
         self._require_own_change(session, id, "outcome")
         self._intended.pop((session, id), None)
         if self._journal.is_new(id, Path(session), result):
@@ -222,9 +223,9 @@ class HelperChanges:
         return {}
 
     def _require_own_change(self, session: str, id: str, verb: str) -> UnresolvedChange:
-        """Return a change from the journal if this user may decide about it: its owner or root.
+        """Return a change from the journal. `verb`: the request, for the error message.
 
-        Raises RequestDeniedError if there is none.
+        Raises RequestDeniedError if there is no such change, or if this user is neither its owner nor root.
         """
         made = self._journal.intent_of(id, Path(session))
         if made is None:
@@ -242,9 +243,9 @@ class HelperChanges:
         return tuple(change for change in self._journal.trials() if (change.session, change.until) == (session, until))
 
     async def arm(self, session: str, until: float) -> Mapping[str, Any]:
-        """Start the watchdog of a set of recorded trials of this user.
+        """Start the watchdog of a set of trials that `intend` has recorded for this user.
 
-        Raises RequestDeniedError if there are no such trials, or if they already have a watchdog.
+        Raises RequestDeniedError if there is no such set, if it already has a watchdog, or for too many watchdogs.
         """
         if not any(map(self._may_decide, self._trials_of_set(session, until))):
             raise RequestDeniedError("arm: no announced trial ends at that time.")
@@ -260,7 +261,7 @@ class HelperChanges:
         return {}
 
     async def rehearse(self) -> Mapping[str, Any]:
-        """Start a watchdog without a trial. It exits once it has reported that it could be armed."""
+        """Check that a watchdog can be started: start one without a trial, which reports that it is ready and exits."""
         await rehearse(self._paths)
         return {}
 
@@ -274,9 +275,9 @@ class HelperChanges:
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:
-        """Write and activate the file that sets values at boot, if its checksum as planned here is `digest`.
+        """Plan the file that sets `values` at boot; write and activate it if its checksum is `digest`.
 
-        Raises BlockedError if settings of the target cannot be persisted, RefusedError if the plans differ.
+        Raises BlockedError if settings of the target cannot be persisted, RefusedError if the checksum differs.
         """
         address = _target(target, scope)
         backend = self._machine.backend(address)
@@ -319,10 +320,10 @@ class HelperChanges:
         return {}
 
     def _locks_of(self, change: Change) -> tuple[HeldLock, ...]:
-        """Return the acquired locks that a change needs.
+        """Return the locks that a change needs, which the connection must hold.
 
-        Raises RequestDeniedError if one is not acquired, HeldError if a program that a killed raidbench left running
-        still makes a change under one of them.
+        Raises RequestDeniedError if it does not hold one, HeldError if a program that a killed raidbench left running
+        still makes a change that needs one of them.
         """
         names = [lock_name(name) for name in change.locks]
         if any(name not in self._locks for name in names):
@@ -333,7 +334,7 @@ class HelperChanges:
         return tuple(self._locks[name][1] for name in names)
 
     def _require_same(self, change: Change, locks: tuple[HeldLock, ...]) -> None:
-        """Raise RequestDeniedError if a lock of a planned change was released after the change was planned."""
+        """Raise RequestDeniedError if one of the `locks` was released after the change was planned, even briefly."""
         if any(now is not then for now, then in zip(self._locks_of(change), locks, strict=True)):
             raise RequestDeniedError("The lock on the device was lost in between. Plan the change again.")
 
@@ -349,7 +350,7 @@ _TARGET = FIELDS["intend"]["target"]
 def _parse_change(data: Mapping[str, Any]) -> Change:
     try:
         change = structure(data, Change)
-    except Exception as error:  # whatever is wrong with the data, it is not a change
+    except Exception as error:  # foreign data can fail to convert in any way
         raise RequestDeniedError("plan: this is not a change.") from error
     if not _TARGET(str(change.target)):
         raise RequestDeniedError("plan: this is not a change.")
@@ -357,9 +358,9 @@ def _parse_change(data: Mapping[str, Any]) -> Change:
 
 
 def _difference(shown: Change, planned: Change) -> str:
-    """Return the name of the first field in which a plan differs from the shown change; "" for none.
+    """Return the name of the first field in which the helper's plan differs from the shown one; "" for none.
 
-    Differences in the spelling of equal steps are ignored.
+    Steps are compared by their meaning, not by their spelling.
     """
     if [step.meaning for step in shown.writes] != [step.meaning for step in planned.writes]:
         return "steps"

@@ -28,13 +28,13 @@ SILENT_SECONDS = 30.0
 """Time limit in seconds for the start of a helper that asks for no password."""
 
 WITHOUT_ROOT = "Without root privileges you can view and plan settings, but neither change them nor read raw devices."
-"""Sentence that says what is impossible without root privileges."""
+"""Message about the actions that are impossible without root privileges."""
 
 
 def start_conversation(side: Connection, *, read_only: bool, firmware: bool) -> Connection:
-    """Send the helper the first request, which declares what later requests may do; return the connection `side`.
+    """Send the helper the first request, which sets the permissions of later requests; return the connection `side`.
 
-    Raises RefusedError if the helper rejects it.
+    `firmware`: whether controllers may be queried without a tool. Raises RefusedError if the helper refuses.
     """
     side.ask_now("hello", version=1, read_only=read_only, firmware=firmware)
     return side
@@ -61,7 +61,7 @@ def helper(*, ask: bool) -> Connection:
 def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
     """Start the helper with one tool, such as sudo.
 
-    Return the connection and "", or None and the reason as a sentence.
+    Return the connection and ""; on failure None and the reason, as a sentence.
     """
     sock, process = start(tool, self_exec_argv(PROGRAM))
     connection = Connection(sock)
@@ -84,7 +84,7 @@ def _start_with(tool: PrivilegeTool) -> tuple[Connection | None, str]:
 
 
 _REFUSED, _UNCONNECTED = 2, 4
-"""Exit statuses of a helper that did not start: it has reported the reason, or it had no connection to report it."""
+"""Exit statuses of a helper that did not start: it has sent the reason (2), or it had no connection to send it (4)."""
 
 
 def inherited_helper() -> Connection | None:
@@ -96,7 +96,7 @@ def inherited_helper() -> Connection | None:
 def split(arguments: list[str]) -> str:
     """If sudo started this process for a user, start a root helper and continue as that user.
 
-    On success, this function does not return. It returns "" without sudo, and on failure the reason as a sentence.
+    On success, do not return. Return "" if sudo did not start this process, and on failure the reason as a sentence.
     `arguments`: the command line.
     """
     user = invoker()
@@ -114,7 +114,7 @@ def split(arguments: list[str]) -> str:
 
 def split_host(inner: LocalHost, side: HelperClient) -> Host:
     """Return this machine as a host that uses the root helper."""
-    from app.privsep import read_policy  # Only a helper needs this import, which reads the tables of all vendors.
+    from app.privsep import read_policy  # Slow: it imports the tables of all vendors.
     from backends.system.privsep.host import SplitHost
 
     return SplitHost(inner, side, runs=read_policy.may_be_permitted, reads=read_policy.may_read)

@@ -1,4 +1,4 @@
-"""Requests to the root helper that check a raw device, open it exclusively, and pass a descriptor to the user."""
+"""Requests to the root helper that check a raw device, open it, and pass a descriptor to the user's process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_CLAIMS = 64
 class DeviceClaims:
     """The devices that the helper has opened for the user.
 
-    It checks each one itself, whatever the user's process decided.
+    The helper checks each device itself and does not rely on checks by the user's process.
     """
 
     def __init__(self, host: LocalHost, gid: int, config: Path) -> None:
@@ -38,7 +38,7 @@ class DeviceClaims:
         self._count = 0
 
     async def facts(self, device: str, writing: bool) -> Mapping[str, Any]:
-        """Return all facts about a device by which the guard decides whether it may be opened.
+        """Return all facts from which the guard decides whether a device may be opened.
 
         `writing`: whether it is to be opened for writing.
         """
@@ -49,7 +49,8 @@ class DeviceClaims:
     async def free(self, device: str, shown: list[dict[str, Any]] | None) -> Mapping[str, Any]:
         """Return the signatures on a device that is not in use.
 
-        Raises RefusedError with the guard's reasons if it is in use.
+        `shown`: the signatures that the user has confirmed; None if none were shown. Raises RefusedError with the
+        guard's reasons if the device is in use.
         """
         device = _device(device)
         confirmed = (
@@ -67,11 +68,11 @@ class DeviceClaims:
         meant: dict[str, Any] | None,
         shown: list[str] | None,
     ) -> tuple[Mapping[str, Any], tuple[int, ...]]:
-        """Check and open a device; return its number, and a descriptor by which the user's programs can open it again.
+        """Check and open a device; return its number, and a descriptor with which the user's programs can reopen it.
 
-        For a device in use that is opened for reading there is no descriptor unless root's configuration permits it,
-        because it would give access to files of other users. `typed`: the confirmation token. `meant`: identity of the
-        device that the user chose. `shown`: the signatures that the user has seen.
+        Return no descriptor for reading a device in use, unless root's configuration permits it: the user could read
+        the files of other users on it. `typed`: the confirmation token. `meant`: identity of the device that the user
+        chose. `shown`: the content that the user has seen. They are None if there was no question or choice.
         """
         device = _device(device)
         if len(self._claims) >= MAX_CLAIMS:
@@ -129,7 +130,7 @@ def may_lend_in_use(config: Path) -> bool:
 
 
 def _device(path: str) -> str:
-    """Return the device node to which a path leads. The helper uses this node instead of the path from then on.
+    """Return the device node to which a path leads. Callers use this node and not the path, which may change.
 
     Raises RequestDeniedError if the path does not lead to a device.
     """
@@ -142,7 +143,10 @@ def _device(path: str) -> str:
 
 
 def _require_fields(kind: type, called: str, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return `data` if all of its fields are fields of `kind` with texts or sizes. Raises RequestDeniedError if not."""
+    """Return `data` if its fields are fields of `kind` and their values are strings, None or sizes in bytes.
+
+    `called`: name of the data in the error message. Raises RequestDeniedError for other data.
+    """
     allowed = {field.name for field in fields(kind)}
     sound = all(
         item is None or isinstance(item, str) or (key == "size_bytes" and type(item) is int)

@@ -27,7 +27,7 @@ CHANGES = frozenset({"together", "plan", "intend", "apply", "arm", "persist", "r
 """Requests that are refused on a read-only connection. `hold` is permitted there, but only for reading."""
 
 FINISHED = frozenset({"apply", "persist", "remake", "unit"})
-"""Requests that are completed even if the connection is closed meanwhile."""
+"""Requests that are completed even if the connection is closed while they are executed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class ReplyFrame:
     """A reply to a request."""
 
     message: Mapping[str, Any]
-    """The content of the reply."""
+    """The fields of the reply: the number of the request, and its result or error."""
     descriptors: tuple[int, ...] = ()
     """Descriptors that are sent with the reply and closed afterwards."""
 
@@ -58,9 +58,9 @@ class RequestDispatcher:
         self._runs: GuardedRuns | None = None
         self._changes: HelperChanges | None = None
         self.refused = 0
-        """Number of requests that were malformed, unknown, out of order, or refused by a guard."""
+        """Number of requests that were answered with an error: denied, refused or failed ones."""
         self.failed = 0
-        """Number of requests that failed because of a defect in the helper."""
+        """Number of those requests that failed because of a defect in the helper."""
 
     async def answer(self, body: bytes) -> ReplyFrame:
         """Execute a request and return the reply. Never raises."""
@@ -94,7 +94,7 @@ class RequestDispatcher:
         return await (shield_to_completion(asyncio.ensure_future(result)) if verb in FINISHED else result)
 
     def _begin(self, version: int, read_only: bool, firmware: bool) -> Mapping[str, Any]:
-        """Execute the first request, by which the user's process declares what later requests may do."""
+        """Execute the first request, with which the user's process sets the permissions of later requests."""
         if self._verbs:
             raise RequestDeniedError("hello: already received.")
         host = LocalHost(firmware_queries=firmware)
@@ -137,7 +137,7 @@ class RequestDispatcher:
     def companion(self) -> tuple[Mapping[str, Any], tuple[int, ...]]:
         """Start a second helper for the same user, and return the connection to it.
 
-        It is for a process that outlives the one that asks, and ends with that process.
+        The user's process passes the connection to a process that outlives it. The second helper ends with that one.
         """
         with start_beside(self_exec_argv("app.privsep"), COMPANION, user=(self._uid, self._gid)) as sock:
             return {}, (sock.detach(),)

@@ -15,7 +15,7 @@ _OURS = (app, backends)
 
 
 def ownership_problem() -> str | None:
-    """Return a sentence about a part of the installation that a user other than root can replace; None if none can."""
+    """Return a sentence that names a file or folder which a user other than root can replace; None if there is none."""
     for path in _parts():
         if not is_owned_by_root(path):
             return f"{path} is not owned by root, or other users can write to it."
@@ -38,6 +38,6 @@ def _parts() -> Iterator[str]:
 
 
 def _real_file(file: str) -> Iterator[str]:
-    """Yield the path of the file, or that of the archive that contains it."""
+    """Yield the path of a module's file, or of the archive that contains it (zip import)."""
     path = Path(file)
     yield next((str(candidate) for candidate in (path, *path.parents) if candidate.exists()), file)

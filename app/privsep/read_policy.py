@@ -1,7 +1,7 @@
 """Which files the root helper may read, and which programs it may run, with the permitted arguments.
 
-Each vendor of this installation declares its programs (`ROOT_READS`). None of them changes the machine. Changes are not
-requested as commands: the helper plans each one itself (`change_verbs`).
+Each vendor module of this installation declares its programs (`ROOT_READS`). No permitted command changes the host.
+The user cannot request a change as a command line: the helper plans each change itself (`change_verbs`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _CHARACTER = re.compile(r"/dev/(nvme\d+(n\d+)?|sg\d+|bsg/[^/]+)", re.ASCII)
 
 
 def _load_shapes() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the permitted arguments of each program, by its name or path, as the vendors declare them.
+    """Return the permitted argument lists of each program by its name or path, as the vendor modules declare them.
 
-    Vendors of other packages are ignored. Root starts only programs that are declared in files owned by root
+    Vendor modules of other packages are ignored. Root starts only programs that are declared in files owned by root
     (`installation.ownership_problem`). Raises ValueError if two vendors declare the same program.
     """
     shapes_by_program: dict[str, tuple[tuple[str, ...], ...]] = {}
@@ -43,8 +43,8 @@ _SHAPES = _load_shapes()
 def may_read(path: str) -> bool:
     """Return whether the helper may read this file for the user.
 
-    Only the list of mounts of process 1 is permitted, which the mount option hidepid hides from users (proc(5)). No
-    file below /sys is permitted: every user can read those that raidbench needs, and others contain keys and passwords
+    Only the mount list of process 1 is permitted, because the mount option hidepid hides it from users (proc(5)). No
+    file below /sys is permitted: raidbench needs only files that every user can read. Others contain keys and passwords
     (dhchap_secret of NVMe, password of iSCSI sessions), PCI configuration space and kernel addresses.
     """
     return path == _MOUNTS
@@ -56,9 +56,9 @@ def may_follow(path: str) -> bool:
 
 
 def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the command line that the helper runs for a requested one: root's program, and device nodes for devices.
+    """Return the command line that the helper runs for the requested one (`argv`), or None if it is not permitted.
 
-    Return None if the requested command line is not permitted. The path of the requested program is ignored, unless a
+    It has root's own program, and device nodes instead of links. The path of the requested program is ignored, unless a
     vendor declares that path.
     """
     program_path = argv[0]
@@ -70,14 +70,14 @@ def command_of(argv: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def may_be_permitted(argv: Sequence[str]) -> bool:
-    """Return whether the helper might permit a command line. If not, the user's process does not send it."""
+    """Return whether a program has permitted command lines. If not, the user's process does not send a request."""
     return bool(argv) and (argv[0] in _SHAPES or os.path.basename(argv[0]) in _SHAPES)
 
 
 def node_of(path: str) -> str | None:
-    """Return the device node to which a path leads; None if it does not have the name or type of a device.
+    """Return the device node to which a path leads; None if its name or type is not that of a permitted device.
 
-    The path is resolved only if no other user can redirect it. The helper then uses the result instead of the path.
+    Links are followed only if no user other than root can change them; otherwise, the result is None.
     """
     if not _NODE.fullmatch(path) or not {".", ".."}.isdisjoint(path.split("/")):
         return None
@@ -93,9 +93,9 @@ def node_of(path: str) -> str | None:
 
 
 def _fit_arguments(shape: Sequence[str], parts: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the requested arguments (`parts`) as the helper runs them;
+    """Return the requested arguments (`parts`) with device nodes instead of links.
 
-    None if they do not match the permitted `shape`.
+    Return None if they do not match the permitted `shape`, which has a pattern for each argument.
     """
     if len(shape) != len(parts):
         return None

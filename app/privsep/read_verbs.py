@@ -20,7 +20,7 @@ class ReadVerbs:
         self._host = host
 
     async def read(self, paths: list[str]) -> Mapping[str, Any]:
-        """Return the texts of small files by path. Raises RequestDeniedError if a file is not permitted."""
+        """Return the contents of small files by path. Raises RequestDeniedError if a file is not permitted."""
         if not all(map(may_read, paths)):
             raise RequestDeniedError("read: a file is not on the list of permitted files.")
         return {"texts": await self._host.read_many(paths)}
@@ -34,7 +34,7 @@ class ReadVerbs:
     async def run(self, argv: list[str], seconds: float, stall: float | None) -> Mapping[str, Any]:
         """Run a read-only program and return its output. Raises RequestDeniedError if it is not permitted.
 
-        `seconds`, `stall`: time limits, see `Command`.
+        `seconds`, `stall`: time limits in seconds (`Command.timeout`, `Command.stall`).
         """
         command = command_of(argv)
         if command is None:
@@ -55,7 +55,7 @@ class ReadVerbs:
         return {"why_not": await self._host.firmware_reachable()}
 
     async def ask(self, host: int, question: str, subject: int, size: int | None) -> Mapping[str, Any]:
-        """Return the answer of a controller to a read-only query.
+        """Return the answer of a controller to a read-only query, encoded in base64.
 
         Raises RequestDeniedError if the arguments are not valid for the query.
         """

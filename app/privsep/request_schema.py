@@ -16,7 +16,7 @@ MAX_PATHS = 4096
 """Maximum number of files in one request."""
 
 MAX_READ_S = 600.0
-"""Maximum time limit in seconds for a program."""
+"""Longest time limit in seconds that a request may set for a program."""
 
 
 class RequestDeniedError(Exception):
@@ -65,7 +65,7 @@ def records(most: int) -> Check:
 
 
 def lines(value: Any) -> bool:
-    """Return whether a value is a list of lines that the user saw."""
+    """Return whether a value is a list of at most 512 non-empty strings: lines that the user saw."""
     return isinstance(value, list) and len(value) <= 512 and all(isinstance(item, str) and item for item in value)
 
 
@@ -93,23 +93,23 @@ _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # setting of 
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # setting of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
 _SETTINGS = mapping(_KEY, _WORD)
-"""Check for values by setting key. An empty mapping means that no value is kept after a reboot."""
+"""Check for values by setting key. For `persist`, an empty mapping removes the persisted values."""
 _COMPANIONS = mapping(_BESIDE, _WORD)
 """Check for companion settings by key, which are restored together with a setting."""
 _JOB = mapping(_KEY, text(r".{0,2048}"))
-"""Check for the fields of a job, as text."""
+"""Check for the fields of a job, with strings as values."""
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
-"""Check for the name of a lock. It is used as a file name, and must not refer to a folder."""
+"""Check for the name of a lock. It becomes a file name, so it must not be `.` or `..` or contain a slash."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = integer(1, 2**31)
 
 RESULTS = ("verified", "differs", "failed", "restored", "kept", "conflict", "gone")
-"""Possible outcomes of a change."""
+"""Outcomes of a change that a request may record."""
 
 FIELDS: Mapping[str, Mapping[str, Check]] = {
     "hello": {"version": integer(1, 1), "read_only": flag, "firmware": flag},

@@ -13,13 +13,13 @@ from app.privsep.dispatcher import ReplyFrame, RequestDispatcher
 from backends.system.privsep.connection import HEAD, REQUEST_LIMIT, MalformedError, length_of, pack
 
 MAX_REQUESTS = 64
-"""Maximum number of requests in progress. Another request is read only when one of them is finished."""
+"""Maximum number of requests in progress. At this number, the next request is read when one of them has ended."""
 
 _CREDENTIALS = struct.Struct("3i")
 
 
 def peer_credentials(sock: socket.socket) -> tuple[int, int]:
-    """Return user and group of the connecting process, as the kernel reports them."""
+    """Return user ID and group ID of the process at the other end, as the kernel reports them (SO_PEERCRED)."""
     _, uid, gid = _CREDENTIALS.unpack(sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     return int(uid), int(gid)
 
@@ -38,7 +38,7 @@ class Conversation:
     async def serve(self) -> None:
         """Serve requests until the connection is closed.
 
-        Then cancel reads, complete changes, and close all devices and locks.
+        Then cancel requests that read, complete those that make a change, close all devices and release all locks.
         """
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._listen, args=(loop,), name="requests", daemon=True).start()
@@ -61,7 +61,7 @@ class Conversation:
                 body = self._read_exactly(length)
                 self._room.acquire()
                 loop.call_soon_threadsafe(self._begin, body)
-        except MalformedError as error:  # It is not known where the next message starts.
+        except MalformedError as error:  # Where the next message starts is unknown, so the connection ends.
             self._send(self._dispatcher.refuse_bytes(error))
         except (OSError, EOFError):
             pass
@@ -95,9 +95,9 @@ class Conversation:
                 os.close(descriptor)
 
     def _read_exactly(self, count: int) -> bytes:
-        """Return `count` bytes from the connection. Passed descriptors are ignored.
+        """Return `count` bytes from the connection. Descriptors that the user's process passes are ignored.
 
-        Raises EOFError at the end, OSError on failure.
+        Raises EOFError if the connection is closed, OSError on failure.
         """
         parts: list[bytes] = []
         while count:

@@ -24,11 +24,11 @@ class RunAlerts:
         self._still = IoStallDetector()
         self._going_on = self._silent = False
         self.lasting: frozenset[str] = frozenset()
-        """Sentences about conditions that have not ended. The next alert, or the end of the run, replaces them."""
+        """Alerts about conditions that have not ended. Each is shown until its condition or the run ends."""
         self._roles: dict[str, str] = {}
 
     def update(self, active: ActiveRun | None) -> tuple[str, ...]:
-        """Return sentences about events since the last call."""
+        """Return the alerts, as sentences, about events since the last call. `active`: the running job, if any."""
         if active is None:
             return ()
         if active.start.id != self._run or len(active.samples) < self._taken:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 STOP_SECONDS = 40.0
-"""Maximum seconds to wait on exit for fio to end its I/O. After that, fio is killed with the program."""
+"""Maximum seconds to wait on exit for fio to end its I/O. After that, raidbench exits and kills fio."""
 
 
 _CORE = {name: f"app.tui.{name}.screen:{name.title()}Screen" for name in ("devices", "bench", "runs", "log")}
@@ -118,9 +118,9 @@ class WorkbenchApp(SessionApp):
         self.end_reason = "left"
         """Reason that the session records when it ends."""
         self.custom_keys = dict(self.options.keymap)
-        """Keys that the user's keymap changes, by command id; the footer shows them."""
+        """New keys from the user's keymap, by command id; the footer shows them."""
         self.wanted_device: tuple[str, str] | None = None
-        """Address and node of the device to measure on the Bench screen."""
+        """Address and node of the device to measure on the Bench screen; None until one is selected elsewhere."""
         self.job_choice: tuple[Job, str | None] | None = None
         """The job of the Bench screen and the name of its profile; None before that screen was shown."""
         self.background: dict[str, BackgroundWork] = {
@@ -325,7 +325,7 @@ class WorkbenchApp(SessionApp):
         self.show_notices()
 
     def notify_copyable(self, message: str, path: str) -> None:
-        """Show a notice with text that can be copied, such as a path."""
+        """Show a notice. `path`: the part of it that the copy key copies, such as a path."""
         self._add_notice(message, copyable=clean_lines(path, 12))
 
     def _add_notice(self, message: str, **parts: Any) -> None:
@@ -334,7 +334,7 @@ class WorkbenchApp(SessionApp):
         self.show_notices()
 
     def action_copy(self) -> None:
-        """Copy the useful text of the screen or of the last notice to the terminal's clipboard."""
+        """Copy part of the row under the cursor, or else of the last notice, to the terminal's clipboard."""
         from widgets.confirm import TAKEN
 
         if (screen := self.front) is None:
@@ -379,7 +379,7 @@ class WorkbenchApp(SessionApp):
         self.show_session(self.workbench.session)
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call a feature's action (`app.doors`) with the app as first argument; tell the user if there is none."""
+        """Call a feature's action (`app.doors`) with the app as first argument; show an error if there is none."""
         try:
             function = require_action(name)
         except NotFoundError as error:
@@ -441,7 +441,7 @@ class WorkbenchApp(SessionApp):
             self.action_suspend_process()
 
     def _catch_signals(self) -> None:
-        """End fio, the session and the screen properly at a hang-up or a termination signal."""
+        """Make SIGINT, SIGTERM and SIGHUP end fio, the session and the screen properly."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
@@ -476,7 +476,7 @@ class WorkbenchApp(SessionApp):
         self._close_messages_no_wait()
 
     def panic(self, *renderables: object) -> None:
-        """Print nothing: the terminal was just restored."""
+        """Print no traceback: `runner` reports the crash once the terminal is restored."""
         self._close_messages_no_wait()
 
 

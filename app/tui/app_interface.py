@@ -53,9 +53,9 @@ class AppInterface(Protocol):
     """Staged values, which are chosen but not applied: target address -> setting key -> value. `stage` changes them."""
     staged_count: int
     custom_keys: dict[str, str]
-    """Keys that the user's keymap changes, by command id."""
+    """New keys from the user's keymap, by command id."""
     wanted_device: tuple[str, str] | None
-    """Address and node of the device to measure on the Bench screen."""
+    """Address and node of the device to measure on the Bench screen; None until one is selected elsewhere."""
     background: dict[str, BackgroundWork]
     """Background work, keyed by the name of the screen that shows it."""
     trials: Trials
@@ -106,10 +106,10 @@ class AppInterface(Protocol):
         """Show a notice that is not logged."""
 
     def notify_copyable(self, message: str, path: str) -> None:
-        """Show a notice with text that can be copied, such as a path."""
+        """Show a notice. `path`: the part of it that the copy key copies, such as a path."""
 
     def do(self, name: str, *arguments: Any, **named: Any) -> Any:
-        """Call a feature's action (`app.doors`) with the app as first argument; tell the user if there is none."""
+        """Call a feature's action (`app.doors`) with the app as first argument; show an error if there is none."""
 
     def action_go(self, screen: str) -> None:
         """Show a screen."""

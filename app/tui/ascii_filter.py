@@ -1,4 +1,4 @@
-"""Filters between the widgets and the terminal: they replace control characters, and on request all but ASCII."""
+"""Filters between widgets and terminal: one replaces control characters, the other all characters outside ASCII."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ascii_of(char: str) -> str:
 
 
 class ControlFilter(LineFilter):
-    """Replaces control characters, so that no widget can steer the terminal."""
+    """Replaces control characters, so that text from a device or tool cannot send commands to the terminal."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments with every unprintable character replaced."""

@@ -35,7 +35,7 @@ TINY = (40, 10)
 """Columns and rows of the terminal below which a screen shows only a short note."""
 
 TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
-"""Commands that open an input field. They act at once, otherwise the next typed key would be handled as a command."""
+"""Commands that open an input field. Their bindings have priority, so that the next typed key reaches the field."""
 
 
 _KEY_NAMES = {"escape": "esc", "question_mark": "?"}
@@ -106,8 +106,8 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def on_screen_resume(self) -> None:
         """Show the changes that happened while another screen was in front."""
-        # Background work also calls this, even before the first widget is mounted. The event after mounting then shows
-        # the changes.
+        # Background work also calls this, even before the first widget is mounted. Then do nothing: Textual's event
+        # after mounting calls it again.
         if self.has_widgets:
             self.query_one(KeyLine).over = None
             self._session_changed(self.workbench_app.session)
@@ -176,7 +176,7 @@ class WorkbenchScreen(SparseScreen[None]):
             self.workbench_app.notify_transient(text)
 
     def copyable_text(self) -> str:
-        """Return the text of the row under the cursor that is worth copying; "" to copy the last notice."""
+        """Return the part of the row under the cursor that the copy key copies; "" to copy the last notice instead."""
         return ""
 
     def action_back(self) -> None:
@@ -202,7 +202,7 @@ class WorkbenchScreen(SparseScreen[None]):
         """Update the display of background work, on the screen that shows it."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable commands on letter keys while an input field has the focus."""
+        """Disable the commands that open an input field while one has the focus, because their keys are letters."""
         return not (action in ("filter", "search", "note", "open") and isinstance(self.focused, Input))
 
     def open_field(self, field: Input) -> None:

@@ -67,7 +67,7 @@ def _command(
     action: str = "",
     screens: str = "",
 ) -> CommandSpec:
-    """Return a command. By default, the id gives action and screen: `devices.undo-all`. `app` means all screens."""
+    """Return a command. Defaults for the id `devices.undo-all`: action `undo_all`, screen `devices` (`app`: all)."""
     screen, _, name = id.partition(".")
     return CommandSpec(
         id=id,
@@ -531,10 +531,10 @@ COMMANDS: tuple[CommandSpec, ...] = (
 """All commands, in the order of help and palette."""
 
 SCREENS = {"devices": "Devices", "bench": "Bench", "runs": "Runs", "sweep": "Sweep", "log": "Log"}
-"""Screens by name, in the order of their keys."""
+"""Titles of the main screens by name, in the order of their keys."""
 
 HOSTS = "hosts"
-"""Name of the screen of all hosts, which exists if hosts were named."""
+"""Name of the screen of all hosts, which exists only with --hosts."""
 
 SHEETS = {
     "compare": "Compare",
@@ -546,11 +546,11 @@ SHEETS = {
     "joint": "Many hosts",
     "host": "Host",
 }
-"""Screens that are opened from another screen, by name."""
+"""Titles of the screens that are opened from another screen, by name."""
 
 
 INPUT_FIELD = "field"
-"""Name in place of the pane while an input field has the focus, because letter keys then type text."""
+"""Pane name while an input field has the focus. Letter keys then type text, so the footer shows no commands."""
 
 _FIELD_KEYS = (("enter", "Done"), ("esc", "Clear"))
 
@@ -577,7 +577,7 @@ def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
 def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> list[tuple[str, str]]:
     """Return the keys and labels of the footer: the most important ones that fit, then help and quit.
 
-    Each entry takes the width of its text and three spaces. `keymap`: changed keys by command id.
+    Each entry takes the width of its text and three spaces. `keymap`: new keys by command id.
     """
 
     def pair(command: CommandSpec) -> tuple[str, str]:

@@ -25,11 +25,11 @@ _CHARACTERS: Final = frozenset(
 class EscapeParser(XTermParser):
     """Parses terminal input. Over a slow link, Escape and the next key often arrive in one packet.
 
-    Alt with that key sends the same bytes as Escape and the key. They count as Alt only if a command is bound to that.
+    Alt with a key sends the same bytes as Escape and that key. They count as Alt only if a command is bound to it.
     """
 
     def __init__(self, debug: bool = False, *, bound: Collection[str], typing: Callable[[], bool]) -> None:
-        """`bound`: bound keys with Alt. `typing`: whether an input field has the focus."""
+        """`bound`: keys in the keymap, such as `alt+x`. `typing`: returns whether an input field has the focus."""
         super().__init__(debug)
         self._bound = bound
         self._typing = typing

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 _WITHDRAWN = "over"
-"""Result of a question that was withdrawn because the job has ended."""
+"""Result of the question about a running job if it was closed because the job has ended."""
 
 
 _STAY = KeyedAnswer(key="escape", label="Stay", value="stay")
@@ -68,7 +68,7 @@ class ExitDialogs:
         return await self._app.push_screen_wait(QuestionDialog(question, answers, text))
 
     async def _withdraw(self, question: QuestionDialog) -> None:
-        """Close the question about a job once the job has ended, because it would only intercept keys."""
+        """Close the question about a running job when the job ends: it is pointless then, and would intercept keys."""
         await self._workbench.jobs.wait_idle()
         if question.is_current:
             question.dismiss(_WITHDRAWN)

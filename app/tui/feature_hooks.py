@@ -35,7 +35,7 @@ class CheckTracker:
         return ()
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """Return the devices that need attention because of findings or their state, the most severe first."""
+        """Return the rows of the device list that have findings or a bad state, the most severe first."""
         return attention_items(inventory)
 
 
@@ -48,7 +48,7 @@ class FileDifference(Protocol):
 
     @property
     def key(self) -> str:
-        """Key of the setting; "" for a complete target."""
+        """Key of the setting; "" if the difference concerns the device itself, such as a missing one."""
 
     @property
     def wanted(self) -> str:
@@ -95,7 +95,7 @@ class DriftWatch:
         return _NOTHING
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare the machine with the file again. Return the errors, but not those that an earlier call returned."""
+        """Compare the machine with the file again. Return the errors that no earlier call has returned."""
         return ()
 
 

@@ -62,7 +62,7 @@ class HeaderLines(StyleCachedWidget):
         super().__init__()
         self._named = screen
         self.of_host: str | None = None
-        """Name of the shown host among many; None for this machine."""
+        """Name of the other host that the screen shows; None for this machine."""
 
     @property
     def _screen(self) -> str:
@@ -147,7 +147,7 @@ def _other_host_state(session: Session, at_work: str) -> Iterator[HeaderSegment]
 
 
 def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[HeaderSegment]:
-    """Yield whether the host is simulated, and then current work, differences, privileges, and recording."""
+    """Yield the segments on the right: simulation, trials, current work, differences, privileges, recording."""
     if session.simulated:
         yield HeaderSegment("recorded" if app.options.recorded else "SIMULATED", "warning")
     left = app.trials.seconds_left()

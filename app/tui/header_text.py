@@ -1,6 +1,6 @@
 """The header as text segments: machine, state and the bar of screens, fitted to a width. No I/O.
 
-The header widget uses them, and so does the first frame, before Textual is imported.
+The header widget uses them, and so does the splash screen, before Textual is imported.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ _BETWEEN = "  "
 _DOT = " · "
 
 _BELOW_NAMES = 5
-"""Where space is scarce, segments of this rank or higher are left out before the names of the screens."""
+"""If a line is too short, segments of this rank or higher are left out before the names of the screens."""
 
 _MAX_HOST = 32
-"""Cells that are reserved for the host name."""
+"""Maximum number of cells that are reserved for the host name."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderSegment:
-    """A few words of the header."""
+    """A part of the header with one meaning, such as the host name."""
 
     text: str
     """Text of the segment."""
     kind: str = ""
     """Meaning, which decides the colour; "" for none."""
     rank: int = 0
-    """If there is no room, the segment with the highest rank is left out first. Rank 0 always stays."""
+    """If there is no room, the segment with the highest rank is left out first. Rank 0 is never left out."""
     screen: str = ""
     """Name of the screen that a click on the segment shows; "" for none."""
 
@@ -58,13 +58,13 @@ class HeaderContent:
     marks: tuple[tuple[str, Symbol], ...] = ()
     """Marks of screens on which work is running or has ended."""
     troubles: int = 0
-    """Number of findings."""
+    """Number of attention items (`CheckTracker.troubles`)."""
     hosts: bool = False
     """Whether there is a screen of hosts."""
 
 
 def header_line(content: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
-    """Return a line of the header, filled to the width. `present`: the screen in front. `lines`: one or two."""
+    """Return line `y` of the header, filled to `width`. `present`: the screen in front. `lines`: height, 1 or 2."""
     if lines == 1:
         return _single_line(content, present, width)
     if y == 1:

@@ -57,7 +57,7 @@ class Notices:
         self._clock = clock
         self._visible: list[tuple[float, Notice]] = []
         self.messages: list[Notice] = []
-        """All notices that are worth a line of the log, in their order."""
+        """All notices for the log, which omits transient ones, in their order."""
 
     @property
     def visible(self) -> tuple[Notice, ...]:
@@ -96,7 +96,7 @@ _COMMANDS = re.compile(r"`([^`]+)`")
 
 
 def commands_in(text: str) -> str:
-    """Return the commands that a sentence names, one per line; the sentence itself if it names none."""
+    """Return the commands between backquotes in `text`, one per line; `text` itself if there are none."""
     return "\n".join(_COMMANDS.findall(text)) or text
 
 
@@ -108,7 +108,7 @@ def join_sentences(*parts: str | None) -> str:
 class NoticeLine(StyleCachedWidget):
     """The current notices in as many lines as they need; without any, the hint of the screen.
 
-    One line is always reserved, so that nothing moves. On a short terminal it is reserved only while there is text.
+    One line is always reserved, so that a notice moves no widget. On a short terminal it exists only with text.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"notice--information", "notice--warning", "notice--error", "notice--hint"}
@@ -149,7 +149,7 @@ class NoticeLine(StyleCachedWidget):
         self.refresh()
 
     def _lines(self) -> list[tuple[str, str]]:
-        """Return style and text of each line. Lines that do not fit are cut."""
+        """Return style and text of each line, at most `MAX_LINES`. Longer notices are cut."""
         room = max(1, self.size.width - 2)
         if not self.notices:
             return [("hint", shorten(plain(self.hint), room))] if self.hint else []

@@ -28,19 +28,19 @@ class ScreenOptions:
     first_start: bool = False
     """Whether no session exists yet, so that the first steps are shown."""
     keymap: Mapping[str, str] = field(default_factory=dict)
-    """Keys that the user's keymap changes, by command id."""
+    """New keys from the user's keymap, by command id."""
     scratch: str = "."
     """Default folder of scratch files."""
     scratch_size: int | None = None
-    """Bytes of a scratch file."""
+    """Size of a scratch file in bytes; None for raidbench's default."""
     profile: str = "randread-4k"
     """Name of the initial profile."""
     steady: SteadyPlan = field(default_factory=SteadyPlan)
-    """Plan from which the steady-state choices take their rounds and their time limit."""
+    """Rounds and time limit for the steady state. The user chooses how runs use them."""
     trial_seconds: float = 60.0
     """Length of a trial in seconds."""
     hand_over: Callable[[Path], Awaitable[int]] | None = None
-    """Passes the sweep of a session on to another process; None if no process may be started."""
+    """Continues the sweep of a session in another process and returns its PID; None if no process may be started."""
     devices_columns: tuple[str, ...] = ()
     """Columns of the device list; () for the default ones."""
     devices_order: str = "address"

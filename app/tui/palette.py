@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # -- matching letters with a name -------------------------------------------------------------------------------------
 
 _LETTER, _FOLLOWS, _BEGINS, _NAMED = 1.0, 1.5, 2.0, 0.5
-"""Score of a matched letter, and bonuses if it follows the previous one, begins a word, or is in the name itself."""
+"""Score of a matched letter; bonuses if it follows the previous match, begins a word, or is in the name itself."""
 
 _MIN_SCORE = 0.6
 """Minimum share of the best possible score. A match with a lower score is a coincidence."""
@@ -34,12 +34,12 @@ _Paths = dict[int, tuple[float, tuple[int, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A match of letters in a text."""
+    """A match of the typed letters in a name."""
 
     nearness: float
     """Score from 0 (no match) to 1 (best)."""
     places: tuple[int, ...] = ()
-    """Positions of the letters in the text."""
+    """Positions of the letters in the name."""
 
 
 NONE = Fit(0.0)
@@ -49,7 +49,7 @@ NONE = Fit(0.0)
 def fit(letters: str, text: str, named_at: int = 0) -> Fit:
     """Return the best match of the letters in the text, in their order. The first one must begin a word.
 
-    `named_at`: position of the name itself, after its group.
+    `named_at`: position in `text` at which the name begins, after its group.
     """
     wanted, folded = "".join(letters.split()).lower(), text.lower()
     if not wanted or len(folded) != len(text):
@@ -132,7 +132,7 @@ class CommandsProvider(Provider):
             yield DiscoveryHit(self._line(entry), entry.run, text=entry.title)
 
     async def search(self, query: str) -> Hits:
-        """Yield the matching entries, best first."""
+        """Yield the matching entries with their scores. Textual shows the best one first."""
         for entry in self._entries():
             match = match_entry(query, entry)
             if match.nearness > 0:
@@ -191,7 +191,7 @@ _SKIPPED = ("app.palette", "app.back", "devices.choose", "devices.back", "runs.f
 """Commands that are useful only as keys, so the palette omits them."""
 
 _MAX_SCREENS = 2
-"""Maximum number of screens that a line names. A command with more of them counts as general."""
+"""Maximum number of screens that an entry names. A command of more screens is shown like one of all screens."""
 
 
 def match_entry(query: str, entry: PaletteEntry) -> Fit:

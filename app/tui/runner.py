@@ -1,4 +1,4 @@
-"""Runs the workbench on a terminal that may disappear, and closes the session whatever ends it."""
+"""Runs the workbench on a terminal that may disappear, and closes the session however the workbench ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from backends.text import clean
 
 
 class _ForgivingStream:
-    """A stream that ignores errors once the terminal is gone: a dead writer thread would block the program."""
+    """A stream that ignores errors. One would end Textual's writer thread; its full queue would block raidbench."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -62,7 +62,7 @@ class _HangUpParser(EscapeParser):
         self._poll.register(terminal, 0)  # poll() reports a hang-up for any event mask.
 
     def tick(self) -> Iterable[Message]:
-        """Continue parsing, ten times a second. Raises OSError if the terminal is gone."""
+        """Continue parsing; Textual calls this ten times a second. Raises OSError if the terminal is gone."""
         if self._poll.poll(0):
             raise OSError("the terminal is gone")
         return super().tick()
@@ -80,8 +80,8 @@ class SteadyDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys until the end. A lost terminal counts as a hang-up even if the kernel sends no SIGHUP.
 
-        If the terminal is lost early, the kernel sends SIGHUP before a handler is installed. It never reaches a process
-        that ignores it (nohup).
+        If the terminal is lost early, SIGHUP arrives before its handler is installed. A process that ignores the signal
+        (nohup) never gets it.
         """
         app = cast("WorkbenchApp", self._app)
         bound = frozenset(key for keys in app.custom_keys.values() for key in keys.split(","))
@@ -108,7 +108,7 @@ def run(workbench: Workbench, options: ScreenOptions | None = None) -> int:
 
 
 def run_app(app: WorkbenchApp) -> int:
-    """Run an app on this terminal and return the exit status; close the session whatever ends it."""
+    """Run an app on this terminal and return the exit status; close the session however the app ends."""
     workbench = app.workbench
     app.driver_class = SteadyDriver
     code: int | None = None

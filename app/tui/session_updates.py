@@ -70,11 +70,11 @@ class RedrawThrottle:
 # -- the session as the app sees it -----------------------------------------------------------------------------------
 
 _SOON = 0.4
-"""CPU use alone causes no redraw within this number of seconds after the last one: the next sample shows it."""
+"""Seconds after a redraw in which a new CPU use alone causes no redraw: the next sample of fio shows it anyway."""
 
 _EARLY = 0.04
-"""Seconds that a sample may be early and still be shown. Delaying it would need a timer and make the next sample early,
-too."""
+"""Seconds by which a sample may be too early for the redraw rate and still be shown at once. Delaying it would make the
+next sample early, too."""
 
 
 class SessionChanged(Message):
@@ -85,7 +85,7 @@ class SessionChanged(Message):
         self.session = session
 
     def can_replace(self, message: Message) -> bool:
-        """Return True for an older message of this kind."""
+        """Return True for an older message of this kind, so that Textual drops that one."""
         return isinstance(message, SessionChanged)
 
 

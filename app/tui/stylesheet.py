@@ -13,14 +13,14 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 
 SelectorParts = tuple[frozenset[str], frozenset[str]]
-"""What selectors name: a set of types, ids and classes, and a set of pseudo-classes."""
+"""The names in selectors: a set of types, ids and classes, and a set of pseudo-classes."""
 
 MatchedParts = list[object]
-"""The names and pseudo-classes from rules that a node and its ancestors have."""
+"""For a node and each of its ancestors: the names and pseudo-classes that it has and that rules refer to."""
 
 _SOURCES = 512
-"""Size of the parse cache, larger than the number of widget classes. If it is too small by one, every further source
-parses all of them again."""
+"""Size of the parse cache, larger than the number of sources (one per widget class). If it were too small by one, each
+new source would cause all of them to be parsed again."""
 
 
 class NarrowedStylesheet(Stylesheet):
@@ -28,8 +28,8 @@ class NarrowedStylesheet(Stylesheet):
 
     Textual (8.2) parses every source again, twice, for every screen that is shown for the first time, even with the
     same variables. It checks all rules for every widget and each of its component classes. It styles a complete screen
-    again whenever that is resized or shown. It computes the styles of component classes again at every change of a
-    widget, even a change of focus.
+    again whenever the screen is resized or shown. It computes the styles of component classes again whenever their
+    widget changes, even its focus.
     """
 
     def __init__(self, *, variables: dict[str, str] | None = None) -> None:
@@ -45,7 +45,7 @@ class NarrowedStylesheet(Stylesheet):
         self._matched_components: WeakKeyDictionary[DOMNode, MatchedParts] = WeakKeyDictionary()
 
     def set_variables(self, variables: dict[str, str]) -> None:
-        """Set the variables. Unchanged variables keep the parsed sources."""
+        """Set the variables. If they do not differ from the old ones, the sources are not parsed again."""
         if variables != self._variables:
             super().set_variables(variables)
             self._require_parse = True
@@ -56,7 +56,7 @@ class NarrowedStylesheet(Stylesheet):
             self.parse()
 
     def apply(self, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None) -> None:
-        """Apply the rules that name the node's type, id or classes, if anything that they match on has changed."""
+        """Apply the rules that name the node's type, id or classes, if the matched parts have changed."""
         if self.rules is not self._all:
             self._all = self.rules
             self._order = {rule: at for at, rule in enumerate(self._all)}
@@ -89,7 +89,7 @@ class NarrowedStylesheet(Stylesheet):
             self._matched_components[node] = state
 
     def _match_components(self, node: DOMNode) -> MatchedParts:
-        """Return the names and pseudo-classes in rules of its component classes that a node and its ancestors have."""
+        """Return the matched parts of a node, for the rules of its component classes."""
         if not (components := node._get_component_classes()):
             return []
         if (parts := self._parts_by_components.get(components)) is None:
@@ -139,7 +139,7 @@ class NarrowedStylesheet(Stylesheet):
 
 
 def _matched_names(node: DOMNode, parts: SelectorParts) -> MatchedParts:
-    """Return, for the node and each ancestor, which of the names and pseudo-classes in `parts` it has."""
+    """Return which of the names and pseudo-classes in `parts` the node has, and which each of its ancestors has."""
     names, pseudo_classes = parts
     return [
         (

@@ -1,4 +1,4 @@
-"""Rows of dialogs: workloads, and devices that can be measured, each once with name, size, kind and use."""
+"""Rows of selection dialogs: the profiles, and the measurable devices, each with name, size, kind and use."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from backends.sizes import size_words
 from widgets.choice_list import ChoiceItem
 
 _NAME, _KIND, _USE = 24, 10, 16
-"""Maximum number of cells of a name, a kind and a use. The dialog has 72."""
+"""Maximum number of cells for a device's name, kind and use. A row of the dialog has 72."""
 
 
 def measurable_devices(inventory: Inventory) -> tuple[Array | Drive, ...]:
-    """Return the arrays and drives that have a block device, each once: arrays of controllers, other arrays, drives."""
+    """Return the arrays and drives that have a block device: first arrays of controllers, then other arrays, drives."""
     arrays = sorted(inventory.arrays, key=lambda array: array.controller is None)
     listed: tuple[Array | Drive, ...] = (*arrays, *inventory.drives)
     return tuple(device for device in listed if device.device is not None and device.target not in inventory.twins)
 
 
 def target_items(inventory: Inventory) -> tuple[ChoiceItem, ...]:
-    """Return a row of the dialog for each measurable device."""
+    """Return a dialog row for each measurable device."""
     devices = measurable_devices(inventory)
     longest = min(_NAME, max((len(name_of(device)) for device in devices), default=0))
     return tuple(_choice(device, longest) for device in devices)
 
 
 def workload_items() -> tuple[ChoiceItem, ...]:
-    """Return the choices of a workload."""
+    """Return a dialog row for each profile."""
     return tuple(
         ChoiceItem(
             value=profile.name, label=profile.title, help=profile.help, risk="writes" if profile.job.writes else ""

@@ -26,7 +26,7 @@ class ThemeColours:
     good: str
     """Colour that means healthy, verified or faster."""
     attention: str
-    """Colour that calls for attention: busy, at risk or doubtful."""
+    """Colour that means busy, at risk or doubtful."""
     bad: str
     """Colour that means failed, destroys data or slower."""
     staged: str

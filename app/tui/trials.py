@@ -1,4 +1,4 @@
-"""Trials: a line on every screen with the time left and the keys to keep or revert. Nothing waits for a decision."""
+"""Trials: a line on every screen with the time left and the keys to keep or revert. No dialog blocks the screens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from backends.change import Change
 
 GRACE_S = 5.0
-"""Seconds after the deadline in which the watchdog may finish."""
+"""Seconds after the deadline that the watchdog gets to revert the values."""
 
 _POLL_S = 0.5
 
@@ -40,7 +40,7 @@ class _TrialSet:
     text: str
     """The changes on trial."""
     who: str = ""
-    """Text about who may decide the set; "" if this user may."""
+    """Text that names the user who may decide the set; "" if this user may."""
 
 
 class Trials:
@@ -65,7 +65,7 @@ class Trials:
         return any(not trial_set.who for trial_set in self._trial_sets())
 
     def text(self) -> str:
-        """Return the active trials and the time left, or "". The keys work half a second after a trial appears."""
+        """Return the active trials and the time left; "" without trials. Record when each appeared (for `_decide`)."""
         trial_sets = self._trial_sets()
         now = self._clock()
         self._since = {trial.key: self._since.get(trial.key, now) for trial in trial_sets}
@@ -106,7 +106,7 @@ class Trials:
     def _decide(self, question: str, work: Callable[[Sequence[_TrialSet]], Coroutine[None, None, None]]) -> None:
         """Apply `work` to the only set that this user may decide. If there are several, ask which with `question`.
 
-        Do nothing until such a set was shown for a moment: an earlier key press may not have been meant for it.
+        Do nothing until such a set was shown for `GRACE` seconds: an earlier key press may not have been meant for it.
         """
         from widgets.guarded_dialog import GRACE
 

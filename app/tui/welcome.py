@@ -18,7 +18,7 @@ _KEYS = {
     "devices.next": "stage another value of a setting; nothing is changed yet",
     "devices.review": "review the commands of all staged changes, then apply them",
 }
-"""Text about the effect of a command's key, by command id."""
+"""Effect of a command's key, by command id."""
 
 
 def welcome_lines(app: AppInterface) -> tuple[Facts, ...]:

@@ -13,7 +13,7 @@ from backends.sizes import exact_text, size_words
 from widgets.text_utils import units
 
 CACHE_FACTOR = 4
-"""If the measured area is at least this many times as large as the cache, cache hits matter little."""
+"""Minimum ratio of the measured area to the cache size at which cache hits have little effect on the results."""
 
 TURNED_OVER = 2
 """The cache counts as full when the ramp has written this many times the size of the cache."""
@@ -35,8 +35,8 @@ _FLASH = {Media.SSD: "flash", Media.NVME: "flash", Media.VIRTUAL: "a virtual dis
 
 
 def unwritten_flash(facts: RunFacts) -> Advice | None:
-    """Return advice if the run reads, or may read, blocks that were never written. No flash is accessed for them."""
-    upstream = facts.upstream_cache  # a flash cache in front does not tell what the device behind it is
+    """Return advice if the run reads, or may read, unwritten blocks. Such reads do not access the flash."""
+    upstream = facts.upstream_cache  # behind a flash cache, the device may be a hard disk
     if not facts.job.reads or facts.written is True:
         return None
     if facts.written is False:
@@ -83,7 +83,7 @@ def _is_cached(facts: RunFacts) -> bool:
     """Return whether the controller caches the I/O of this job, judging by the settings that were read."""
     now = {key: policy.in_force for key, policy in facts.before.policies.items()}
     if "write_cache" not in now and "read_ahead" not in now:
-        return bool(now)  # settings without a cache policy count as cached; without any settings, no advice is given
+        return bool(now)  # other settings do not rule out a cache; without any settings, give no advice
     reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
     writes = now.get("write_cache") in _WRITES_BACK
     return (facts.job.reads and reads) or (facts.job.writes_data and writes)
@@ -214,7 +214,7 @@ def _slowest_text(members: list[MemberStats]) -> str:
 def _uneven_text(members: list[MemberStats], direction: str) -> str:
     """Return a sentence if one member has far more or fewer I/Os than the mean of all members; "" otherwise.
 
-    `direction`: `reads` or `writes`. The limits are `UNEVEN` times the mean, and the mean divided by it.
+    `direction`: `reads` or `writes`. The limits are the mean times `UNEVEN`, and the mean divided by `UNEVEN`.
     """
     shares = [
         (member.share_of_reads if direction == "reads" else member.share_of_writes, member.device) for member in members

@@ -73,7 +73,7 @@ def stream_bypasses_cache(facts: RunFacts) -> Advice | None:
 
 
 def cache_cold(facts: RunFacts) -> Advice | None:
-    """Return advice if a cache was cold: it served fewer reads than a warm cache of its size would."""
+    """Return advice if a cache was cold: it served fewer reads than a warm cache of the same size would serve."""
     upstream, done, area = facts.upstream_cache, facts.measured, facts.area_bytes
     if upstream is None or upstream.kind not in (ARC, DM_CACHE, BCACHE) or not upstream.size_bytes or not area:
         return None
@@ -152,8 +152,8 @@ def zfs_block_size(facts: RunFacts) -> Advice | None:
 def amplification(align: int, split: tuple[tuple[int, int], ...], block: int) -> float:
     """Return the ratio of the bytes in all touched blocks to the requested bytes.
 
-    `align`: the offsets of the I/Os are multiples of it; `split`: sizes of the I/Os with their percentages; `block`:
-    size of a block.
+    `align`: number of bytes of which all offsets are multiples; `split`: sizes of the I/Os with their percentages;
+    `block`: size of a block in bytes.
     """
     step = gcd(align, block)
     offsets = range(0, block, step)

@@ -16,10 +16,10 @@ FOREIGN_SHARE = 0.05
 """Advice is given if other programs moved more than this share of the job's bytes."""
 
 OTHER_WAY_SHARE = 0.01
-"""`FOREIGN_SHARE` for a direction (read or write) that the job does not use, so that no bytes in it are its own."""
+"""`FOREIGN_SHARE` for a direction (read or write) that the job does not use, so that all its bytes are foreign."""
 
 FOREIGN_BYTES = 16 << 20
-"""Number of bytes by other programs that is always ignored, because logs and access times cause that much."""
+"""Up to this number of bytes, I/O of other programs is ignored: logs and access times cause that much."""
 
 PERFORMANCE = "performance"
 """Name of the frequency governor that keeps the CPU frequency constant."""
@@ -133,7 +133,8 @@ def device_busy(facts: RunFacts) -> Advice | None:
     if done is None or done.device is None or not facts.job.direct:
         return None
     job_bytes = done.read_bytes + done.written_bytes
-    # During the run, only directions that the job does not use are reported, because they need no subtraction.
+    # During the run, the kernel counters may lack the last seconds, so fio's bytes cannot be subtracted from them. Only
+    # directions that the job does not use are then reported.
     reads = done.device.sectors_read * SECTOR - (done.read_bytes if facts.job.reads else 0)
     writes = done.device.sectors_written * SECTOR - (done.written_bytes if facts.job.writes_data else 0)
     if not done.ended:

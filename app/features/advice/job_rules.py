@@ -26,7 +26,7 @@ MAP_SHARE = 0.01
 """Advice is given if fio's random map takes more than this share of the memory."""
 
 MAP_BYTES = 128 << 20
-"""Advice is given if fio's random map takes more than this number of bytes and the memory size is unknown."""
+"""Advice is given if fio's random map takes more than this number of bytes; used if the memory size is unknown."""
 
 
 def page_cache(facts: RunFacts) -> Advice | None:
@@ -115,7 +115,7 @@ def same_blocks(facts: RunFacts) -> Advice | None:
 
 
 def random_map(facts: RunFacts) -> Advice | None:
-    """Return advice if fio's random map needs much memory. It has one bit per block and job."""
+    """Return advice if fio's random map needs much memory. The map has one bit per block for each job."""
     job = facts.job
     if job.norandommap or job.sequential or not facts.area_bytes:
         return None
@@ -153,7 +153,7 @@ def sector_misaligned(facts: RunFacts) -> Advice | None:
 def misaligned_share(facts: RunFacts, unit: int) -> float:
     """Return the share of the requests, from 0 to 1, that do not both begin and end at multiples of `unit`.
 
-    fio chooses offsets that are multiples of the alignment. Unless the alignment is set, it is the smallest block size.
+    fio chooses offsets that are multiples of the alignment, which is the smallest block size unless it is set.
     """
     job = facts.job
     split = job.shares

@@ -19,7 +19,7 @@ HOST_FULL = 95.0
 """If the CPUs of the host are at least this busy in percent, they are the bottleneck."""
 
 ENOUGH_IOS = 10_000
-"""Number of I/Os needed for a p99.9, so that ten of them are beyond it."""
+"""Number of I/Os needed for a p99.9: ten of them must be slower than it."""
 
 LONG_STEADY = 5
 """Advice is given if a run took at least this many times as long as its results needed to become steady."""
@@ -124,7 +124,7 @@ def rate_not_held(facts: RunFacts) -> Advice | None:
     job, done = facts.job, facts.measured
     if done is None or not done.ended or not done.seconds or not job.has_rate:
         return None
-    # If a job alternates between trims and writes, the rate applies to each of the two.
+    # fio applies the rate to trims and writes separately if a job alternates between them, so count one of the two.
     ios = done.reads + (done.writes or done.trims)
     moved = done.read_bytes + (done.written_bytes or done.trimmed_bytes)
     rate = job.whole_rate
@@ -203,7 +203,7 @@ def steady_after(rounds: Sequence[float]) -> float | None:
 
 
 def merge_rounds(rounds: Sequence[float]) -> tuple[float, ...]:
-    """Return the rounds merged to `WINDOW` longer rounds of equal length. Surplus rounds at the start are dropped."""
+    """Return the rounds merged into `WINDOW` longer rounds of equal length. Surplus rounds at the start are dropped."""
     length = len(rounds) // WINDOW
     if length < 1:
         return tuple(rounds)

@@ -1,4 +1,4 @@
-"""Table of all advice rules. Those about conditions that distort results most come first."""
+"""Table of all advice rules. Rules about the conditions that distort results most come first."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ABOUT_A_SECTION = frozenset(
 NOT_OF_SECTIONS = frozenset({"not-steady", "long-steady"})
 """Keys of the rules that are not applied to jobs with sections.
 
-The total of such a job changes whenever a section starts or ends.
+The totals of such a job change whenever a section starts or ends.
 """
 
 

@@ -1,4 +1,4 @@
-"""Apply the changes of a settings file as one set: plan them, make them one by one, and undo them if one fails."""
+"""Applies the changes of a settings file as one set: plans them, makes them in order, and undoes them if one fails."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class ApplyResult:
     error here.
     """
     kept: tuple[PersistRuleRef, ...] = ()
-    """The files that make values persist across reboots, as far as they were written."""
+    """The written files that make values persist across reboots."""
     unkept: Mapping[str, str] = field(default_factory=dict)
     """Reasons why other files that make values persist were not written, by target."""
 
@@ -144,8 +144,8 @@ async def plan_rest(
 
 
 def _require_allowed(change: Change) -> None:
-    """Raise RefusedError for a change that destroys data. This last check uses the planned change itself, not the
-    declared setting.
+    """Raise RefusedError for a change that destroys data. `DriftScan` has checked only the declared setting, not the
+    planned change.
     """
     if change.risk is Risk.DESTROYS_DATA or change.effect in DESTRUCTIVE_EFFECTS:
         raise RefusedError(
@@ -192,7 +192,7 @@ async def _require_confirmed(
 
 
 async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
-    """Return the files to write so that settings persist across reboots, without those already correct."""
+    """Return the files to write so that settings persist across reboots; omit files that are already correct."""
     refs: list[PersistRuleRef] = []
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
@@ -213,7 +213,7 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
 
 
 async def unsaved_differences(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
-    """Return the settings that are set but would be lost at a reboot, as differences."""
+    """Return, as differences, the settings that have the wanted value but would lose it at a reboot."""
     return tuple(
         Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not contain it yet")
         for ref in await _plan_rules(bench, state)
@@ -229,7 +229,7 @@ async def apply_set(
     asked_to_stop: Callable[[], bool] = lambda: False,
     plan_more: PlanMore | None = None,
 ) -> ApplyResult:
-    """Make the changes of a plan and return the result. The session must be open and know the inventory.
+    """Make the changes of a plan and return the result. The session must be open and have an inventory.
 
     The first step that is not verified ends the set, and the steps before it are undone, newest first. With
     `keep_going`, the other steps are made and nothing is undone. Files that persist values are written only if every
@@ -291,7 +291,7 @@ async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: 
     """
     outcomes: list[StepOutcome] = []
     at: dict[str, int] = {}
-    for step in steps:  # if a device is lost at the end of a step, the step is reported twice
+    for step in steps:  # a step is reported twice if its device is lost at its end
         if step.ended.id in at:
             outcomes[at[step.ended.id]] = step
             continue

@@ -142,7 +142,7 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
 
 
 def _may_follow(others: tuple[Drift, ...]) -> bool:
-    """Return whether one of the differences may become settable after other settings are set."""
+    """Return whether one of the differences is blocked, and may become settable once other settings are set."""
     from app.features.apply.drift import DriftKind
 
     return any(other.kind is DriftKind.BLOCKED for other in others)

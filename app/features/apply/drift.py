@@ -1,4 +1,4 @@
-"""Compares a machine with a settings file, value by value, and decides what can be done about each difference."""
+"""Compares a machine with a settings file, value by value, and determines whether `apply` can fix each difference."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DESTRUCTIVE_EFFECTS = (Effect.RECREATED, Effect.RESHAPE)
 
 
 class DriftKind(StrEnum):
-    """Kind of a difference, by what can be done about it."""
+    """Kind of a difference: whether `apply` can fix it, or why not."""
 
     SETTABLE = "settable"
     """`apply` sets the wanted value."""
@@ -44,7 +44,7 @@ class Drift:
     """A difference between the file and the machine."""
 
     kind: DriftKind
-    """Kind of the difference: what can be done about it."""
+    """Kind of the difference."""
     target: Target | None
     """The target that has the setting; None if no device matches."""
     key: str = ""
@@ -135,7 +135,7 @@ class DriftScan:
             for key, value in table.expect.items():
                 await self._compare_setting(table, things, key, value, "expect")
         changes = await self._plan() if self._plans else ()
-        if not self._plans:  # without planning, a value is blocked unless it is legal now
+        if not self._plans:  # no plan shows whether they become legal, so they are blocked
             for home, setting in self._doubtful:
                 self._block(home, setting.key, f"{legal_text(setting, self._read[home][setting.key])} at present")
         return DesiredState(
@@ -160,11 +160,11 @@ class DriftScan:
         for device in things:
             home = self._bench.hardware.owner_of_setting(device.target, key)
             readings = await self._readings(home, key, value, line)
-            if readings is None:  # compare the other devices nevertheless
+            if readings is None:  # still compare the other devices
                 unread = True
                 continue
             declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
-            if key not in declared:  # some backends know their settings only after the first read
+            if key not in declared:  # the first read completes the settings of some backends
                 home = self._bench.hardware.owner_of_setting(device.target, key)
                 declared = {setting.key: setting for setting in self._bench.hardware.settings(home)}
                 readings = await self._readings(home, key, value, line) or {}
@@ -236,7 +236,7 @@ class DriftScan:
 
     def _block(self, home: Target, key: str, why: str) -> None:
         """Record that a setting cannot be set now because of `why`. This also applies if it has the wanted value
-        already, because it would not keep the value.
+        already, because the value would not persist.
         """
         wanted = self._values[home].pop(key)
         at = self._index_of(home, key)
@@ -252,13 +252,14 @@ class DriftScan:
         return next((at for at, drift in enumerate(self._drifts) if (drift.target, drift.key) == (home, key)), None)
 
     async def _plan(self) -> tuple[Change, ...]:
-        """Return the changes for all differences, considering their side effects. Settings for which no change can be
-        planned are marked as blocked.
+        """Return the changes for all differences, and those for wanted values that these changes alter.
+
+        Mark settings for which no change can be planned as blocked.
         """
         hardware = self._bench.hardware
         changes: list[Change] = []
         todo = list(dict.fromkeys(drift.target for drift in self._drifts if drift.settable and drift.target))
-        for target in todo:  # the loop appends to this list
+        for target in todo:  # the loop appends disks whose settings a change alters
             planned, refused = await self._plan_target(target, self._values[target])
             for key, error in refused.items():
                 if isinstance(error, InvalidValueError | BlockedError):
@@ -270,7 +271,7 @@ class DriftScan:
             moved = {key for change in planned if change.before != change.after for key in change.moves_disk}
             if disk is not None and disk not in todo and not moved.isdisjoint(self._values.get(disk, ())):
                 todo.append(disk)
-        for change in changes:  # the file may say -1 for a default that is already set
+        for change in changes:  # no change: the file may have -1 for the default value, which is set
             at = self._index_of(change.target, change.key)
             if change.before == change.after and at is not None and self._drifts[at].settable:
                 del self._drifts[at]

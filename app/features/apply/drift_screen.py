@@ -1,5 +1,5 @@
-"""Differences between the machine and a settings file that the user named. They are found in existing readings, without
-running programs.
+"""Differences between the machine and a settings file that the user named. They are determined from existing readings,
+so no program runs.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ class SettingsDrift(DriftWatch):
         return self._by_target.get(target, _NOTHING)
 
     async def update(self) -> tuple[RaidbenchError, ...]:
-        """Compare again. Return the errors in the settings file and the selectors without a matching device, as far as
-        they are new.
+        """Compare again. Return new errors: in the settings file, or about selectors without a matching device.
 
         An error that was already returned is not returned again while it persists.
         """
@@ -93,7 +92,7 @@ class SettingsDrift(DriftWatch):
 
     async def _last_readings(self, target: Target) -> Mapping[str, Reading]:
         """Return the last readings of a target by setting key. Raises NotFoundError when they were never read."""
-        await asyncio.sleep(0)  # the file may name thousands of targets; keep the TUI responsive
+        await asyncio.sleep(0)  # let the screens update: a file may name thousands of targets
         readings = self._workbench.hardware.machine.last_readings.get(target)
         if readings is None:
             raise NotFoundError(f"{target} has not been read yet.")

@@ -24,8 +24,8 @@ HELP = (
 
 
 def devices_to_export(inventory: Inventory, device: Device | None, matches: Collection[str]) -> tuple[Device, ...]:
-    """Return the devices whose addresses are in `matches`, the result of a filter. If there are none, return `device`
-    or, if it is a controller, the controller and all devices below it.
+    """Return the devices whose addresses are in `matches`, the result of a filter. Without matches, return `device`; if
+    that is a controller, also all devices below it.
 
     An array or a vendor's drive is returned together with its disk in Linux, which has the queue settings.
     """
@@ -55,7 +55,7 @@ def export_settings(
         say("Move the cursor to a device first.")
         return
     twins = {twin.target for twin in map(inventory.twin, things) if twin is not None}
-    rows = sum(device.target not in twins for device in things)  # the list shows a device and its Linux disk as one
+    rows = sum(device.target not in twins for device in things)  # the list has one row for a device and its disk
     first = things[0]
     subject = f"{clean(name_of(first), 40)} ({first.target})" if rows == 1 else plural(rows, "device")
 

@@ -54,7 +54,7 @@ class ExportedTarget:
     expect: tuple[ExportedValue, ...] = ()
     """Values that `apply` compares with the machine but never sets."""
     word: str | None = None
-    """The confirmation token of the device, which the file needs as `confirm` if a value is risky; None if none is."""
+    """The confirmation token of the device, which the file needs as `confirm` for a risky value; None without one."""
 
 
 async def export_targets(
@@ -104,8 +104,8 @@ def _export_model(
 
 
 def _common_values(parts: Sequence[tuple[ExportedValue, ...]], count: int) -> tuple[ExportedValue, ...]:
-    """Return the values that are the same in all `parts`, each of which has the values of one device. Return () if
-    there are not as many parts as devices (`count`).
+    """Return the values that are equal in all `parts`, each of which has the values of one device. `count`: number of
+    devices; return () if there are fewer parts, because the values of the others are unknown.
 
     Keys that contain the name of a member are left out, because the names differ between machines.
     """
@@ -176,7 +176,7 @@ def _device_comment(device: Thing) -> str:
 
 
 def render_document(targets: Iterable[ExportedTarget], older: str | None = None) -> str:
-    """Return the settings file as text.
+    """Return the content of the settings file.
 
     With `older`, keep the comments, the order and all other entries of that text: a table with the same selector gets
     the present values for its keys, and new devices are appended. Raises DesiredError when `older` is not a settings

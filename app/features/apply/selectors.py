@@ -1,4 +1,4 @@
-"""Finds the devices that a selector of a settings file matches, and selectors for devices. No I/O."""
+"""Finds the devices that match a selector of a settings file, and creates selectors for devices. No I/O."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def matching_devices(inventory: Inventory, select: Mapping[str, str]) -> tuple[T
 def _is_selected(device: Thing, select: Mapping[str, str]) -> bool:
     if (
         select.get("vendor", device.target.backend) != device.target.backend
-    ):  # fast path, because a large file has many selectors
+    ):  # tested first, because it is fast and a large file has many selectors
         return False
     device_marks = selector_values(device)
     return all(value in device_marks.get(key, ()) for key, value in select.items())

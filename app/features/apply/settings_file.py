@@ -1,4 +1,4 @@
-"""Parse settings files from strict TOML. Errors name the line and the key."""
+"""Parses settings files, which are strict TOML. Errors name the line and the key."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class DesiredTarget:
 
     @property
     def selector_text(self) -> str:
-        """The selector as text for messages."""
+        """The selector as a string, for messages."""
         return ", ".join(f"{key} {clean(value, 60)}" for key, value in self.select.items())
 
 
@@ -126,8 +126,8 @@ def _values(table: TomlTable) -> dict[str, str]:
 
 
 def _value(value: Any) -> str:
-    """Return a word or a whole number as text, in the form that the command `set` accepts. Raises ValueError for
-    anything else.
+    """Return a string or a whole number as a string, in the form that the command `set` accepts. Raises ValueError for
+    other values.
     """
     if isinstance(value, bool):
         raise ValueError('must be a string such as "on", or a number; true and false are not allowed')
@@ -137,9 +137,9 @@ def _value(value: Any) -> str:
 
 
 def _selector_text(value: Any) -> str:
-    """Return the value of a selector key as text.
+    """Return the value of a selector key as a string.
 
-    Raises ValueError for a text of wildcards only: patterns are not supported.
+    Raises ValueError for a value that consists only of wildcards: patterns are not supported.
     """
     selector = text(value)
     if set(selector) <= set("*?.%"):

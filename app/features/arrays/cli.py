@@ -242,7 +242,7 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
 
 
 def _layout(text: str | None) -> str | None:
-    """Return the RAID 10 layout that a text names. Raises UsageError if there is none."""
+    """Return the RAID 10 layout that `text` names; None for None. Raises UsageError if it names none."""
     try:
         return None if text is None else layout_of(text)
     except ValueError as error:

@@ -48,8 +48,8 @@ def serials_of(inventory: Inventory) -> Mapping[Target, str]:
 
 
 def drives_table(candidates: Sequence[Candidate]) -> Table:
-    """Return a table with one row per drive. The row says that the drive is free, or gives the first reason why it is
-    not.
+    """Return a table with one row per drive, which shows that the drive is free, or the first reason why it cannot be
+    used.
     """
     columns = (
         Column(title="Drive", key="drive"),
@@ -117,7 +117,7 @@ def array(device: Array, serials: Mapping[Target, str]) -> json_schema.Json:
 
 
 def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
-    """Return an array that the journal records as JSON."""
+    """Return, as JSON, an array in the journal."""
     made = entry.array
     return {
         **json_schema.pick(made, "name", "level", "controller", "strip_bytes", "spans", "layout"),
@@ -129,7 +129,7 @@ def array_entry_json(entry: ArrayJournalEntry) -> json_schema.Json:
 
 
 def made_here_text(entry: ArrayJournalEntry) -> str:
-    """Return a text about an array in the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
+    """Return a description of an array in the journal: `Created by raidbench: rb-1a2b: raid5 of 4 drives (S1, ...)`."""
     made = entry.array
     serials = ", ".join(drive.serial or drive.place for drive in made.members)
     front = "Created by raidbench" if entry.stage is ArrayStage.MADE else "Incomplete"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
 
 STRIP_CHOICES: tuple[int | None, ...] = (None, *STRIPS)
-"""Strip sizes to choose from, in bytes; None for the default of the controller or md."""
+"""Strip sizes that the user can choose, in bytes; None for the default of the controller or md."""
 
 ASKING = "Reading the content of every drive ..."
 TICK = "Press Space to select free drives, in the order in which the array uses them."
@@ -135,7 +135,7 @@ class NewArrayScreen(WorkbenchScreen):
         return tuple(by_address[key] for key in self._ticked)
 
     def _offered_spans(self) -> tuple[int | None, ...]:
-        """Return the numbers of spans to choose from. None is the default."""
+        """Return the numbers of spans that the user can choose; None for the default."""
         return (None, *spans_that_fit(self._level, len(self._ticked)))
 
     def _request(self, name: str) -> ArrayRequest:
@@ -144,7 +144,7 @@ class NewArrayScreen(WorkbenchScreen):
         return ArrayRequest(level=self._level, drives=drives, strip_bytes=self._strip, spans=spans, name=name)
 
     def _status_text(self) -> str:
-        """Return a text about the array that the ticked drives would form, or the reason why they cannot form it."""
+        """Return a description of the array that the ticked drives would form, or why they cannot form it."""
         drives, request = self._ticked_drives(), self._request("new")
         spans = "" if request.spans is None else f", {request.spans} spans"
         strip = "default strip" if self._strip is None else f"strip {exact_text(self._strip)}"

@@ -74,7 +74,7 @@ async def gather(host: Host, inventory: Inventory, readings: Mapping[Target, Map
 
 
 def cpu_list(text: str) -> frozenset[int]:
-    """Return the CPUs of a kernel list such as `0-3,8`; an empty set if the text is not a list. No I/O."""
+    """Return the CPUs in a list of the kernel, such as `0-3,8`; an empty set if `text` is no such list. No I/O."""
     numbers: set[int] = set()
     for part in text.strip().split(","):
         first, _, last = part.partition("-")
@@ -120,7 +120,7 @@ def _paths_below(path: str, paths: Iterable[str]) -> list[str]:
 
 
 async def _nvme(host: Host, name: str) -> dict[str, str]:
-    """Return the contents of a sysfs file of each NVMe controller, by kernel name."""
+    """Return the content of the sysfs file `name` of each NVMe controller, by the kernel name of the controller."""
     texts = await host.read_many(await host.list(f"/sys/class/nvme/nvme*/{name}"))
     return {path.split("/")[4]: clean(text) for path, text in texts.items() if text.strip()}
 
@@ -157,7 +157,7 @@ async def _sas_link(host: Host, port: str) -> DiskLink:
 
 
 def _gigabits(text: str | None) -> float | None:
-    """Return the rate in Gb/s from a text such as `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
+    """Return the rate in Gb/s from a string such as `6.0 Gbps` or `12.0 Gbit`; None for `Unknown` and `<unknown>`."""
     match = _RATE.match((text or "").strip())
     return float(match[1]) if match else None
 

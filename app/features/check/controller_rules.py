@@ -15,14 +15,14 @@ UNPROTECTED = ("failed", "missing", "degraded")
 """States of a battery or capacitor in which it does not protect the cache."""
 
 HIGHEST_REBUILD_RATE = 50
-"""Highest acceptable percentage of a controller's time for a rebuild. Above it, I/O gets less time than the rebuild.
+"""Highest acceptable percentage of a controller's time for a rebuild. Above it, the rebuild gets more time than I/O.
 
 The default is 30 (Broadcom, MegaRAID SAS software user guide, rebuild rate).
 """
 
 
 def _slots_by_name(snapshot: SystemSnapshot) -> list[tuple[str, PciSlot]]:
-    """Return each PCI slot of a controller or NVMe drive, with the address of that device."""
+    """Return, for each controller and NVMe drive on the PCI bus, its address in raidbench and its slot."""
     named = {pci: f"nvme:{name}" for name, pci in snapshot.nvme.items()}
     named = {
         controller.pci: str(controller.target)
@@ -275,7 +275,7 @@ def missing_flushes(snapshot: SystemSnapshot) -> RuleOutput:
     for drive in snapshot.inventory.drives:
         reading = snapshot.readings.get(drive.target, {}).get("drive_cache")
         if reading is None or reading.effective != "without flushes" or drive.interface not in ("sata", "sas", "nvme"):
-            continue  # skip the volume of a disk system, whose cache has a battery
+            continue  # volumes of storage systems are skipped, because a battery protects their cache
         yield Finding(
             where=str(drive.target),
             message="The drive caches writes, but the kernel sends no flushes. A power loss loses synced writes.",

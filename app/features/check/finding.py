@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Severity(StrEnum):
-    """How much a finding matters, least important first."""
+    """Severity of a finding, the least important first."""
 
     NOTE = "note"
-    """Worth knowing, but often intended."""
+    """A condition that is often intended."""
     WARN = "warn"
     """Costs performance now, or puts data or service at risk later."""
     FAULT = "fault"
@@ -49,7 +49,7 @@ class Finding:
 
     @property
     def fix(self) -> str:
-        """Return the fix as one line: the command of the staged change, or else the text of `do`."""
+        """The fix in one line: the command of the staged change, or else the text of `do`."""
         return self.staged.command if self.staged is not None else self.do
 
 
@@ -60,7 +60,7 @@ class UnknownResult:
     where: str
     """Address of a target, or else the name of a device or filesystem."""
     why: str
-    """Which fact is not reported, as a clause."""
+    """The fact that is not reported, as a clause."""
 
 
 RuleOutput = Iterable[Finding | UnknownResult]

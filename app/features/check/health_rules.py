@@ -25,7 +25,7 @@ from backends.raid import PARITY
 
 _SLOW_WHEN_FULL = "writes become slow, and fail at 100 %"
 _WHEN_FULL = dict.fromkeys((Level.VDO, Level.VDO_POOL), "at 100 % writes fail, and unwritten data is lost")
-"""What happens when a pool is full, by level. For all other levels, `_SLOW_WHEN_FULL` says it."""
+"""Consequences of a full pool, by level. For all other levels, see `_SLOW_WHEN_FULL`."""
 
 FULL_PERCENT = 80.0
 """A pool is reported if at least this percentage of it is in use.
@@ -160,7 +160,7 @@ def failing_drives(snapshot: SystemSnapshot) -> RuleOutput:
     """Yield drives whose failure is predicted by the drive or its controller."""
     for drive, health in _with_fault(snapshot, HealthFault.PREDICTS_FAILURE):
         if drive.state in GONE or fact(drive, "Warning") is not None:
-            continue  # skip drives that have failed already, and those that `critical_warnings` reports with the cause
+            continue  # skip failed drives, and drives that `critical_warnings` reports with the cause
         lines = [f"predicted failures: {health.predictive_errors}"] if health.predictive_errors else []
         yield Finding(
             where=str(drive.target),

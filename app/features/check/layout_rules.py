@@ -28,7 +28,7 @@ _EXT4_BLOCKS = (1024, 2048, 4096, 65536)
 
 
 def _offsets(snapshot: SystemSnapshot) -> list[tuple[str, int, Array | None, int | None]]:
-    """Return all partitions and md members: name, first byte, the array below and its physical sector size."""
+    """Return name, first byte, underlying array and physical sector size in bytes of each partition and md member."""
     offsets = []
     for block in snapshot.blocks.values():
         offsets += [(name, start, *_layout_of(snapshot, block)) for name, start in block.parts.items()]

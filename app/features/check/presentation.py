@@ -115,7 +115,7 @@ def _without_bars(text: str) -> str:
     return clean(text, 800).replace("|", "/")
 
 
-# -- attention items of the machine -----------------------------------------------------------------------------------
+# -- rows of the device list that need attention ----------------------------------------------------------------------
 
 
 def checked_troubles(inventory: Inventory, checked: CheckResult) -> tuple[AttentionItem, ...]:

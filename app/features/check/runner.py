@@ -78,7 +78,7 @@ async def check(
     about: Controller | Array | Drive | None = None,
     ignore: Collection[str] = (),
 ) -> CheckResult:
-    """Check a machine that was just scanned, and return the result. With `about`, it covers only that device.
+    """Check a machine that was just scanned, and return the result. With `about`, the result covers only that device.
 
     The check writes nothing and creates no load.
     """
@@ -123,7 +123,7 @@ def evaluate(
 
 
 def _concerns(problem: Problem, about: Controller | Array | Drive, places: frozenset[str]) -> bool:
-    """Return whether a problem concerns the device `about`: one of its `places`, or a backend that reports it."""
+    """Return whether a problem concerns the device `about`: it is at one of its `places`, or in a backend of one."""
     backends = {about.target.backend, *(address.partition(":")[0] for address in places if ":" in address)}
     return problem.where in places or problem.where in backends
 

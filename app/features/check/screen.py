@@ -28,11 +28,11 @@ class CheckFindings(CheckTracker):
 
     @property
     def state(self) -> object:
-        """Return a value that changes whenever there is a new result."""
+        """The last result, which is another object after each check."""
         return self.checked
 
     async def update(self) -> None:
-        """Check the last scan with the readings so far. Kernel files are read only once per scan."""
+        """Check the last scan with the latest readings. The kernel files are read again only after a new scan."""
         from app.features.check.collector import gather
         from app.features.check.runner import evaluate, record
 

@@ -227,6 +227,6 @@ def fact_number(device: Controller | Array | Drive, label: str) -> float | None:
 
 
 def fact_limit(device: Controller | Array | Drive, label: str) -> float | None:
-    """Return the second number in a fact, such as 10 in `85 % (warns at 10 %)`; None if there is none."""
+    """Return the second number in a fact, such as 10 in `85 % (warns at 10 %)`; None if there is no second one."""
     numbers = _NUMBER.findall(fact(device, label) or "")
     return float(numbers[1]) if len(numbers) > 1 else None

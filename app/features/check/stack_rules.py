@@ -110,7 +110,7 @@ def member_errors(snapshot: SystemSnapshot) -> RuleOutput:
 
 
 def _has_errors(line: Fact, *, is_complete: bool) -> bool:
-    """Return whether a fact reports a bad member; failed ones count only in a complete array (see `array_state`)."""
+    """Return whether a fact reports a bad member. Failed ones of an incomplete array are left to `array_state`."""
     is_marked = any(literal in line.value for literal in ("has seen a write error", "to be replaced"))
     return (line.label.startswith("Member ") and is_marked) or (line.label.startswith("Failed ") and is_complete)
 

@@ -49,7 +49,7 @@ def doctor_command(as_json: bool) -> int:
 
 
 def _reads_in_use(host: Host) -> DoctorItem:
-    """Return the item about arrays in use, such as mounted ones: whether read-only jobs can measure them."""
+    """Return the item that says whether read-only jobs can measure arrays in use, such as mounted ones."""
     from app.core.session.paths import ROOTS_CONFIG
     from app.privsep.device_claims import may_lend_in_use
 
@@ -68,7 +68,7 @@ def _reads_in_use(host: Host) -> DoctorItem:
 
 
 def _configuration() -> DoctorItem:
-    """Return the item about the configuration file. It must be valid, because no command starts with an invalid one."""
+    """Return the item about the configuration file. The file is valid: with an invalid one, no command would start."""
     path = current().config or current().paths.config
     shown = clean(str(path), 300)
     note = "" if path.exists() else " does not exist; the defaults are used"

@@ -23,7 +23,7 @@ from backends.text import clean
 from backends.values import dataclass
 
 READS_IN_USE = "reads in use"
-"""Name of the item about mounted devices: whether read-only jobs can measure them."""
+"""Name of the item that says whether read-only jobs can measure mounted devices."""
 
 
 class DoctorStatus(StrEnum):
@@ -41,7 +41,7 @@ class DoctorItem:
     grade: DoctorStatus
     """Result of the check."""
     name: str
-    """What was checked, in a word or two."""
+    """Subject of the check, in a word or two."""
     detail: str
     """The result in words."""
     advice: str = ""
@@ -162,7 +162,7 @@ def _storage(host: Host, paths: Paths) -> list[DoctorItem]:
 
 
 def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
-    """Return the item about a folder. A test file is created in it, locked, synced and deleted."""
+    """Return the item about a folder. To check the folder, create a file in it, and lock, sync and delete that file."""
     shown = clean(str(folder), 300)
     probe = folder / f".doctor-{os.getpid()}"
     try:
@@ -192,7 +192,7 @@ def _unresolved(host: Host, paths: Paths) -> DoctorItem:
 
 
 async def _trials(host: Host, paths: Paths) -> DoctorItem:
-    """Return the item about trials. For the check, the watchdog is started without any change on trial."""
+    """Return the item about trials. To check them, start the watchdog without any change on trial."""
     from app.core.changes.trial import rehearse
 
     if not host.capabilities.shares_watchdog:
@@ -249,7 +249,7 @@ _BUS = "PCI bus"
 
 
 async def _unreported(host: Host, backends: Mapping[str, InventoryBackend]) -> list[tuple[str, DoctorItem]]:
-    """Return the vendor and an item for each storage controller on the PCI bus that no tool reports."""
+    """Return, for each storage controller on the PCI bus that no tool reports, its vendor and an item."""
     cards = await bus_controllers(host)
     if not cards:
         return []

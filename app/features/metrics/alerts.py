@@ -40,7 +40,7 @@ def _targets_below(owner: str, alert: str, more: str = "") -> str:
 _FULL = " or ".join(f"{_m(f'pool_{part}full_ratio')} > 0.9" for part in ("", "data_", "metadata_"))
 
 _COVERED = "array-degraded|battery-failed|drive-failed|drive-failing|policy-not-in-force"
-"""Check rules that other alerts cover, as a regular expression. The general alerts leave them out."""
+"""Check rules with an alert of their own, as a regular expression. The general alerts about findings omit them."""
 
 
 def _finding_unless(rule: str, alert: str) -> str:
@@ -54,7 +54,7 @@ _FOLLOWING = {
     "drive-cache-unprotected": _targets_below("controller", _LOST),
     "pool-filling": f"({_FULL})",
 }
-"""Check rules whose findings only repeat another alert while that fires. The values are its PromQL expressions."""
+"""Check rules whose findings only repeat another alert while that alert fires; the values are its PromQL expression."""
 
 _WARNINGS = " or ".join(
     (
@@ -91,7 +91,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchNotWhole",
         expr=f"{_BROKEN} unless on (instance, target) "
-        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # drives need no alert if their array has one
+        + _targets_below("array", _BROKEN, '{kind="drive"}'),  # no alert for a drive if its array has one
         lasting="0m",
         severity="critical",
         summary="{{ $labels.target }} is {{ $labels.state }}",
@@ -113,7 +113,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSetAndNotInForce",
         expr=f'{_m("setting_in_force")}{{key=~"write_cache|read_cache|read_ahead|io_policy"}} == 0'
-        " unless on (instance, target) " + _targets_below("controller", _LOST),  # the lost protection has an alert
+        " unless on (instance, target) " + _targets_below("controller", _LOST),  # a lost protection has its own alert
         lasting="0m",
         severity="warning",
         summary="{{ $labels.target }}: {{ $labels.key }} is configured but not effective",
@@ -142,7 +142,7 @@ ALERTS: tuple[Alert, ...] = (
     Alert(
         name="RaidbenchSilent",
         expr=f"time() - {_LOOK} > 1800 or (last_over_time({_LOOK}[1d]) unless {_LOOK})"
-        f" or absent(last_over_time({_LOOK}[1d]))",  # the file is too old, or missing on one host or on all
+        f" or absent(last_over_time({_LOOK}[1d]))",  # the metrics are too old, or missing on one host or on all
         lasting="5m",
         severity="warning",
         summary="raidbench reports nothing: its metrics are missing, or older than half an hour",

@@ -19,7 +19,7 @@ PREFIX = "raidbench_"
 Device = Controller | Array | Drive
 
 Sample = tuple[tuple[str, ...], float]
-"""Values of the labels, in the order of the labels, and the value of the metric."""
+"""The label values, in the order of `Metric.labels`, and the value of the metric."""
 
 PROTECTIONS = ("optimal", "learning", "charging", "degraded", "failed", "missing", "unknown")
 """States of the battery or capacitor that protects a cache against power loss."""
@@ -56,7 +56,7 @@ class Metric:
     help: str
     """Description in one line."""
     labels: tuple[str, ...]
-    """Names of the labels. Label values must not change all the time, because each new value is a new time series."""
+    """Names of the labels. Values of labels must rarely change, because each new value begins a new time series."""
     samples: Callable[[MetricsSnapshot], Iterable[Sample]]
     """Function that returns the samples from a snapshot."""
 
@@ -157,7 +157,7 @@ def _is_number(text: str) -> bool:
 def _percent_fact(label: str, *, limit: bool = False) -> Callable[[MetricsSnapshot], Iterator[Sample]]:
     """Return a function that yields the percentage in the fact `label` of each device, as a ratio from 0 to 1.
 
-    With `limit`, the function yields the limit that the fact also contains instead.
+    With `limit`, the function yields the second number in that fact, which is a limit.
     """
     read = fact_limit if limit else fact_number
     return _of_devices(lambda device: None if (value := read(device, label)) is None else value * 0.01)

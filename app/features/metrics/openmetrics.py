@@ -51,7 +51,7 @@ async def take_snapshot(machine: MachineBackends) -> MetricsSnapshot:
 
 
 def metrics_text(snapshot: MetricsSnapshot, *, serials: bool = True) -> str:
-    """Return all metrics as one text. Without `serials`, the values of the labels in `HIDDEN` are empty."""
+    """Return all metrics in the OpenMetrics format. Without `serials`, the labels in `HIDDEN` have empty values."""
     from prometheus_client.openmetrics.exposition import generate_latest
 
     text: bytes = generate_latest(_Families(snapshot, serials=serials))
@@ -122,7 +122,7 @@ def write(file: Path, text: str) -> None:
             raise RefusedError(
                 f"{shown} exists and does not contain metrics of raidbench.", hint="Specify another file."
             )
-        replace_file(file, text, mode=0o644, exact=True, durable=True)  # the exporter runs as another user
+        replace_file(file, text, mode=0o644, exact=True, durable=True)  # readable for the user of node_exporter
 
 
 def _is_ours(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Builds the picture of a selection: the data to draw, or a sentence that says why there is nothing to draw."""
+"""Builds the picture of a selection, which has the data to draw, or the reason why there is nothing to draw."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def empty_plots(subject: PlotSelection) -> dict[StaticPlotKind, StaticPlot]:
 
 
 def default_kind(subject: PlotSelection) -> StaticPlotKind:
-    """Return the most informative kind of picture: a curve for a sweep, percentiles for an A/B, a timeline for a single
-    run.
+    """Return the most informative kind of picture: a curve for a sweep, a history for all sessions, percentiles for
+    several groups such as the sides of an A/B, box plots for several runs of one group, a timeline for a single run.
     """
     if subject.results is not None:
         return StaticPlotKind.CURVE
@@ -87,7 +87,7 @@ def default_kind(subject: PlotSelection) -> StaticPlotKind:
 
 
 def run_picture(run: RunRecord, baseline: RunRecord | None) -> StaticPlot:
-    """Return a picture of the latencies of a run by percentile, together with those of the baseline if there is one."""
+    """Return a picture with the latencies of a run by percentile, and those of the baseline if there is one."""
     placed = PlacedRun(run=run, folder=Path())
     subject = select_runs_to_plot([placed], None if baseline is None else PlacedRun(run=baseline, folder=Path()))
     return picture(subject, StaticPlotKind.PERCENTILES)
@@ -124,9 +124,9 @@ def sweep_picture(session: Session, folder: Path) -> StaticPlot | None:
 
 
 def history_picture(last: PastRun, runs: Sequence[PastRun], baseline: PastRun | None) -> StaticPlot:
-    """Return a picture of runs with the same condition by date. No session is read for it.
+    """Return a picture, by date, of `runs`, which have the same condition. No session is read for it.
 
-    `last` is one of these runs, and `baseline` is the run that they are compared with.
+    `last`: one of these runs. `baseline`: the run that they are compared with; None for none.
     """
     series = series_of(runs).get(last.condition)
     subject = PlotSelection(

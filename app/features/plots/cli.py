@@ -37,7 +37,7 @@ _PIPE = (80, 20)
 """Columns and rows of a picture if the output is not a terminal."""
 
 _WIDEST, _HEIGHT = 120, 20
-"""Maximum number of columns, and number of rows, of a picture below the results of a command."""
+"""Size of a picture below the results of a command: maximum number of columns, and number of rows."""
 
 _PROMPT = 2
 """Terminal rows that are left free for the command line and the next prompt."""
@@ -137,7 +137,7 @@ def plot_command(options: _PlotOptions) -> int:
 
 
 def _draw(plot: StaticPlot, size: tuple[int, int] | None, *, plain: bool) -> list[str]:
-    """Return the rows of the picture as text. Raises InvalidValueError when `size` is too small."""
+    """Return the rows of the picture as strings. Raises InvalidValueError when `size` is too small."""
     from widgets.plot_render.painter import paint
 
     look = plot_style(size or _size(), plain=plain)
@@ -279,8 +279,8 @@ def _sweep(session: str | None) -> PlotSelection:
 
 
 def _in_all_sessions(placed: PlacedRun) -> PlotSelection | None:
-    """Return a selection of the runs with a run's job and target in all sessions; None if the index does not have the
-    run.
+    """Return a selection of the runs in all sessions that have the job and target of `placed`; None if the index does
+    not have that run.
     """
     runs, _ = all_runs()
     last = next((run for run in runs if run.name == f"{placed.folder.name}/{placed.run.id}"), None)
@@ -298,13 +298,13 @@ def select_all_sessions(last: PastRun, runs: Sequence[PastRun]) -> PlotSelection
 
 
 HISTORY_WIDTH, HISTORY_HEIGHT = 100, 20
-"""Default number of columns, and number of rows, of the picture below `history`."""
+"""Size of the picture below the output of `history`: default number of columns, and number of rows."""
 
 
 def history_lines(last: PastRun, runs: Sequence[PastRun]) -> list[str] | None:
-    """Return the text lines of the picture of a run's job and target in all sessions; None if there is nothing to draw.
+    """Return the text lines of a picture of the `runs` with the job and target of `last`; None if none succeeded.
 
-    If some runs are missing from the picture, the reason is printed.
+    If some runs are missing from the picture, print the reason.
     """
     from app.features.plots.builder import picture
     from widgets.plot_render.painter import paint

@@ -20,8 +20,8 @@ _SHARES = ((0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"))
 
 
 def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
-    """Return a table with the mean IOPS and MiB/s of each part of a selection, and the latencies of its slower
-    direction.
+    """Return a table with the mean IOPS and MiB/s of each part of a selection, and the latencies of the direction that
+    is slower.
     """
     look = PlotStyle(ascii=ascii)
     columns = (
@@ -60,7 +60,7 @@ def figures_table(subject: PlotSelection, *, ascii: bool = False) -> Table:
 
 
 def differing_text(subject: PlotSelection) -> str:
-    """Return a text with the settings and job fields that differ between the parts, such as `Differs: read-ahead,
+    """Return a sentence with the settings and job fields that differ between the parts, such as `Differs: read-ahead,
     FastPath.`.
     """
     starts = [part.runs[0].run.start for part in subject.parts]

@@ -73,8 +73,8 @@ def _band(subject: PlotSelection, scale: float) -> tuple[float, float] | None:
 
 
 def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
-    """Yield time and text of each mark. A mark is between two points where the conditions or the level of the results
-    changed.
+    """Yield time and text of each mark. A mark is between two points if the conditions or the level of the results
+    changed from one to the other.
     """
     levels = {change.first.name: change.shift.interval.percent for change in series.changes}
     for before, after in pairwise(series.points):
@@ -87,7 +87,7 @@ def _marks(series: RunSeries) -> Iterable[tuple[float, str]]:
 
 
 def _first_difference(differs: Sequence[Difference]) -> str:
-    """Return a text with the first difference, and how many more there are."""
+    """Return a string with the first difference and the number of the others."""
     key, _, after = differs[0]
     more = f" and {len(differs) - 1} more" if len(differs) > 1 else ""
     return f"{key_name(key)} {key_value(key, after)}{more}"

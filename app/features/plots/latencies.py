@@ -21,8 +21,8 @@ from widgets.text_utils import units
 
 
 def _latencies(subject: PlotSelection) -> tuple[tuple[Latencies, ...], str]:
-    """Return the pooled I/Os of each part, and a text such as ` of the reads` ("" if there is only one direction, or if
-    both are drawn). Raises NoPlotDataError if there are none.
+    """Return the latencies of all I/Os of each part, and the direction as a suffix such as ` of the reads` ("" if there
+    is only one direction, or if both are drawn). Raises NoPlotDataError if there are no latencies.
     """
     runs = completed_runs(subject.runs)
     if not runs:
@@ -49,13 +49,13 @@ def _bins(runs: Iterable[PlacedRun], side: str) -> tuple[tuple[int, int], ...]:
 
 
 def merge_bins(runs: Sequence[PlacedRun], subject: PlotSelection) -> tuple[tuple[tuple[int, int], ...], str]:
-    """Return the pooled I/Os of `runs` in one direction, and this direction: the slower one of the whole selection."""
+    """Return the merged histogram of `runs` in the slower direction of the whole selection, and that direction."""
     side = _slower_direction(completed_runs(subject.runs))
     return _bins(runs, side), side
 
 
 def _slower_direction(runs: Sequence[PlacedRun]) -> str:
-    """Return the direction (read or write) with the higher p99, so that the faster direction does not hide it."""
+    """Return the direction with the highest p99, so that a faster direction does not hide it."""
     tails = {
         name: max(
             (figures.latency_ns.p99 or 0 for placed in runs if (figures := placed.run.figures.side(name))), default=-1

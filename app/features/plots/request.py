@@ -16,7 +16,7 @@ from widgets.plot_render.plot_data import MOST_CURVES, Data, Unit
 from widgets.text_utils import units
 
 Intervals = Callable[[PlacedRun], Sequence[Sample]]
-"""Function that returns the intervals of a run, usually from disk."""
+"""Function that returns the measured intervals of a run, usually from disk."""
 
 PlotContent = tuple[str, Data, str]
 """Title of a picture, its data, and a note below it."""
@@ -51,7 +51,7 @@ class PlotRequest:
 
 
 class NoPlotDataError(Exception):
-    """There is nothing to draw. The message is the reason, and `keys` is a hint at keys that help."""
+    """There is nothing to draw. The message is the reason, and `keys` a hint that names keys to press."""
 
     def __init__(self, sentence: str, keys: str = "") -> None:
         super().__init__(sentence)
@@ -59,7 +59,7 @@ class NoPlotDataError(Exception):
 
 
 def value_of(score: RunScore, unit: Unit) -> float | None:
-    """Return the run's value of the metric in this unit, reads and writes together; None if I/Os were too few."""
+    """Return the run's metric that has this unit, for reads and writes together; None if the I/Os were too few."""
     match unit:
         case Unit.IOPS:
             return score.iops
@@ -70,7 +70,7 @@ def value_of(score: RunScore, unit: Unit) -> float | None:
 
 
 def values_of(runs: Iterable[PlacedRun], unit: Unit) -> tuple[float, ...]:
-    """Return the metric with this unit of every successful run."""
+    """Return, for every successful run, its metric that has this unit."""
     scores = (score_of(placed.run.figures) for placed in completed_runs(runs))
     numbers = (None if score is None else value_of(score, unit) for score in scores)
     return tuple(value for value in numbers if value is not None)
@@ -91,7 +91,7 @@ def parts_to_draw(subject: PlotSelection) -> Sequence[RunGroup]:
 
 
 def count_text(subject: PlotSelection) -> str:
-    """Return the number of runs of each part as a text such as `, 6 runs each`; "" if each part has one run."""
+    """Return the number of runs of each part as a suffix such as `, 6 runs each`; "" if each part has one run."""
     counts = {len(part.runs) for part in subject.parts if not part.baseline}
     if counts == {1}:
         return ""
@@ -106,7 +106,7 @@ def by_field_text(subject: PlotSelection) -> str:
 
 
 def failure_text(runs: Sequence[PlacedRun], otherwise: str = "") -> str:
-    """Return a sentence about the failed runs if no run succeeded, or `otherwise` is ""; else `otherwise`."""
+    """Return `otherwise` if a run succeeded. If none did, or `otherwise` is "", return a sentence about failed runs."""
     if otherwise and completed_runs(runs):
         return otherwise
     first = runs[0].run

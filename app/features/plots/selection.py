@@ -74,11 +74,11 @@ class PlotSelection:
     results: Results | None = None
     """Results of the selected sweep; None for other selections."""
     series: RunSeries | None = None
-    """Time series of the runs over all sessions; None if the sessions were not searched, or if no run counts."""
+    """Time series of the runs over all sessions; None if they were not searched, or have no complete standalone run."""
     passed_over: int = 0
-    """Number of runs of the same job in all sessions that are not in the series, for example because they failed."""
+    """Number of runs of the same job, in all sessions, that the series omits, for example because they failed."""
     baseline: PastRun | None = None
-    """The run that the series is compared with."""
+    """The run that the series is compared with; None for none."""
     all_sessions: bool = False
     """Whether all sessions were searched."""
 
@@ -116,8 +116,8 @@ def group_by_condition(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
 
 
 def group_by_setting(runs: Sequence[PlacedRun]) -> tuple[RunGroup, ...]:
-    """Return the runs grouped by settings, at any load. If all settings are equal, they are grouped by load instead,
-    unless there are more than `MOST_SIGNS` loads.
+    """Return the runs grouped by settings, whatever their load. If all settings are equal, group the runs by load
+    instead, unless there are more than `MOST_SIGNS` loads.
     """
     groups = _group_by(runs, lambda run: tuple(sorted(run.start.settings.items())))
     if len(groups) == 1:
@@ -196,7 +196,7 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
     runs_by_id = {run.id: run for run in session.runs}
     parts = []
     field, cells = numeric_field(sweep_results.cells), record.cells
-    if field is not None:  # a search does not try its depths in ascending order
+    if field is not None:  # a search tries its queue depths in another order
         cells = tuple(sorted(cells, key=lambda cell: number_of(cell.job.get(field, ""))))
     for cell in cells:
         runs = [runs_by_id[run] for _, run in record.runs_of(cell.id) if run in runs_by_id]
@@ -215,7 +215,7 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
 
 
 def _cell_text(outcome: Results, cell: SweepCell) -> str:
-    """Return the configuration and the workload of a cell as text, as far as they differ between cells."""
+    """Return a name for a cell: its configuration and its workload, each only if it differs between cells."""
     parts = [cell.row] if len(outcome.rows) > 1 else []
     return ", ".join([*parts, *([cell.column] if len(outcome.columns) > 1 or not parts else [])])
 
@@ -239,8 +239,8 @@ def select_target(
 ) -> PlotSelection | None:
     """Return a selection of the runs with the job and target of `last` in all sessions.
 
-    `past`: all runs on the same target; `sessions`: the sessions that were read, by name. Returns None if these contain
-    none of its runs.
+    `past`: all runs on the same target; `sessions`: the sessions that were read, by name. Return None if these contain
+    no successful run with the condition of `last`.
     """
     last_run = sessions[last.session][1].run(last.id) if last.session in sessions else None
     work = None if last_run is None else _work(last_run.start.job_texts)
@@ -312,13 +312,13 @@ _MOST_NAMED = 3
 
 
 def job_text(start: RunStarted) -> str:
-    """Return a job as text without its usual values, such as `4k random read, QD 64`."""
+    """Return a description of a job without its usual values, such as `4k random read, QD 64`."""
     parts = start.title.split(" · ")
     return ", ".join([*parts[:2], *(part for part in parts[2:3] if part != "1 job")])
 
 
 def job_and_target_text(start: RunStarted) -> str:
-    """Return a job and its target as text, such as `4k random read, QD 64, /c0/v1`."""
+    """Return a description of a job and its target, such as `4k random read, QD 64, /c0/v1`."""
     return f"{job_text(start)}, {short_target(start.target)}"
 
 
@@ -353,7 +353,7 @@ def distinct_names(starts: Sequence[RunStarted]) -> list[str]:
 
 
 def _difference_texts(mappings: list[Mapping[str, str]]) -> list[str]:
-    """Return, for each mapping, a text with its settings that are not the same in all mappings."""
+    """Return, for each mapping, a list of its settings that differ between the mappings, as a string."""
     keys = varying_keys(mappings)
     return [_list_text([setting_text(key, texts[key]) for key in keys if texts.get(key)]) for texts in mappings]
 

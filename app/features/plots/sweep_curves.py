@@ -26,8 +26,8 @@ from widgets.plot_render.plot_data import MOST_CURVES, CurveData, CurveLine, Mea
 
 
 def curve(request: PlotRequest) -> PlotContent:
-    """Return a plot of the load curve of a sweep. Without one, plot the metric by a numeric job field, a saturation
-    search, or boxes.
+    """Return a plot of the load curve of a sweep. If it has none, plot the metric by a numeric job field, else a
+    saturation search, else boxes.
 
     Raises NoPlotDataError if there is nothing to draw.
     """

@@ -52,7 +52,7 @@ _READS: tuple[Callable[[DirectionSample], int | None], ...] = (
 
 
 def _slowest(both: Sequence[DirectionSample], read: Callable[[DirectionSample], int | None]) -> float | None:
-    """Return the value of the direction in which it is higher; None if no direction has a value."""
+    """Return the highest of the values that `read` returns for the directions; None if it returns none."""
     return max((float(value) for sample in both if (value := read(sample)) is not None), default=None)
 
 

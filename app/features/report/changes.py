@@ -45,7 +45,7 @@ def _machine(session: Session) -> Iterator[tuple[str, str]]:
 
 
 def findings(session: Session) -> ReportTable | None:
-    """Return a table with the findings of the session's last check, the gravest first; None if there was no check."""
+    """Return a table with the findings of the session's last check, the most severe first; None without a check."""
     last = last_check(session.events)
     if last is None:
         return None
@@ -84,7 +84,7 @@ def _concerned_targets(session: Session) -> set[Target]:
     arrays = {array.target: array for array in inventory.arrays}
     targets = {item.target for item in inventory.devices if str(item.target) in names}
     targets |= {item.target for item in inventory.block_devices if item.device in names}
-    targets -= set(inventory.twins)  # leave out the kernel's entry of a device that is listed already
+    targets -= set(inventory.twins)  # omit the kernel's second entry of a device
     waiting = list(targets)
     while waiting:
         array = arrays.get(waiting.pop())

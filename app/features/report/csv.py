@@ -199,7 +199,7 @@ def _identity(run: RunRecord, session: Session, swept: tuple[str, str], part: Pa
     yield from swept
     version = (
         f"fio-{start.fio_version}" if start.fio_version else None
-    )  # the prefix prevents a spreadsheet from reading 3.40 as a number
+    )  # without the prefix, a spreadsheet would read 3.40 as a number
     yield from (run.figures.status.value, start.simulated, start.destructive, version)
     yield part.seconds if isinstance(part, SectionFigures) else run.figures.seconds
     yield _KINDS[type(part)]
@@ -248,7 +248,7 @@ def _trailing_values(run: RunRecord) -> Iterator[Value]:
 
 
 def _sweep_cells(session: Session) -> dict[str, tuple[str, str]]:
-    """Return, by run id, the names of the row and the column of the sweep's matrix to which each run belongs."""
+    """Return, by run id, the row and the column of the sweep's matrix to which a run belongs, by name."""
     record = session.sweep
     if record is None:
         return {}

@@ -26,7 +26,7 @@ _NOTHING = Raw()
 def report_of(session: Session, raw: Raw = _NOTHING) -> Report:
     """Return the report of a session.
 
-    `raw`: data from the session's other files, beside the log. Graphs over time, job files and multi-host runs need it.
+    `raw`: data from the session's other files (not the log), for graphs over time, job files and multi-host runs.
     """
     return Report(
         title=f"Storage session {clean(session.id)}",

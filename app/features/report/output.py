@@ -46,7 +46,7 @@ _ENDINGS = {
 }
 
 ENDINGS = ".md, .html, .csv or .json"
-"""The supported file suffixes, as a text for messages."""
+"""The supported file suffixes, for messages."""
 
 _SIZE = (80, 20)
 """Columns and rows of a plot in a text report. Mail programs show lines of this width without wrapping."""
@@ -69,7 +69,7 @@ def report_text(
     redactor: Redactor | None = None,
     source: str = "",
 ) -> str:
-    """Return the report as one text. Raises InvalidValueError for the fio-plot format, which is a folder.
+    """Return the report as a string. Raises InvalidValueError for the fio-plot format, which is a folder.
 
     `folder`: folder of the session; `samples`: whether CSV has a row per interval instead of per run; `redactor`: hides
     data that identifies the machine; `source`: name of the session in JSON, if it differs from the folder.

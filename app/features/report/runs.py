@@ -155,13 +155,13 @@ def steadiness(runs: Sequence[RunRecord]) -> Iterator[str]:
     for run in runs:
         steady = run.figures.steady
         if steady is not None and (steady.waited_s or steady.capped or steady.ended_early):
-            # The outcome text includes the waiting time, except if the run was ended early.
+            # Only the outcome text of a run that was ended early lacks the waiting time.
             waited = f"waited {units.duration(steady.waited_s)}: " if steady.waited_s and steady.ended_early else ""
             yield f"{run.id}: {waited}{outcome_text(steady)}."
 
 
 def run_list_text(ids: Sequence[str]) -> str:
-    """Return a text with the first of the run ids, and how many more there are."""
+    """Return a string that lists the first run ids and gives the number of the others."""
     return units.first_of(ids, 6)
 
 

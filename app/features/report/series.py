@@ -87,8 +87,8 @@ def percentile_graph(key: str, title: str, about: str, series: Sequence[GraphLin
 
 
 def downsample(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Return about `_MOST_POINTS` of the points. They include the lowest and the highest of each stretch, so that no
-    peak is lost.
+    """Return about `_MOST_POINTS` of the points: the lowest and the highest of each stretch of points, so that no peak
+    is lost.
     """
     if len(points) <= _MOST_POINTS:
         return tuple(points)
@@ -109,10 +109,9 @@ def _nines(total: int, below: int) -> float:
 
 
 def _time(samples: Sequence[Sample]) -> tuple[list[tuple[float, Sample]], tuple[float, float] | None]:
-    """Return two values: each sample with its time relative to the start of the measurement, and the range of times
-    before this start.
+    """Return the samples with their times, and the range of times before the measured phase; None without such samples.
 
-    Times are in seconds. The range is None if no sample is from before the start.
+    Times are in seconds since the start of the measured phase.
     """
     placed = with_seconds(samples)
     before = any(sample.phase is not Phase.MEASURING for _, sample in placed)

@@ -60,9 +60,9 @@ def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
 
 
 def _size(comparison: Comparison | None) -> float:
-    """Return the size of an A/B experiment's effect on the main metric as a log-ratio; 0 if it is not significant.
+    """Return the effect of an A/B experiment on the main metric as the absolute logarithm of the ratio.
 
-    It is infinite if the device stopped responding with one of the settings.
+    It is 0 if it is not significant, and infinite if the device stopped responding with one of the values.
     """
     row = None if comparison is None else comparison.headline
     judgement = None if row is None else row.judgement

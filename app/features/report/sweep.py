@@ -99,7 +99,7 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
 
 
 def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
-    """Return the heat map of configurations and workloads. Whichever there are more of are the rows."""
+    """Return the heat map of configurations and workloads. The more numerous of the two are the rows."""
     shown, along_rows = matrix(record, outcome), workloads_go_down(outcome)
     values = {(result.cell.row, result.cell.column): result.value for result in outcome.cells}
     return HeatMap(
@@ -235,7 +235,7 @@ def load_graphs(outcome: Results, simulated: bool) -> list[LineGraph]:
 
 
 def _knee(curve: LoadCurve) -> tuple[float, float] | None:
-    """Return the lowest and the highest IOPS between which the knee is, up to the last point; None without a knee."""
+    """Return the IOPS between which the knee is, at most those of the last point; None without a knee."""
     if curve.knee is None:
         return None
     farthest = max((point.iops.mean for point in curve.points if point.iops is not None), default=curve.knee.high)

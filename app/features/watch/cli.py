@@ -118,7 +118,7 @@ async def _watch(
 def _compare(checked: CheckResult, drifts: tuple[Drift, ...], kept: Path | None) -> WatchComparison:
     """Return which warnings, faults and differences are new since the last watch. Save them for the next watch.
 
-    `kept`: file with those of the last watch; None if they are neither loaded nor saved.
+    `kept`: file with the findings of the last watch; None to neither load nor save them.
     """
     from app.features.check.finding import Severity
     from app.features.check.rule_table import RULES
@@ -186,7 +186,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
 
 
 async def _busy_share(bench: Workbench, name: str) -> float | None:
-    """Return the share of the time for which a disk was busy within `IDLE_SECONDS`; None if there are no counters."""
+    """Wait for `IDLE_SECONDS`, and return the share of this time for which a disk was busy; None without counters."""
     from app.core.benchmark.device_stats.diskstats import parse, since
     from app.core.benchmark.device_stats.sampler import PATH
 
@@ -238,7 +238,7 @@ def _print_result(result: _WatchResult, *, as_json: bool) -> None:
 
 
 def _news_text(news: News | None) -> str:
-    """Return the text that is appended to the line of a finding; "" for notes, because they are not compared."""
+    """Return the suffix for the line of a finding; "" for notes, which are not compared."""
     return "" if news is None else f" ({news.value})"
 
 

@@ -25,7 +25,7 @@ It is less than seven days, because the watch of each night starts at a random m
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?: ?(?:%|°C))?", re.ASCII)
 _STEP = 5.0
-"""Percentage points or degrees by which a value must grow to count as worse. It often varies by less within a day."""
+"""Percentage points or degrees by which a value must grow to count as worse. Many values vary by less within a day."""
 
 
 class News(StrEnum):
@@ -59,8 +59,8 @@ class ReportedFinding:
     def is_worse_than(self, before: ReportedFinding) -> bool:
         """Return whether the finding is worse than before.
 
-        It is worse if its severity is higher. At the same severity, it is worse if a number in the evidence has grown
-        or the words of the evidence differ.
+        It is worse if its severity is higher. At the same severity, it is worse if the words of the evidence differ or
+        a number in it has grown (a percentage or temperature by `_STEP` or more).
         """
         if self.rank != before.rank or _without_numbers(self.evidence) != _without_numbers(before.evidence):
             return self.rank >= before.rank
@@ -114,8 +114,8 @@ def compare(
     """Compare the findings with those of earlier watches. No I/O.
 
     `rules`: ids of all existing rules, so that a finding whose rule was renamed is recognised. `silent`: places and
-    backends that could not be read. Their earlier findings are kept, so that these are not new once they can be read
-    again.
+    backends that could not be read. Their earlier findings are kept, so that they do not count as new once the places
+    can be read again.
     """
     current = _merge_findings(findings)
     old = {entry.key: entry for entry in before.findings}

@@ -43,7 +43,7 @@ def remember(kernel: str, inventory: Inventory, readings: Mapping[Target, Mappin
 
 
 def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
-    """Yield a text for each change: versions first, then removed and added targets, then settings. No I/O."""
+    """Yield a description of each change: versions first, then removed and added targets, then settings. No I/O."""
     if before.kernel != now.kernel:
         yield f"kernel {before.kernel or '?'} -> {now.kernel or '?'}"
     for address, version in now.firmware.items():

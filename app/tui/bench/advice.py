@@ -34,12 +34,12 @@ _JOB: Final = (
     "stripe-read-modify-write",
     "depth-beyond-device",
 )
-"""Pieces of advice, by their keys, that the user follows by changing fields of the job."""
+"""Keys of the advice that the user follows by changing fields of the job."""
 
 FOLLOWED: Final[Mapping[str, str]] = MappingProxyType(
     {**dict.fromkeys(_JOB, "bench.edit"), "unwritten-flash": "bench.precondition", "not-steady": "bench.steady"}
 )
-"""The command to follow each piece of advice, by its key in docs/advice.md."""
+"""Id of the command with which the user follows a piece of advice, by the key of the advice in docs/advice.md."""
 
 _COMMANDS: Final = {command.id: command for command in COMMANDS}
 
@@ -50,7 +50,7 @@ def command_of(advice: Advice) -> CommandSpec | None:
 
 
 def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
-    """Return the advice, each piece with the key to press for following it."""
+    """Return the advice. To each piece that a command helps to follow, add the key of the command."""
     return tuple(
         advised
         if (command := command_of(advised)) is None

@@ -1,4 +1,4 @@
-"""The data of a job's graphs: points that are added with each sample, and marks on the time axis. No I/O."""
+"""The data of a job's graphs: curves, which get points from each sample, and marks on the time axis. No I/O."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CurveFigures:
     high: float | None = None
     """Largest value of the measured phase."""
     high_at: float | None = None
-    """Time of the largest value, in seconds of the run."""
+    """Time of the largest value, in seconds since the start of the run."""
     count: int = 0
     """Number of values of the measured phase."""
     total: float = 0.0
@@ -48,7 +48,7 @@ class CurveFigures:
         return self.total / self.count if self.count else None
 
     def add(self, value: float | None, *, measured: bool, at: float = 0.0) -> None:
-        """Add a value at second `at` of the run. Unless it is `measured`, only `now` changes."""
+        """Add a value of second `at` of the run. Set only `now` unless it belongs to the `measured` phase."""
         self.now = value
         if value is not None and measured:
             self.count += 1
@@ -92,7 +92,7 @@ class Curves:
         return self.ramp + self.settled
 
     def take(self, samples: tuple[Sample, ...], ramp: float) -> None:
-        """Add the new samples; start again if they belong to another run. `ramp`: seconds of the run's ramp."""
+        """Add the new samples; first clear the curves if they are of another run. `ramp`: seconds of the run's ramp."""
         first = samples[0] if samples else None
         if len(samples) < self.taken or first is not self.first:
             self.taken, self.first, self.settled = 0, first, 0.0
@@ -123,7 +123,7 @@ class Curves:
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = sample.transfers
-        if both or not self.part:  # A section before its phase or after its end is not stalled.
+        if both or not self.part:  # A section that has not started, or has ended, is not stalled.
             self.still.add(sample)
         self.parts = parts_of(sample)
         self.heat.append(_heat(at, sample.seconds, both))
@@ -146,7 +146,7 @@ class Curves:
         return max((points[-1][0] for points in self.series.values() if points), default=0.0)
 
     def deviation(self, name: str) -> float:
-        """Return the standard deviation of a curve's measured values, without stalls; 0 for fewer than two values."""
+        """Return the standard deviation of a curve's measured phase, without stalls; 0 for fewer than two values."""
         if name not in self._deviations:
             stalls = [(self.measured_from + stall.at, stall.seconds) for stall in self.still.stalls]
             values = [
@@ -165,7 +165,7 @@ class Curves:
 
 
 def part_of(sample: Sample, name: str) -> Sample:
-    """Return the sample of the target or section `name`, which has no directions while that does no I/O."""
+    """Return `sample` with the directions of only the target or section `name`; without any while that does no I/O."""
     part = dict(parts_of(sample)).get(name, PartSample())
     return replace(sample, read=part.read, write=part.write, trim=part.trim)
 
@@ -230,8 +230,8 @@ def change_marks(
 ) -> tuple[TimeMark, ...]:
     """Return marks for settings of any device that were changed during a run.
 
-    `passed`: seconds of the run by its own clock. `now`: time of the session at that moment. The clock of a simulated
-    run may be faster.
+    `passed`: seconds since the start of the run, by its own clock, which may be faster if the run is simulated. `now`:
+    the same moment in seconds since the epoch.
     """
     marks = []
     for record in session.changes:

@@ -39,10 +39,10 @@ def has_steps(field: JobField) -> bool:
 
 
 def step_value(field: JobField, text: str, *, up: bool) -> str:
-    """Return the text of the next larger or smaller value of a field.
+    """Return the next larger (`up`) or smaller value of a field, as it is typed. `text`: the present value.
 
-    Sizes and counts are doubled or halved, durations go to the next usual one, and percentages change by 5 points.
-    Text that is not a number counts as 0.
+    Double or halve sizes and counts; go to the next usual duration; change percentages by 5 points. Text that is not a
+    number counts as 0.
     """
     try:
         now = field.parse(text) if text.strip() else 0
@@ -75,10 +75,10 @@ def _halved(number: int) -> int:
 # -- fields: a choice, or text with steps -----------------------------------------------------------------------------
 
 _PLAIN = Job().texts()
-"""Text of each field in a job without any settings."""
+"""Values of the fields in a job without any settings, as typed, by field key."""
 
 DEFAULT = "default"
-"""Label of an empty choice."""
+"""Label of the choice that leaves a field empty, so that fio uses its default."""
 
 
 class FieldRow(Horizontal):
@@ -177,7 +177,7 @@ class FoldedFields(Static, can_focus=True):
     """
 
     class Opened(Message):
-        """A request to show the hidden fields."""
+        """The user wants to see the hidden fields."""
 
     def action_unfold(self) -> None:
         """Ask the form to show the hidden fields."""
@@ -221,7 +221,7 @@ class JobForm(GuardedDialog[Job | None]):
         """`base`: name and job of the profile to compare with; None without one."""
         super().__init__(clock=clock)
         self.changed_fields: set[str] = set()
-        """Fields that the user changed, whatever their final value."""
+        """Keys of the fields that the user changed, even if a field has its original value again."""
         self._texts = job.texts()
         self._rows: dict[str, FieldRow] = {}
         self._problem_lines: dict[str, Static] = {}
@@ -298,7 +298,7 @@ class JobForm(GuardedDialog[Job | None]):
         self._take(event.key, event.value)
 
     def _take(self, key: str, text: str) -> None:
-        if text != self._texts[key]:  # A field also posts a message when it appears.
+        if text != self._texts[key]:  # Else no change: a field posts a message when it appears, too.
             self.changed_fields.add(key)
         self._texts[key] = text
         self._judge()

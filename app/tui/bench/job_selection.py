@@ -66,7 +66,7 @@ class JobSelectionScreen(WorkbenchScreen):
         self.show_job()
 
     def take_first_array(self, session: Session) -> None:
-        """On a simulated machine, where a scratch file is meaningless, select the first free array."""
+        """On a simulated host, where measuring a file means nothing, select the first array that is not in use."""
         if self._chosen or not session.simulated:
             return
         free = [array for array in session.inventory.arrays if array.device is not None and not array.uses]
@@ -158,7 +158,7 @@ class JobSelectionScreen(WorkbenchScreen):
             self._import(content, SHIPPED)
 
     async def _import_as_installed(self, content: bytes) -> None:
-        """Import a job file with the option table of the installed fio, because versions of fio differ in options."""
+        """Import a job file with the option table of the installed fio, because not every version has all options."""
         self._import(content, await option_table(self.workbench_app.workbench.host))
 
     def _import(self, content: bytes, table: OptionTable) -> None:

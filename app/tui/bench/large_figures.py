@@ -11,7 +11,7 @@ from widgets.text_utils import units
 from widgets.text_utils.text import clean, shorten
 
 Cells = tuple[tuple[str, str], ...]
-"""Metrics of a row: the text of each value, and the text to show next to it, such as its mean."""
+"""Metrics of a row: for each, its value and the text next to it, such as the mean."""
 
 _ALL = 10_000
 _NAME = 18
@@ -22,7 +22,7 @@ _LATENCIES = (("p50_ns", "p50", "good"), ("p99_ns", "p99", "warning"), ("p99_9_n
 
 
 def figure_columns(*, running: bool, names: tuple[str, ...]) -> tuple[FigureColumn, ...]:
-    """Return the columns of the metrics. While a job runs, each has room for its mean."""
+    """Return the columns of the metrics. While a job runs, each has room for a mean. `names`: the directions."""
     mean = "mean" if running else ""
     of = f" {names[0]}" if len(names) == 1 else ""
     return (
@@ -39,7 +39,7 @@ def directions_of(curves: Curves) -> tuple[str, ...]:
 
 
 def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
-    """Return a row for each direction, with the last interval and the mean, then one for each of several targets.
+    """Return a row with the last interval and the mean of each direction, then rows for each of several targets.
 
     `most`: number of target rows that fit.
     """
@@ -50,7 +50,7 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
 
 
 def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
-    """Return the directions of a finished run, and rows of fio's totals: for each direction, then for each target."""
+    """Return the directions of a finished run, and rows with fio's totals of each direction, then of each target."""
     sums = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
     parts = ((part, name, result.side(name)) for part, result in parts_of_run(figures) for name in DIRECTIONS)
     shown = [(part, name, _run_cells(side)) for part, name, side in parts if side is not None]

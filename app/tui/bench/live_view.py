@@ -28,7 +28,7 @@ _WAYS = {"": (False, False), "until": (True, False), "early": (False, True), "bo
 
 
 def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
-    """Return the choices for the steady state, with the rounds and the cap of `base`."""
+    """Return the choices for the steady state, with the rounds and the time limit of `base`."""
     rule = f"{base.window} rounds of {base.round_s} s vary by at most 20 % of their mean and drift by at most 10 %"
     cap = units.duration(base.cap_s)
     return (
@@ -52,7 +52,7 @@ def steady_choices(base: SteadyPlan) -> tuple[ChoiceItem, ...]:
 
 
 def steady_way(plan: SteadyPlan | None) -> str:
-    """Return the value of the choice that corresponds to a plan."""
+    """Return the value of the choice (`steady_choices`) that corresponds to a plan."""
     flags = (False, False) if plan is None else (plan.until, plan.end_early)
     return next(value for value, choice_flags in _WAYS.items() if choice_flags == flags)
 
@@ -80,7 +80,11 @@ def throughput_chart(
     over: bool = False,
     close: bool = False,
 ) -> ChartData:
-    """Return the upper graph: IOPS or bytes per second of reads, writes and trims, with references."""
+    """Return the upper graph: IOPS, or bytes per second (`rate`), of reads, writes and trims, with references.
+
+    `total`: seconds of the time axis; None to follow the samples. `over`: whether the run has ended. `close`: whether
+    the axis shows only the range of the values.
+    """
     unit = "rate" if rate else "iops"
     colors = {"read": "$primary", "write": "$warning", "trim": "$error"}
     series = tuple(
@@ -101,7 +105,7 @@ def throughput_chart(
 def _chart(
     curves: Curves, total: float | None, marks: tuple[TimeMark, ...], waiting: str, *, over: bool = False
 ) -> ChartData:
-    """Return the parts that all graphs of a job have in common."""
+    """Return a graph without curves, with the parts that all graphs of a job have in common."""
     return ChartData(
         marks=marks,
         shaded_until=curves.measured_from if total is not None else 0.0,
@@ -186,12 +190,12 @@ def progress(active: ActiveRun, now: float) -> Progress:
 
 
 def machine_line(steady: SteadyStateResult | None, fio: float | None, host: float | None) -> str:
-    """Return the line about the steady state and the CPU use of fio and host."""
+    """Return the line about the steady state and the CPU use: `fio` in percent of a core, `host` in percent."""
     return " · ".join(filter(None, (steady_text(steady) if steady is not None else "", cpu_line(fio, host))))
 
 
 def chart_seconds(active: ActiveRun) -> float | None:
-    """Return the seconds of the time axis: the complete run if known; None to follow the samples."""
+    """Return the length of the time axis in seconds: the complete run; None if unknown, to follow the samples."""
     if active.phase not in (Phase.RAMP, Phase.MEASURING, Phase.STOPPING):
         return None
     waits = active.start.steady is not None and active.start.steady.until
@@ -201,7 +205,7 @@ def chart_seconds(active: ActiveRun) -> float | None:
 
 
 def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
-    """Return the number of pieces of advice, the key for the most important one, and its text; `i` shows the rest."""
+    """Return a line with the number of pieces of advice, the key for the first (most important) one, and its text."""
     if not advice:
         return ""
     command = command_of(advice[0])
@@ -230,7 +234,7 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
     """Return the target and its settings in a line: `ssd · raid5 · sdb · through · none · 64K`.
 
     If `wide`, the settings have their names.
-    For several targets, which are measured at the same time: `2 targets · ssd, vmstore · through, back`.
+    For targets that are measured at the same time: `2 targets · ssd, vmstore · through, back`.
     """
     parts = [target_texts(inventory, target.device, target.target) for target in targets]
     if len(parts) > 1:

@@ -34,14 +34,14 @@ WIDE_BAR, NARROW_BAR = 20, 10
 """Width in cells of the bar of a share, in a wide and a narrow terminal. The largest share fills the bar."""
 
 SUMMARY = 4
-"""Number of rows of a summary: one each for the least, median and most of every metric, and the outlier."""
+"""Number of rows of a summary: the least, the median and the most of every metric, and the most unusual member."""
 
 _TEXT_COLUMNS = ("model", "role")
 
 _BAD = ("faulty", "gone", "removed")
 
 _DEVIATION = 1.0 - 1.0 / UNEVEN
-"""Distance from the median at which a member counts as deviating."""
+"""Relative distance from the median (`_distance`) from which a member counts as deviating."""
 
 Figure = Callable[[MemberStats], float | None]
 
@@ -55,9 +55,9 @@ _LOAD: tuple[Figure, ...] = (
 def member_table(
     members: Sequence[MemberStats], *, most: int, bar: int, ascii: bool = False
 ) -> tuple[tuple[TableColumn, ...], tuple[TableRow, ...]]:
-    """Return columns and at most `most` rows (at least 4): all members, or a summary of the disks (the deepest level).
+    """Return columns and at most `most` rows (4 or more): all members, or a summary of the disks (the deepest level).
 
-    `bar`: cells of a share's bar. Empty text columns are left out.
+    `bar`: width in cells of the bar that shows a share. Empty text columns are left out.
     """
     rows = _rows(members, most, _MemberRows(members, bar, ascii))
     kept = [
@@ -70,7 +70,7 @@ def member_table(
 
 
 class _MemberRows:
-    """Draws the members of one array: bars relative to the largest share, and a sign on the deviating member."""
+    """Draws the members of one array: bars relative to the largest share, and a sign on each deviating member."""
 
     def __init__(self, members: Sequence[MemberStats], bar: int, ascii: bool) -> None:
         self._bar, self._ascii = bar, ascii
@@ -82,7 +82,7 @@ class _MemberRows:
         self._odd = {odd.device for depth in self._sums if (odd := find_deviating(members, depth)) is not None}
 
     def row(self, member: MemberStats, name: str = "") -> TableRow:
-        """Return the row of a member, or of a summary with its `name`."""
+        """Return the row of a member. `name`: title of the row in a summary; "" for the name of the member."""
         text, failed = role_text(member), member.role in _BAD
         name = name or "  " * member.depth + member.device
         if member.device in self._odd:
@@ -162,9 +162,9 @@ def _statistic(disks: Sequence[MemberStats], figure: Figure, of: Callable[[list[
 
 
 def find_deviating(members: Sequence[MemberStats], depth: int) -> MemberStats | None:
-    """Return the member at a depth that failed, or whose load differs from the others; None if all are alike.
+    """Return the member at a depth that has failed, or whose load deviates; None if there is none.
 
-    A member whose role explains the difference is ignored.
+    Other members with a role, such as write-mostly, are ignored, because the role explains their load.
     """
     row = [member for member in members if member.depth == depth]
     lost = next((member for member in row if member.role in _BAD), None)

@@ -37,10 +37,10 @@ FIGURES_EVERY = 0.45
 """Seconds of the run between two updates of the large metrics; faster ones could not be read."""
 
 _LEAST_GRAPHS = 10
-"""Lines reserved for two graphs, the heading of the metrics, and the row of all targets together."""
+"""Lines reserved for two graphs, the heading of the metrics, and the row with the sum of all targets."""
 
 _PART = 24
-"""Number of columns for the name of a target or section in the title of a graph."""
+"""Maximum number of cells for the name of a target or section in the title of a graph."""
 
 _Recorded = tuple[Path, str, str]
 """Identifies recorded curves: session folder, run id, and part of the run ("" for the complete run)."""
@@ -117,7 +117,7 @@ class RunGraphs(Vertical):
     def on_resize(self, event: events.Resize) -> None:
         """Show the percentile plot next to the graphs only if both can be read."""
         self.set_class(event.size.width >= WIDE and event.size.height >= HIGH, "-wide")
-        if len(self._figure_rows.rows) > 1:  # The number of target rows depends on the height.
+        if len(self._figure_rows.rows) > 1:  # There are rows of targets, and the height decides their number.
             self._figures_at = -1.0
             self._show_figures()
 
@@ -144,10 +144,10 @@ class RunGraphs(Vertical):
     ) -> None:
         """Show `curves`.
 
-        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run; if given, the metrics
-        of the last interval are not shown. `folder`: folder of its session. `samples`: intervals of a running job, from
-        which the curves of its parts are drawn. `happened`: further marks. `waiting`: text while there is nothing to
-        draw.
+        `total`: seconds of the time axis; None to follow the samples. `run`: the finished run, whose totals are shown
+        instead of the last interval; None for a running job. `folder`: folder of its session. `samples`: intervals of a
+        running job, from which the curves of its parts are drawn. `happened`: further marks. `waiting`: text while
+        there is nothing to draw.
         """
         self._requested = None
         self._run_curves, self._total, self._run = curves, total, run
@@ -164,7 +164,7 @@ class RunGraphs(Vertical):
         return tuple(name for name, _ in parts)
 
     def switch_part(self, step: int) -> bool:
-        """Draw the next part of the run, or the previous one with -1; return whether the run has parts."""
+        """Draw the next part of the run (`step` 1) or the previous one (-1); return whether the run has parts."""
         names = ("", *self.parts)
         at = names.index(self.part) if self.part in names else 0
         self.part = names[(at + step) % len(names)]
@@ -178,7 +178,7 @@ class RunGraphs(Vertical):
             self.part = ""
         if not self.part:
             self._curves = self._run_curves
-            if self._requested is not None:  # A part that is still being read must not replace it.
+            if self._requested is not None:  # The curves of a part that are still being read must not replace it.
                 self._requested = (*self._requested[:2], "")
         elif self._run is None:
             if self._curves.part != self.part:
@@ -192,7 +192,7 @@ class RunGraphs(Vertical):
                 self._start_reading(self._requested, self._run)
 
     def compare_with(self, baseline: RunRecord | None, folder: Path | None) -> None:
-        """Draw `baseline` as a reference: its means at once, its deviation when its samples in `folder` are read."""
+        """Draw `baseline` as a reference: its means at once, their deviations once its samples in `folder` are read."""
         if baseline is not self._baseline:
             self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
@@ -226,7 +226,7 @@ class RunGraphs(Vertical):
             self._start_reading(wanted, run, session)
 
     def _start_reading(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
-        """Read the curves of a run in a thread. `session`: source of the marks."""
+        """Read the curves of a run in a thread. `session`: with the events to mark; None for a part of the run."""
         read = partial(self._read_run, wanted, run, session)
         self.run_worker(read, thread=True, group="recorded", exclusive=True)
 
@@ -258,7 +258,7 @@ class RunGraphs(Vertical):
         throughput.title = ("MiB/s" if self._rate else "IOPS") + of
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
-        # The deviation of a part of the baseline is unknown, so parts have no reference.
+        # The baseline is read only as a whole, so parts have no reference.
         references = (
             () if baseline is None or self.part else baseline_references(baseline, self._baseline_curves, rate=rate)
         )
@@ -333,7 +333,7 @@ class RunGraphs(Vertical):
         chart.log_scale = not chart.log_scale
 
     def switch_fit(self) -> bool:
-        """Show the planned time of the job, or only the measured time; return True for the latter."""
+        """Switch between the planned time of the job and the time measured so far; return True for the latter."""
         self._fitted = not self._fitted
         for chart in self.charts:
             chart.window = 0.0
@@ -346,7 +346,7 @@ class RunGraphs(Vertical):
             chart.frozen = still
 
     def zoom(self, step: int) -> str:
-        """Show a shorter window, or a longer one with -1; return a sentence if that is not possible."""
+        """Show a shorter window (`step` 1) or a longer one (-1); return why that is impossible, or ""."""
         window, total = self.charts[0].window, self._total or self._curves.until
         closer = [seconds for seconds in ZOOMS if seconds < (window or total)]
         wider = [seconds for seconds in reversed(ZOOMS) if window < seconds < total]
@@ -362,7 +362,7 @@ class RunGraphs(Vertical):
 
 _READING = "reading fio's logs ..."
 _NOTHING = "no samples were saved for this run"
-"""Text for a run without raw output, or for one that ended before its first interval."""
+"""Text in the graphs of a run without raw output, or of one that ended before its first interval."""
 
 
 def _latency_plot(run: RunRecord, baseline: RunRecord | None) -> StaticPlot | None:

@@ -53,8 +53,8 @@ MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
 """Terminal heights, and the number of member rows that leave enough room for the graphs."""
 
 MEMBERS_EVERY = 0.95
-"""Seconds of the run between two updates of the member table. Faster updates could not be read, and all of its lines
-have to be drawn and sent."""
+"""Seconds of the run between two updates of the member table. Faster ones could not be read, and each sends all lines
+of the table to the terminal."""
 
 ADVICE_LINES = 2
 """Number of lines for advice on a tall terminal."""
@@ -65,7 +65,7 @@ _IDLE = "r runs the job; p chooses another, T the target."
 
 
 _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
-"""Severity of the notice about the end of a run, on other screens."""
+"""Severity of the notice about the end of a run. Only other screens show it."""
 
 
 class BenchScreen(GraphKeys, JobSelectionScreen):
@@ -78,7 +78,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.pending = False
         """Whether a job was requested and has not ended."""
         self.not_run = ""
-        """Text that says that the requested job did not run; "" if it ran or none was requested."""
+        """Message that the requested job did not run; "" if it ran or none was requested."""
         self.shown: str | None = None
         """Id of the run whose results are shown."""
         self._curves = Curves()
@@ -233,7 +233,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
 
     def _request_advice(self, session: Session) -> None:
-        """Read the settings of the target and request advice, once per combination of job, target and device state."""
+        """Read the settings of the target and request advice, unless job, target and device state are unchanged."""
         wanted = (self.job, self.where, self.target_name, self.beside, session.inventory, session.changes)
         if session.probing or session.active is not None or self._advice_state == wanted:
             return
@@ -329,7 +329,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
-            if not self.is_current:  # The Bench screen itself shows the summary.
+            if not self.is_current:  # This screen shows a summary anyway.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
                 self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} has ended")
         except RaidbenchError as error:
@@ -339,7 +339,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.pending = False
 
     def _show_not_run(self, text: str) -> None:
-        """Show why the job did not run, also when the screen is shown again."""
+        """Show the message `text` that the job did not run, now and when the screen is shown again."""
         self.not_run = text
         self.show_message(text)
 
@@ -353,7 +353,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.show_message(f"stopping: fio finishes its I/O and writes its summary{then}")
 
     def action_baseline(self) -> None:
-        """Mark the shown run as baseline."""
+        """Mark the shown run, or the last one if none is shown, as baseline; unmark it if it is the baseline."""
         session = self.workbench_app.session
         run_id = self.shown or (session.runs[-1].id if session.runs else None)
         if run_id is None:

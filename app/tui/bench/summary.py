@@ -44,7 +44,7 @@ def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:
 
 
 def _same_job(record: RunRecord, other: RunRecord) -> bool:
-    """Return whether both runs have the same job and target, whatever the settings were."""
+    """Return whether both runs have the same job and target. Their settings may differ."""
     (where, job, _, subject), (other_where, other_job, _, other_subject) = condition(record), condition(other)
     return (where, job, subject) == (other_where, other_job, other_subject)
 
@@ -53,7 +53,7 @@ def _same_job(record: RunRecord, other: RunRecord) -> bool:
 
 
 def running_experiment(session: Session) -> ExperimentRecord | None:
-    """Return the last experiment if no end is recorded, as after a crash; otherwise None."""
+    """Return the last experiment if it has no recorded end, because it is running or was interrupted; or None."""
     last = session.experiments[-1] if session.experiments else None
     return last if last is not None and last.end is None else None
 
@@ -79,6 +79,6 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
 
 
 def ended_line(session: Session, record: ExperimentRecord, *, brief: bool = False) -> str:
-    """Return the result of an experiment and whether the old value is restored. `brief`: one or two lines."""
+    """Return the result of an experiment and whether the old value is restored. `brief`: in one or two lines."""
     comparison = stored_comparison(session, record.id)
     return experiment_brief(record, comparison) if brief else " ".join(experiment_lines(record, comparison))

@@ -18,7 +18,7 @@ TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
 
 
 class TabLine(TextPanel):
-    """The tabs, with the current one in reverse video, and the key that switches between them."""
+    """A line with the tabs, the current one in reverse video, and the key that switches between them."""
 
     DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"
 
@@ -123,7 +123,7 @@ class DeviceDetail(Vertical):
 
     @property
     def entrance(self) -> Widget:
-        """The widget of the current tab that takes the focus."""
+        """The widget that gets the focus when the user enters the current tab."""
         if self.tab == "history":
             return self.history
         return self.query_one(SettingsPanel).table if self.tab == "settings" else self.query_one(FactsPane)

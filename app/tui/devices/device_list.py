@@ -67,7 +67,7 @@ def _banner_cells(row: Row, banner: tuple[str | TableCell, ...]) -> tuple[str | 
 
 
 def next_value(reading: Reading, current: str | None, step: int) -> str | None:
-    """Return the next or previous legal value after `current`; None if the setting cannot be stepped."""
+    """Return the next (`step` 1) or previous (-1) legal value; None for a setting without choices or range."""
     if reading.choices:
         values = [choice.value for choice in reading.choices]
         if current not in values:
@@ -82,7 +82,7 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
         return str(span.minimum)
     if number <= 0 or span.maximum - span.minimum <= 16 * span.step:
         number += step * span.step
-    else:  # Doubling crosses a wide range with few key presses.
+    else:  # A wide range: doubling crosses it with few key presses.
         number = number * 2 if step > 0 else number // 2
         number -= (number - span.minimum) % span.step
     return str(min(max(number, span.minimum), span.maximum))
@@ -104,13 +104,13 @@ class DeviceList(KeyedTable):
     def __init__(self, columns: Collection[str] = (), order: str = "address") -> None:
         super().__init__(id="devices", empty=SCANNING_TEXT)
         self.shown: tuple[str, ...] = tuple(columns) or USUAL
-        """Keys of the columns to show if there is room."""
+        """Keys of the chosen columns. Some of them are left out if there is no room."""
         self.listing = DeviceListOptions(order=order if order in ORDERS else "address")
         """Order, filter and expanded rows of the list."""
         self.filter_text = ""
         """Text of the filter."""
         self.table = Table(columns=COLUMNS)
-        """The table of the list before it is rendered."""
+        """The list as a table of the core, from which the rows are rendered."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()
@@ -120,7 +120,7 @@ class DeviceList(KeyedTable):
         self._visited_item: AttentionItem | None = None
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
-        """Update the rows. The cursor stays on its row; until the user moves it, on the first row.
+        """Update the rows. The cursor stays on its row; before the user has moved it, it goes to the first row.
 
         It also stays on a row that is temporarily missing, so that no other device becomes selected.
         """
@@ -174,7 +174,7 @@ class DeviceList(KeyedTable):
         self.cursor = self._pinned_key = key
 
     def _current_key(self, key: str) -> str | None:
-        """Return the key of the row that now shows what `key` stood for: a controller may report a disk as an array."""
+        """Return the key of the row that now shows the device of row `key`, such as a disk now known as an array."""
         at, node = key.removesuffix(OTHERS), getattr(self._pinned_device, "device", None)
         views = () if node is None else self._inventory.at(node)
         value = next((name for name in (key, at, *(str(view.target) for view in views)) if name in self._index), None)
@@ -188,7 +188,7 @@ class DeviceList(KeyedTable):
 
     @property
     def hidden_text(self) -> str:
-        """Values of the selected row whose columns do not fit."""
+        """Values of the selected row in the columns for which there is no room."""
         shown = frozenset(position.column.key for position in self._place())
         return "" if self.cursor is None else hidden_cells_text(self.table, self.cursor, shown)
 
@@ -220,7 +220,7 @@ class DeviceList(KeyedTable):
         self.pin_cursor()
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
-        # Findings of the check do not expand a branch, only device states do.
+        # A branch expands automatically for a faulty device, but not for a finding of the check.
         opens_itself = any(item.key == key for item in attention_items(self._inventory))
         opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
@@ -228,7 +228,7 @@ class DeviceList(KeyedTable):
         return True
 
     def toggle_all(self) -> bool:
-        """Expand all rows, or collapse those without findings; return whether all are expanded now."""
+        """Expand all rows, or collapse those without faulty devices; return whether all are expanded now."""
         self.pin_cursor()
         all_shown = not self.listing.expanded
         self.listing = replace(self.listing, expanded=all_shown, opened=frozenset(), closed=frozenset())
@@ -262,7 +262,8 @@ class DeviceList(KeyedTable):
     def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
         """Go to the next finding and return its index and the finding; None if there is none.
 
-        The next one follows the last visited finding if the cursor is still there; if not, it is the first.
+        It follows the last visited finding if the cursor is still there, or else the one under the cursor. Without
+        either, and after the last one, it is the first.
         """
         if not items:
             return None
@@ -302,7 +303,7 @@ class DeviceList(KeyedTable):
 
     @property
     def count(self) -> str:
-        """Number of matches and of devices; "" without a filter."""
+        """The number of matches out of all devices, as text; "" without a filter."""
         matching_keys = self.listing.matching
         if matching_keys is None or self._texts is None:
             return ""

@@ -18,9 +18,9 @@ from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 
 TWO_PANES = 118
-"""Minimum width of the terminal in columns for the device to be shown next to the list.
+"""Minimum width of the terminal in columns for the selected device to be shown next to the list.
 
-The list gets three fifths of the width, which leaves enough for the settings of a device.
+The list gets three fifths of the width. The remaining columns are enough for the settings of a device.
 """
 
 
@@ -71,12 +71,12 @@ class ListDetailScreen(WorkbenchScreen):
         self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
     def show_hidden_cells(self) -> None:
-        """Show values of the row whose columns do not fit, if the device is not shown next to the list."""
+        """Show the row's values in columns for which there is no room, unless the device is shown next to the list."""
         self.hint(self.devices.hidden_text if self._shows_one_pane and not self.detail.holds_focus else "")
 
     @property
     def _shows_one_pane(self) -> bool:
-        """Whether only one of the two fits: the list or the device."""
+        """Whether the list and the device do not fit next to each other."""
         return self.size.width < TWO_PANES
 
     # Textual calls the handlers of every class in the MRO, so a handler must not call super().
@@ -87,7 +87,7 @@ class ListDetailScreen(WorkbenchScreen):
         self.call_after_refresh(self.show_hidden_cells)
 
     def on_descendant_focus(self) -> None:
-        """Show the list or the device, whichever has the focus, if only one of the two fits."""
+        """If the list and the device do not fit next to each other, show the one that has the focus."""
         self.set_class(self.detail.holds_focus, "-inside")
         self.show_hidden_cells()
 
@@ -133,7 +133,7 @@ class ListDetailScreen(WorkbenchScreen):
             self.go_inside()
 
     def action_unfold(self) -> None:
-        """Expand every array, or collapse those without findings."""
+        """Expand every array, or collapse those without faulty devices."""
         self.leave_inside()
         self.say(expansion_text(self.devices.toggle_all()))
 

@@ -52,7 +52,7 @@ REST_S = 0.15
 """Seconds that the cursor rests before its device is shown. Repeated arrow keys only redraw the list."""
 
 SOON_S = 0.05
-"""Seconds within which most settings are read. A wait is shown only if it takes longer."""
+"""Seconds within which the settings of most devices are read. Only a longer wait is shown."""
 
 
 class DevicesScreen(ListDetailScreen):
@@ -76,7 +76,7 @@ class DevicesScreen(ListDetailScreen):
         self._pending_cursor: tuple[str, str] | None = None  # put the cursor on this target and key once read
 
     def on_mount(self) -> None:
-        """Show the facts first at the very first start, because they contain the first steps."""
+        """At the very first start, show the tab of facts, because it contains the first steps."""
         self.panel.wanted = lambda: self._selected
         self._is_first_start = bool(welcome_lines(self.workbench_app))
         if self._is_first_start:
@@ -84,7 +84,7 @@ class DevicesScreen(ListDetailScreen):
 
     @property
     def _selected(self) -> str | None:
-        """The address under the cursor. Every key acts on it, whatever device is shown next to the list."""
+        """The address under the cursor. Every key acts on it, even while another device is still shown."""
         return self.devices.selected
 
     def on_resize(self, event: events.Resize) -> None:
@@ -105,7 +105,7 @@ class DevicesScreen(ListDetailScreen):
         if session.probing:
             self._moved = None
         if session.inventory is not self._inventory:
-            if self._moved is not None:  # an inventory may arrive before the change that caused it has ended
+            if self._moved is not None:  # the scan after a change may end before the change is recorded as ended
                 self._moved = frozenset(record.change.target for record in session.changes if record.end is None)
             self._take(session.inventory)
         if session.changes is not self._changes:
@@ -162,7 +162,7 @@ class DevicesScreen(ListDetailScreen):
         self.show_hidden_cells()
 
     def _awaited_text(self) -> str:
-        """Return the sources that have not answered yet. Until a controller has, its volumes look like disks."""
+        """Return the sources that have not answered yet. Until a controller answers, its arrays are listed as disks."""
         bench = self.workbench_app.workbench
         names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
@@ -172,7 +172,7 @@ class DevicesScreen(ListDetailScreen):
         self.run_worker(work, group="tuning", exclusive=True)  # type: ignore[arg-type]  # a partial: see `_show_selected`
 
     async def _read_each_tuning(self, inventory: Inventory) -> None:
-        """Read the tuning of the listed devices: visible ones first, the others in small groups."""
+        """Read the main settings of the listed devices (`TuningCells`): visible ones first, others in small groups."""
         machine = self.workbench_app.workbench.hardware.machine
         rows = [row.key for row in self.devices.rows]
         top = round(self.devices.scroll_y)
@@ -182,7 +182,7 @@ class DevicesScreen(ListDetailScreen):
                 try:
                     with machine.using_last_scan():
                         cells = tuning_cells(await machine.quick_settings(device, inventory))
-                except Exception:  # Selecting the device shows the reason.
+                except Exception:  # The reason is shown when the device is selected.
                     cells = UNREAD
                 self._tuned[device.target] = cells
             if number % BATCH == 0:
@@ -194,7 +194,7 @@ class DevicesScreen(ListDetailScreen):
         self.workbench_app.recheck()
 
     def _is_tuning_outdated(self, device: Array | Drive) -> bool:
-        """Return whether the tuning of a device is unknown, or a change to its disk or backend may affect it."""
+        """Return whether the main settings of a device are unread, or a change to disk or backend may affect them."""
         if self._moved is None or self._inventory is None or device.target not in self._tuned:
             return True
         twin = self._inventory.twin(device)
@@ -240,10 +240,9 @@ class DevicesScreen(ListDetailScreen):
         device = self._selected_device()
         if first or not is_new or device is None:
             self._show_facts(is_new=is_new)
-        # Keep the old settings until the new ones are read, so that the outcome of a change is never next to the old
-        # value.
+        # Keep the panel until the settings are read, so that the outcome of a change is never next to the old value.
         if device is not None:
-            # Pass a partial: if a newer worker replaced a coroutine before its start, it would never be awaited.
+            # Pass a partial: a newer worker may replace this one before it starts, and a coroutine would then warn.
             self.run_worker(partial(self._read, device, moved), group="read", exclusive=True)  # type: ignore[arg-type]
         elif self._selected is not None:
             self._show_settings((), "" if self._problems() else "this device is gone")
@@ -280,7 +279,7 @@ class DevicesScreen(ListDetailScreen):
             pane.show((*welcome_lines(app), *shown_facts), is_new=is_new)
 
     def _show_history(self, device: Device) -> None:
-        """Show the history of a device, only if its tab is open, because the module of its texts is slow to import."""
+        """Show the history of a device if the history tab is open; if not, avoid the slow import of its module."""
         if self.detail.tab == "history":
             from app.core.presentation.device_history import device_events
 
@@ -288,7 +287,7 @@ class DevicesScreen(ListDetailScreen):
             self.detail.show_history(device_events(session, session.inventory, device))
 
     async def _read(self, device: Device, moved: frozenset[Target] | None) -> None:
-        """Read the settings of the device and of its block device in Linux. Meanwhile, show cached values."""
+        """Read the settings of the device and of its block device in Linux, and show them. Show cached values first."""
         bench, inventory = self.workbench_app.workbench, self._inventory or Inventory()
         machine = bench.hardware.machine
         parts: list[TargetSettings] = []
@@ -312,10 +311,10 @@ class DevicesScreen(ListDetailScreen):
             self._tuned = {**self._tuned, device.target: tuning_cells(settings_by_key(parts))}
             self._fill()
         if parts and self.workbench_app.drifted.file is not None:
-            self.workbench_app.recheck()  # The new readings were not compared with the file yet.
+            self.workbench_app.recheck()  # compares the new readings with the file
 
     def _show_read(self, device: Device, parts: Sequence[TargetSettings], why: str | None = None) -> None:
-        """Show the settings that were read; without any, show `why`, or if that is None, that they are being read."""
+        """Show the settings that were read; without any, show `why`. None means that they are still being read."""
         at = str(device.target)
         if at != self._selected or (not parts and why is None and self.panel.of == at):
             return
@@ -369,7 +368,7 @@ class DevicesScreen(ListDetailScreen):
         super().go_inside()
 
     def on_descendant_focus(self) -> None:
-        """Show the device under the cursor when the focus goes into it."""
+        """Show the device under the cursor when one of the device's widgets gets the focus."""
         if self.detail.holds_focus:
             self._show_row()
 
@@ -379,7 +378,7 @@ class DevicesScreen(ListDetailScreen):
             self._go_to_settings()
 
     def _go_to_settings(self) -> None:
-        """Go to the settings of the device, whatever tab was shown before."""
+        """Show the tab of settings and go into it."""
         self.detail.show_tab("settings")
         self.go_inside()
 
@@ -473,7 +472,7 @@ class DevicesScreen(ListDetailScreen):
 
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
-        """Return the row that shows an address. For a disk, that is the row of its array or its controller's drive."""
+        """Return the key of the row that shows a target. A disk is shown as its array or as its controller's drive."""
         found_device = inventory.find(target)
         device = None if found_device is None or isinstance(found_device, Controller) else found_device.device
         views = inventory.at(device) if device is not None else ()
@@ -593,7 +592,7 @@ class DevicesScreen(ListDetailScreen):
 
 
 def _staged_rows(inventory: Inventory, staged: Mapping[str, object]) -> frozenset[str]:
-    """Return the rows with staged values. Those of a disk mark the row of its array or its controller's drive."""
+    """Return the keys of the rows with staged values. Values of a disk mark the row that shows it (`_row_of`)."""
     devices = [device for device in map(inventory.find, staged) if device is not None]
     nodes = [inventory.at(device.device) for device in devices if not isinstance(device, Controller) and device.device]
     return frozenset((*staged, *(str(views[0].target) for views in nodes if views)))

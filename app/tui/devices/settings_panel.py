@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from app.tui.feature_hooks import FileDifference
 
 MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
-"""Width to which these columns shrink before another one is left out. The start of a label is enough to recognise it,
-and `▲ write-through` fits."""
+"""Width in cells to which these columns shrink before another one is left out. The start of a label is enough to
+recognise it, and `▲ write-through` fits."""
 
 PRIORITY = {"risk": 1, "effect": 2}
-"""Columns that are left out first if there is no room. The help below the table also shows their content."""
+"""Columns that are left out if there is no room, largest number first. The help below the table has their content."""
 
 _JOINT = "|"
-"""Separator of target and key in the row keys of settings below a heading."""
+"""Separator between target and setting key in the keys of the rows below a heading."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class SettingPosition:
     """The setting under the cursor."""
 
     part: TargetSettings
-    """The settings of its target, among which it is."""
+    """All settings of its target."""
     setting: Setting
     """The setting."""
     reading: Reading
@@ -99,7 +99,7 @@ class SettingsPanel(Vertical):
         self.parts: tuple[TargetSettings, ...] = ()
         """The settings that are shown."""
         self.outcomes: dict[str, dict[str, Cell]] = {}
-        """Outcomes of changes: target -> key -> cell. Shown until another value is staged there."""
+        """Outcomes of changes: target -> key -> cell. Each is shown until another value is staged for the setting."""
         self.of: str | None = None
         """Address of the device that the settings belong to."""
         self.wanted: Callable[[], str | None] = lambda: self.of
@@ -179,7 +179,7 @@ class SettingsPanel(Vertical):
 
     @property
     def place(self) -> tuple[str, str] | None:
-        """Target and key of the setting under the cursor."""
+        """Target and key of the setting under the cursor; None without one."""
         position = self._position()
         return None if position is None else (position.part.target, position.setting.key)
 
@@ -224,7 +224,7 @@ class SettingsPanel(Vertical):
             help.show(position, staged, self._drift_text(position))
 
     def _drift_text(self, position: SettingPosition) -> str:
-        """Return the value of the state file for a setting, and why it cannot be set; "" if there is no difference."""
+        """Return the value that the state file requires, and why it cannot be set, if so; "" without a difference."""
         drift = self.drifts_at(position.part.target).get(position.setting.key)
         if drift is None or drift.wanted == position.reading.now:
             return ""
@@ -236,7 +236,7 @@ class SettingsPanel(Vertical):
     def stage_wanted(self) -> bool:
         """Stage the state file's value for the setting under the cursor; return False if it is already set or staged.
 
-        A value that destroys data cannot be staged with a single key. Then the reason is shown.
+        If it cannot be set, or if setting it destroys data, only show that reason and return True.
         """
         position = self._position()
         if position is None or self.wanted() != self.of or not (text := self._drift_text(position)):
@@ -267,7 +267,7 @@ class SettingsPanel(Vertical):
     def _require_changeable(self) -> SettingPosition | None:
         """Return the setting under the cursor if it can be changed; otherwise show the reason and return None.
 
-        If the table has no focus, this only focuses it and returns None.
+        If the table does not have the focus, only focus it and return None.
         """
         table = self.table
         if self.screen.focused is not table:
@@ -341,7 +341,7 @@ class SettingsPanel(Vertical):
 
 
 def _with_value(part: TargetSettings, key: str, now: str) -> TargetSettings:
-    """Return the part with another value of one setting. Its effective value is not known yet."""
+    """Return the part with the value `now` of one setting, and without its effective value, which is unknown yet."""
     reading = part.readings.get(key)
     if reading is None or reading.now == now:
         return part
@@ -364,10 +364,11 @@ async def parts_of(workbench: Workbench, inventory: Inventory, device: Device, r
 async def read_again(
     machine: MachineBackends, shown: Sequence[TargetSettings], moved: Container[Target], target: Target
 ) -> Mapping[str, Reading]:
-    """Return the settings of a target after changes on the targets in `moved`, without reading known values again.
+    """Return the settings of a target after changes on the targets in `moved`. Do not read known values again.
 
-    Settings of the kernel are always read, because that runs no program. Other unchanged targets keep the `shown`
-    readings, as do values that a backend need not read again. Raises RaidbenchError if they cannot be read.
+    Settings of the kernel are always read, because that starts no program. Other unchanged targets keep the `shown`
+    readings. A `SingleSettingReader` returns its cached readings, which a change updates. Raises RaidbenchError if they
+    cannot be read.
     """
     readings = next((part.readings for part in shown if part.target == str(target)), None)
     if readings is not None and target not in moved and target.backend != KERNEL:
@@ -407,7 +408,7 @@ def vendor_defect(device: Device, error: Exception) -> RaidbenchError:
 
 
 def changeable_first(parts: Sequence[TargetSettings]) -> tuple[TargetSettings, ...]:
-    """Return the queue's settings first if none of the device's own can be changed, because a tool is missing."""
+    """Return `parts`, the queue first if none of the device's own settings can be changed because a tool is missing."""
     if len(parts) < 2 or _is_changeable(parts[0]) or not _is_changeable(parts[1]):
         return tuple(parts)
     device_part, queue = parts
@@ -419,7 +420,7 @@ def _is_changeable(part: TargetSettings) -> bool:
 
 
 class SettingHelp(TextPanel):
-    """Help on a setting: name, effect, why it is fixed or not in effect, description, and its values in one line."""
+    """Help on a setting: name, effect, why it is fixed or not effective, its legal values, and the description."""
 
     def __init__(self) -> None:
         super().__init__(id="setting-help")

@@ -1,4 +1,4 @@
-"""Order and columns of the device list: chosen by the user, and saved in the configuration."""
+"""Dialogs for order and columns of the device list, which save the choice in the configuration."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.devices.settings_panel import SettingsPanel
 
-# -- dialogs for another value ----------------------------------------------------------------------------------------
+# -- dialogs to choose a value ----------------------------------------------------------------------------------------
 
 
 def value_dialog(setting: Setting, reading: Reading, value: str | None) -> Screen[str | None]:
@@ -86,7 +86,10 @@ def confirmation(
     trial_label: str = "",
     names: Mapping[Target, str] = MappingProxyType({}),
 ) -> Confirmation:
-    """Return the content of the review dialog. `labels`: labels of all targets. `names`: their names in the list."""
+    """Return the content of the review dialog. `labels`: device labels of the targets. `names`: names in the list.
+
+    `title`: "" for "Apply ... to ...". `trial_label`: label of the button that starts a trial; "" for none.
+    """
     targets = sorted({_name_and_address(change.target, names) for change in changes})
     count = units.plural(len(changes), "change")
     commands = tuple(
@@ -138,7 +141,7 @@ def _target_and_key(change: Change) -> tuple[Target, str]:
 
 
 TRIAL_ENDS_ON_EXIT = "This host is simulated: if you quit, the trial is reverted."
-"""Note about a trial on a simulated machine."""
+"""Note about a trial whose watchdog is raidbench itself, on a simulated host."""
 
 
 class ChangeController:
@@ -178,11 +181,11 @@ class ChangeController:
         value_dialog = ConfirmDialog(question)
         if await self._app.push_screen_wait(value_dialog):
             trial = seconds if value_dialog.trial_chosen else None
-            # Never use an exclusive group: a newer worker would cancel a write half-way.
+            # The group must not be exclusive: a newer worker would cancel a write half-way.
             self._app.run_worker(self._apply(changes, trial), group="write", exit_on_error=True)
 
     async def _plan_staged(self) -> tuple[Change, ...]:
-        """Return all staged changes; those of one target are in the order of its settings. Raises RaidbenchError."""
+        """Plan all staged changes and return them in the order to apply them. Raises RaidbenchError."""
         bench = self._app.workbench
         changes: list[Change] = []
         # Copy: more values may be staged while a slow tool runs.
@@ -254,7 +257,7 @@ class ChangeController:
             self._app.run_worker(self._undo_changes(plans, ids, labels), group="write", exit_on_error=True)
 
     def _say_setting(self, left: Sequence[Change], names: Mapping[Target, str], of: int) -> None:
-        """Show which of `of` changes is being applied: the first of `left`, because a vendor tool may take seconds."""
+        """Show that the first of `left` is being applied, because a tool may take seconds. `of`: number of changes."""
         if left:
             change = left[0]
             count = "" if of == 1 else f"{of - len(left) + 1} of {of}: "
@@ -280,7 +283,7 @@ class ChangeController:
     async def _undo_changes(
         self, plans: tuple[Change, ...], ids: tuple[str, ...], labels: Mapping[Target, DeviceLabel]
     ) -> None:
-        """Undo the changes. If this destroys data, the dialog has already asked for the confirmation tokens."""
+        """Undo the changes. `labels` supplies the tokens, for which the dialog has asked if data is destroyed."""
         bench = self._app.workbench
         names = self._names(plans)
         for plan, change_id in zip(plans, ids, strict=True):

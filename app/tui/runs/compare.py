@@ -1,4 +1,4 @@
-"""The Compare screen: two runs, each with its repeats, and the verdict in large words."""
+"""The Compare screen: two runs, each with its repeats, and the verdict in large letters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BETWEEN = "        "
 
 
 class VerdictLines(TextPanel):
-    """Shows the verdict on the main metric, and next to it (if there is room) or below it that on tail latency."""
+    """Shows the verdict on the main metric, and next to it (or below it without room) the verdict on tail latency."""
 
     DEFAULT_CSS = """
     VerdictLines {
@@ -89,7 +89,7 @@ def _width(line: Line) -> int:
 
 
 def _break_line(line: Line, width: int) -> list[Line]:
-    """Return the line; if it does not fit, return two lines, of which the second has the interval."""
+    """Return the line; if it does not fit, two lines, the second with the confidence interval."""
     if _width(line) <= width or len(line) < 2:
         return [line]
     kind, text = line[-1]
@@ -99,7 +99,7 @@ def _break_line(line: Line, width: int) -> list[Line]:
 # -- the screen -------------------------------------------------------------------------------------------------------
 
 _UNITS = (Unit.IOPS, Unit.RATE)
-"""Units of the timeline, in the order in which the key switches them."""
+"""Units of the plot over time, in the order in which `action_switch` shows them."""
 
 
 class ComparedRun(NamedTuple):
@@ -179,7 +179,7 @@ class CompareScreen(WorkbenchScreen):
         self._draw()
 
     def show(self, session: Session) -> None:
-        """Close the screen when more pairs are measured. The compared runs themselves do not change."""
+        """Close the screen when more pairs are measured, because it does not show them."""
         if self._is_continued:
             self.call_after_refresh(self.dismiss)
 

@@ -47,7 +47,7 @@ Place = tuple[Path, RunRecord]
 
 
 class Sparks:
-    """Sparklines of finished runs, cached while the program runs."""
+    """Cache of the sparklines of finished runs."""
 
     def __init__(self, *, ascii_only: bool) -> None:
         self._ascii = ascii_only
@@ -62,7 +62,7 @@ class Sparks:
         return self._cache.get((folder, run.id), "")
 
     def missing(self, runs: Iterable[Place]) -> list[Place]:
-        """Return the finished runs without a sparkline, newest first."""
+        """Return those of the `MAX_SPARKS` newest runs that have ended and have no sparkline yet, newest first."""
         newest = sorted(runs, key=lambda run: run[1].start.at, reverse=True)[:MAX_SPARKS]
         return [(where, run) for where, run in newest if run.end is not None and (where, run.id) not in self._cache]
 

@@ -30,7 +30,7 @@ _CACHE_SIZE = 16
 
 
 class RunPreview(Pane):
-    """Shows one run. Its curves are read unless something is being measured."""
+    """Shows one run. Its curves are read only while no job is running, because reading would disturb it."""
 
     DEFAULT_CSS = """
     RunPreview {
@@ -44,7 +44,7 @@ class RunPreview(Pane):
     """
 
     def __init__(self, *, ascii: bool, may_read: Callable[[], bool]) -> None:
-        """`may_read`: whether reading would not disturb a measurement."""
+        """`may_read`: returns False while a job is running, which reading would disturb."""
         super().__init__("Run", id="runs-preview")
         self._ascii = ascii
         self._may_read = may_read
@@ -79,7 +79,7 @@ class RunPreview(Pane):
             self._shown = None
             return
         self.title = f"{name}: {run.start.workload} on {run.start.target}, {units.moment(run.start.at)[:16]}"
-        # This column distinguishes the rows of a run with several targets or sections.
+        # The column `Run` distinguishes the rows of a run with several targets or sections.
         named = ("Run",) if run.figures.targets or run.figures.sections else ()
         shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StaticTable)

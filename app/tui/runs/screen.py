@@ -121,7 +121,7 @@ class RunsScreen(WorkbenchScreen):
         ]
 
     def _baseline_cells(self, session: Session, repeats_of: dict[Path, Replicates]) -> dict[str, Cell | None]:
-        """Return the comparison of each run of this session with its baseline, cached until a run is added."""
+        """Return the comparison of each run of this session with the baseline, by run. Cached until a run is added."""
         baseline = None if session.baseline is None else session.run(session.baseline)
         if baseline is None:
             return {}
@@ -138,7 +138,7 @@ class RunsScreen(WorkbenchScreen):
         return self.workbench_app.workbench.folder or Path()
 
     def _may_read(self) -> bool:
-        """Return whether reading fio's output would not disturb a measurement."""
+        """Return whether fio's output may be read: no job is running that this would disturb."""
         return not self.workbench_app.measuring
 
     def _read_sparks(self, runs: dict[str, Place]) -> None:

@@ -57,14 +57,15 @@ class ExploreOrigin:
 
 
 def all_sessions_key(run: PlacedRun) -> str:
-    """Return the key of the choice for all sessions of a run's job and target."""
+    """Return the key of the choice that shows the job and target of a run in all sessions."""
     return f"all {run.folder.name}/{run.run.id}"
 
 
 def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
     """Return all choices that are possible in this context.
 
-    The first choice is the one to show first: the marked runs, else the A/B or sweep of the selected run.
+    The first one is to be shown first: that with the key `origin.first`, else the marked runs, else the A/B or sweep of
+    the run under the cursor, else that run.
     """
     found_offers: list[ExploreOffer] = []
     session, cursor = origin.session, origin.cursor

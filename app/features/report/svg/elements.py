@@ -72,7 +72,7 @@ def _block(
 # -- elements: all text and attributes are escaped here ---------------------------------------------------------------
 
 Svg = NewType("Svg", str)
-"""Markup. It is a separate type so that the type checker finds text that was not escaped."""
+"""SVG or HTML markup. This is a separate type, so that the type checker finds text that was not escaped."""
 
 _LONGEST = 2000
 """Maximum number of characters of a text; the rest is cut off."""
