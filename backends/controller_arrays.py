@@ -177,7 +177,9 @@ def _is_nameless(
     if card_array.lasting in array.before:
         raise ForeignArrayError(f"{where} existed before the creation began.")
     if card_array.level is not array.level:
-        raise ForeignArrayError(f"{where} uses its drives, but is {card_array.level.name}, not {array.level.name}.")
+        raise ForeignArrayError(
+            f"{where} uses the drives of the array, but is {card_array.level.name}, not {array.level.name}."
+        )
     if card_array.strip_bytes not in (None, array.strip_bytes):
         raise ForeignArrayError(
             f"{where} uses its drives, but has strips of {size_words(card_array.strip_bytes or 0)}."

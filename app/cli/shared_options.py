@@ -24,7 +24,7 @@ confirm_option: Decorator = click.option(
     "--confirm",
     "typed",
     metavar="TOKEN",
-    help="Confirm a dangerous step. Without it, the error shows the token, such as the end of a serial number.",
+    help="Confirmation token of a dangerous step, such as the end of a serial number. Run without it to see the token.",
 )
 
 redact_option: Decorator = click.option(

@@ -56,7 +56,7 @@ def _connection() -> socket.socket | None:
 def _refusal_reason() -> str | None:
     """Return why root must not run this installation, or None if it may."""
     if not sys.flags.isolated:
-        return "Python reads variables and folders of the user. Start Python with -I."
+        return "Python would read variables and folders of the user. Start it with -I."
     from app.privsep.installation import ownership_problem
 
     return ownership_problem()

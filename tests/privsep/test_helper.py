@@ -321,5 +321,5 @@ def test_the_helper_does_not_start_where_python_heeds_the_users_variables(tmp_pa
 
     said = answer(mine)
 
-    assert "Python reads variables" in str(said["error"])
+    assert "Python would read variables" in str(said["error"])
     assert process.wait(120) == 2

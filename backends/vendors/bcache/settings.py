@@ -61,7 +61,7 @@ WRITEBACK_RATE_UPDATE = Setting(
 READ_AHEAD = Setting(
     key="readahead_cache_policy",
     label="Cache read-ahead",
-    help="Whether all read-ahead data of the page cache is cached, or only metadata.",
+    help="Which read-ahead data of the kernel bcache stores: all, or metadata only.",
 )
 CONGESTED_READ = Setting(
     key="congested_read_threshold_us",

@@ -340,7 +340,9 @@ def _volume(array: CreatedArray, volumes: Sequence[LvFacts], disks: Sequence[PvF
     if not tagged:
         raise ForeignArrayError(f"{candidate.address} does not have its tag {tag}.")
     if uuid not in (None, candidate.uuid):
-        raise ForeignArrayError(f"{candidate.address} has its tag but a different UUID: {candidate.uuid}, not {uuid}.")
+        raise ForeignArrayError(
+            f"{candidate.address} has the tag of the created volume, but the UUID {candidate.uuid} instead of {uuid}."
+        )
     if candidate.uuid in array.before:
         raise ForeignArrayError(f"{candidate.address} existed before the creation began.")
     if candidate.name != array.name:
@@ -442,7 +444,7 @@ async def find_in_group(host: Host, array: CreatedArray) -> ArrayMatch:
     if lvremove is None:
         raise BlockedError("lvremove is not installed.", hint="Install lvm2.")
     if array.controller is None or len(array.uuids) < 2:
-        text = "The journal does not name its volume group."
+        text = "The journal entry names no volume group, so the volume cannot be found."
         return ArrayMatch(state=ArrayMatchState.UNKNOWN, sentence=text)
     volumes, answer, picture = await asyncio.gather(ask_pvs(host), _complete_lvs(host), scan_topology(host))
     return find_volume(array, answer.volumes, volumes, picture, lvremove)

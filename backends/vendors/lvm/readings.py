@@ -265,7 +265,7 @@ def _policy(view: LvView, _member: str) -> Reading:
     help_of = {
         "smq": "Keeps frequently and recently used data. It has no tunables.",
         "mq": "An alias of smq.",
-        "cleaner": "Stored by LVM but never loaded.",
+        "cleaner": "Stored by LVM, but not loaded into the kernel.",
     }
     return Reading(
         now=raw if raw is None or raw in help_of else "unknown",

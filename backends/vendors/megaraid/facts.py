@@ -232,7 +232,7 @@ NEVER_SET: Mapping[str, str] = {
     JBOD: "it changes which drives the system sees, and may hide drives",
     IMPORT: "an imported configuration may replace present arrays",
     PRESERVED_BOOT: "it affects unwritten data of missing arrays",
-    SSD_CACHE: "the SSDs would be deleted and re-created",
+    SSD_CACHE: "the cache of SSDs would be deleted and re-created",
 }
 """Reason, as a clause, why raidbench never sets a value, by the label of the value."""
 

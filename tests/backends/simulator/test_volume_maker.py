@@ -206,7 +206,7 @@ def _renamed_group(bench: Bench) -> None:
         (_linear, "is now linear, not RAID0"),
         (_snapshot, "now has dependents"),
         (_twin, "Several volumes have its tag"),
-        (_again, "has its tag but a different UUID"),
+        (_again, "has the tag of the created volume"),
         (_renamed_group, "group data does not exist"),
     ],
 )

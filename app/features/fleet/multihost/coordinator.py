@@ -407,7 +407,7 @@ class Coordinator:
     def _close(self, peer: HostSession, result: ResultMessage) -> None:
         self._require_own(peer, result.go)
         if result.status == "ok" and peer.planned is None:
-            raise ProtocolViolationError("Protocol error: the run ended before its start")
+            raise ProtocolViolationError("Protocol error: the host reported the end of the run before its start")
         peer.account.result(result, {} if peer.ready is None else peer.ready.job)
         peer.result = result
 

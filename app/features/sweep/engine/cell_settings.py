@@ -67,7 +67,7 @@ async def deactivate_features(bench: Workbench, record: SweepRecord) -> tuple[st
             continue
         for made in bench.session.in_force:
             if made.id in record.changes and made.change.key == ACTIVATION_KEY:
-                message = "the simulated host lost the key"
+                message = "the simulated host no longer has the key of the feature"
                 bench.emit(ChangeEnded(at=time.time(), id=made.id, result="restored", now=None, message=message))
     return tuple(left)
 

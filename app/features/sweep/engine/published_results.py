@@ -68,7 +68,7 @@ def _shape(shape: TomlTable, rows: Sequence[str], columns: Sequence[str]) -> tup
     if heads and kind is not PublishedRows.CELLS:
         raise shape.error(
             "columns",
-            f'columns names the first columns of the table, and is only valid with rows = "{PublishedRows.CELLS}".',
+            f'`columns` names the first columns of the table. It is only valid with rows = "{PublishedRows.CELLS}".',
         )
     given = shape.table("names")
     display_names: dict[str, str] = {}

@@ -35,7 +35,7 @@ def retry_command(command: Command, done: Completed) -> Command | None:
 
 WHOLE = CompletenessCheck(
     tool="storcli, perccli, storcli2, perccli2",
-    mark="a complete JSON document; in text output, as many drives and virtual drives as the controller counts",
+    mark="a complete JSON document, or text that lists all drives and virtual drives that the controller counts",
     missing=lambda text: (
         "" if replies(text) or (text.strip() and "{" not in text) else "the JSON document is incomplete"
     ),
