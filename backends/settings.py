@@ -59,7 +59,7 @@ class Setting:
     """One setting, declared once by its backend."""
 
     key: str
-    """Key in raidbench, the same for all vendors; for a kernel setting, the kernel's own name in snake case."""
+    """Key in raidbench, the same for all vendors with this setting; or the kernel's own name in snake case."""
     label: str
     """Label for users."""
     help: str
@@ -104,7 +104,7 @@ class Choice:
     """One legal value of a setting."""
 
     value: str
-    """Value by its name in raidbench, which is the same for all vendors (the common vocabulary)."""
+    """Value by its name in raidbench, which is the same for all vendors with this value."""
     label: str
     """Label for users; may equal `value`."""
     help: str = ""

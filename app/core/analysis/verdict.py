@@ -84,7 +84,7 @@ class VerdictResult:
     outliers: tuple[OutlierPair, ...] = ()
     """Pairs whose difference is far from that of the others."""
     slow: SlowRuns | None = None
-    """Runs that are far slower than the rest; None if they are not all on the same side of the comparison."""
+    """Runs that are far slower than the rest; None if there are fewer than two, or some on both sides."""
     measured: int = 0
     """Number of measured pairs."""
     drift: float | None = None
