@@ -98,7 +98,7 @@ class Change:
     before: str | None
     """Value read when planning; checked again before applying."""
     after: str
-    """Requested value in the common vocabulary. The setting is expected to have this value afterwards."""
+    """Requested value by its name in raidbench. The setting is expected to have this value afterwards."""
     writes: tuple[ChangeStep, ...]
     """The exact steps."""
     undo: tuple[ChangeStep, ...]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 SHORTEST = 4
-"""Minimum length of a serial number that is replaced everywhere: a shorter one would match in other words."""
+"""Minimum length of a serial number that is replaced everywhere. A shorter one would also match inside other words."""
 
 FLEXIBLE = 8
 """Minimum number of letters and digits of an identifier that is also found when written with other separators."""

@@ -268,7 +268,7 @@ class MachineBackends:
         return readings
 
     async def read_cached(self, target: Target) -> Mapping[str, Reading]:
-        """Return the cached readings of a target, else the present ones. Raises the errors of `read`."""
+        """Return the readings that the last scan cached; if there are none, read the target. Raises as `read` does."""
         backend = self.backend(target)
         if not isinstance(backend, CachedReadings):
             return await self.read(target)

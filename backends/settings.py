@@ -59,7 +59,7 @@ class Setting:
     """One setting, declared once by its backend."""
 
     key: str
-    """Key in the common vocabulary, or the kernel's own name in snake case."""
+    """Key in raidbench, the same for all vendors with this setting; or the kernel's own name in snake case."""
     label: str
     """Label for users."""
     help: str
@@ -104,7 +104,7 @@ class Choice:
     """One legal value of a setting."""
 
     value: str
-    """Value in the common vocabulary."""
+    """Value by its name in raidbench, which is the same for all vendors with this value."""
     label: str
     """Label for users; may equal `value`."""
     help: str = ""
@@ -176,7 +176,7 @@ class Reading:
     """The current state of a setting."""
 
     now: str | None
-    """Configured value in the common vocabulary; None if not reported, `unknown` if not understood."""
+    """Configured value by its name in raidbench; None if not reported, `unknown` if not understood."""
     raw: str | None = None
     """Value as the tool or kernel writes it."""
     effective: str | None = None

@@ -69,7 +69,7 @@ _CORE: dict[str, DoorCommand] = {
 
 
 class CommandTable(Mapping[str, DoorCommand]):
-    """The commands of the core and of all features. Finding a command of the core imports no feature."""
+    """The commands of all features, and those of no feature, which are found without importing any feature."""
 
     def __getitem__(self, name: str) -> DoorCommand:
         command = _CORE.get(name)

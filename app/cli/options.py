@@ -129,7 +129,7 @@ class Options:
 
     @property
     def state_name(self) -> str:
-        """Name of the selected simulated or recorded machine, as in its state folder; "" for this machine."""
+        """Name under which the state of the selected simulated or recorded machine is stored; "" for this machine."""
         if self.machine is None:
             return self.demo
         from backends.system.recorded import apart_of

@@ -124,7 +124,7 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
         )
     with prose_to_stderr() if as_json else nullcontext():
         worst = run(lambda interruption: _recover(bench, interruption, left, answer, options.typed))
-        if left.folders and answer != "k":  # Empty folders are removed without a question.
+        if left.folders and answer != "k":  # Removing empty folders needs no question.
             _remove(left.folders)
     if as_json:
         print_json(left=fields, still_left=run(lambda _: recoverable_json(bench, find_recoverable(bench))))

@@ -93,18 +93,18 @@ _KEY = text(r"[a-z][a-z0-9_]{0,63}(\.[A-Za-z0-9!+_./-]{1,128})?")  # setting of 
 _BESIDE = text(r"[a-z][a-z0-9_]{0,63}([./][A-Za-z0-9!+_./-]{1,128})?")  # setting of a scheduler: iosched/read_expire
 _WORD = text(r".{1,256}")
 _SETTINGS = mapping(_KEY, _WORD)
-"""Check for values by setting key. For `persist`, an empty mapping removes the persisted values."""
+"""Accepts setting values by key. For `persist`, an empty mapping removes the persisted values."""
 _COMPANIONS = mapping(_BESIDE, _WORD)
-"""Check for companion settings by key, which are restored together with a setting."""
+"""Accepts companions of a change by key: values of other settings that are restored together with its setting."""
 _JOB = mapping(_KEY, text(r".{0,2048}"))
-"""Check for the fields of a job, with strings as values."""
+"""Accepts the fields of a job, with strings as values."""
 _TARGET = text(r"[a-z0-9_-]{1,32}:[^ ]{1,256}")
 _SCOPE = text("|".join(Scope))
 _NODE = text(r"/dev(/[^ /]{1,255}){1,3}")
 _FOLDER = text(r"/.{1,4095}")
 _ID = text(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 LOCK = text(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}")
-"""Check for the name of a lock. It becomes a file name, so it must not be `.` or `..` or contain a slash."""
+"""Accepts the name of a lock. It becomes a file name, so it must not be `.` or `..` or contain a slash."""
 _PATH = text(r"/.{1,1023}")
 _NUMBER = integer(1, 2**31)
 

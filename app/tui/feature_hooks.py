@@ -1,4 +1,4 @@
-"""Hooks for features in the screens of the core. Without a feature they do nothing."""
+"""Hooks for features in the screens that belong to no feature. Without a feature they do nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CheckTracker:
         """Evaluate the rules on the last scan and the latest readings."""
 
     def facts(self, address: str) -> tuple[Facts, ...]:
-        """Return the findings of a device, to be shown above its facts."""
+        """Return the findings about a device as groups of facts, which are shown above its other facts."""
         return ()
 
     def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:

@@ -1,4 +1,4 @@
-"""Converts tables, cells and facts of the core into those of the widgets."""
+"""Converts tables, cells and facts of `app.core.presentation` into those of the widgets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TONES: dict[view.Tone, Tone] = {
     view.Tone.BAD: "bad",
     view.Tone.STAGED: "accent",
 }
-"""Tones of the core and their names in the widgets."""
+"""Names in the widgets of the tones of `app.core.presentation`."""
 
 MARKS: dict[view.StatusSymbol, str] = {mark: mark.value.char for mark in view.StatusSymbol}
 """Character that shows each status symbol."""

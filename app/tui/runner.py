@@ -33,7 +33,10 @@ from backends.text import clean
 
 
 class _ForgivingStream:
-    """A stream that ignores errors. One would end Textual's writer thread; its full queue would block raidbench."""
+    """A stream whose writes never fail, because an error would end the thread in which Textual writes to the terminal.
+
+    Without the thread, its queue would fill up, and the next write to the queue would block raidbench.
+    """
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream

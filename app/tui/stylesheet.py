@@ -70,7 +70,7 @@ class NarrowedStylesheet(Stylesheet):
                 cache_of_old_rules.clear()
         if isinstance(node, (App, Widget)):  # not a component class, which is a new node each time
             if not isinstance(node.css_path_nodes[0], App):
-                return  # It is not mounted yet, and will be styled then.
+                return  # not mounted yet; Textual styles it when it is mounted
             state = _matched_names(node, self._selector_parts(self._names(node)))
             if self._matched.get(node) == state and self._matched_components.get(node) == self._match_components(node):
                 return

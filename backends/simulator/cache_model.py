@@ -218,7 +218,7 @@ def _block_demands(cache: CachedBy, work: IoPattern, region: int) -> tuple[float
     size = max(cache.block_bytes, round(work.mean_bytes))
     copied = replace(work, sizes=((size, 1.0),), region_bytes=region)
     _, write = disk_demands(cache.fast, copied)
-    if cache.kind is CacheKind.BCACHE:  # bcache loads exactly the block of the request
+    if cache.kind is CacheKind.BCACHE:  # the request itself has read all data that bcache caches
         return write.together, 0.0
     read, _ = disk_demands(cache.slow, copied)
     return write.together, read.together

@@ -248,7 +248,8 @@ def write_demand(layout: WorkloadTarget, work: IoPattern, size: int) -> Demand:
         width = (layout.drives + layout.degraded) / layout.spans
         moved, pattern = _cache_lines(layout, work, size) if layout.write_back else (size, work)
         read_us, write_us = (_operation_us(layout, pattern, moved / parts, read=read) for read in (True, False))
-        fast = layout.fastpath and not layout.write_back and not layout.read_ahead  # the I/O policy affects only reads
+        # Write-back and read-ahead rule out FastPath. The I/O policy affects only reads, so it is not checked here.
+        fast = layout.fastpath and not layout.write_back and not layout.read_ahead
         efficiency = card.parity_efficiency if card is not None and not fast else 1.0
         if layout.software is not None:
             efficiency = layout.software.again

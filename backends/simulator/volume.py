@@ -34,7 +34,7 @@ class Content:
 
 @dataclass(slots=True, kw_only=True)
 class Volume:
-    """One virtual drive, whose settings have the values of the common vocabulary."""
+    """One virtual drive. The values of its settings are named as in raidbench, not as in a vendor's tool."""
 
     number: int
     """Target ID."""

@@ -59,11 +59,11 @@ class HostWrapper:
         return self._inner.stream(command)
 
     async def read(self, path: str) -> str | None:
-        """Read a file of the wrapped host."""
+        """Return the text of a file of the wrapped host; None if it is missing or unreadable."""
         return await self._inner.read(path)
 
     async def read_many(self, paths: Sequence[str]) -> Mapping[str, str]:
-        """Read files of the wrapped host."""
+        """Return the texts of files of the wrapped host by path, without missing or unreadable files."""
         return await self._inner.read_many(paths)
 
     async def write(self, path: str, text: str) -> None:
@@ -71,11 +71,11 @@ class HostWrapper:
         await self._inner.write(path, text)
 
     async def read_whole(self, path: str) -> bytes | None:
-        """Read all bytes of a file of the wrapped host."""
+        """Return all bytes of a file of the wrapped host; None if there is no file."""
         return await self._inner.read_whole(path)
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Replace a file of the wrapped host."""
+        """Replace or remove a file of the wrapped host; see `Host.install`."""
         await self._inner.install(path, content, before=before)
 
     async def list(self, pattern: str) -> tuple[str, ...]:
@@ -164,20 +164,20 @@ class LoggingHost(HostWrapper):
         self._listener = listener
 
     async def run(self, command: Command) -> Completed:
-        """Run and report a command."""
+        """Run a command, and report it to the listener."""
         with self._reporting(command.shown(), mutates=command.mutates, failed=None, mask=command.mask) as report:
             done = await self._inner.run(command)
         report(done.returncode, done.stdout, done.stderr)
         return done
 
     async def write(self, path: str, text: str) -> None:
-        """Write a file and report it."""
+        """Write a file, and report this to the listener."""
         with self._reporting(f"echo {text} > {path}") as report:
             await self._inner.write(path, text)
         report(0, "", "")
 
     async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
-        """Install a file and report it."""
+        """Replace or remove a file (see `Host.install`), and report this to the listener."""
         with self._reporting(f"install {path}" if content else f"rm {path}") as report:
             await self._inner.install(path, content, before=before)
         report(0, content.decode("utf-8", "backslashreplace"), "")

@@ -115,9 +115,8 @@ async def backend_output(backend: InventoryBackend, requests: Mapping[Target, tu
             for name, reading in (await backend.read(target)).items():
                 facts |= {f"{target} {name} is set": reading.now}
                 facts |= {f"{target} {name} in force": reading.effective or reading.now}
-                problems |= set(
-                    filter(None, (reading.availability.why_not,))
-                )  # a reason shown with its setting also reports the loss
+                # A loss may also be reported as the reason why a setting cannot be changed.
+                problems |= set(filter(None, (reading.availability.why_not,)))
             plans[target] = await backend.plan(target, key, value)
         except RaidbenchError as error:
             problems.add(error.message)

@@ -131,9 +131,10 @@ def _opening_of(stat: FileStat | None) -> str | None:
 
 
 async def _is_finished(host: Host, pid: str, descriptors: Sequence[str]) -> bool:
-    """Return whether the program is dying and has these descriptors open for reading only.
+    """Return whether a program is exiting or being killed, and has all of `descriptors` open for reading only.
 
-    A program that is killed while it waits for a disk keeps all its files open until the disk responds.
+    A program that is killed while it waits for a disk executes nothing more, but keeps its files open until the disk
+    responds.
     """
     modes = await host.read_many([path.replace("/fd/", "/fdinfo/") for path in descriptors])
     if len(modes) != len(descriptors) or not all(map(_only_reads, modes.values())):

@@ -282,7 +282,10 @@ def _node(
     slaves: tuple[str, ...] = (),
     characters: tuple[str, ...] = (),
 ) -> Node:
-    """Return a device from its sysfs `texts` and udev `record`. `shares`: files with the ranges that md members use."""
+    """Return the device with the sysfs folder `path`, from the contents of sysfs files (`texts`) and its udev `record`.
+
+    `shares`: paths of the files with the offset and the size of the data on each md member, of all md arrays.
+    """
     names = (*DISK_ATTRIBUTES, *PARTITION_ATTRIBUTES)
     attributes = {name: texts[key] for name in names if (key := f"{path}/{name}") in texts}
     attributes |= {

@@ -17,7 +17,7 @@ class ReportedValue:
     """A value and the string from which it was parsed."""
 
     value: str
-    """Value in the common vocabulary, or `unknown`."""
+    """Value as raidbench names it, or `unknown`."""
     raw: str
     """The tool's string, without control characters."""
 
@@ -26,7 +26,7 @@ class EffectiveValue(NamedTuple):
     """The effective value and why it differs from the configured value; (None, None) if it does not differ."""
 
     value: str | None = None
-    """Value in the common vocabulary, or `unknown`."""
+    """Value as raidbench names it, or `unknown`."""
     why: str | None = None
     """Reason for the difference."""
 

@@ -92,8 +92,9 @@ def permutation_intervals(
     clipped = [_without_outliers(results) for results in family]
     contrasts = [_contrasts(_by_label(rows, results.labels)) for rows, results in zip(clipped, family, strict=True)]
     random = Random(seed)
-    # Draws from the values themselves make the test exact if no configuration differs. If some do, their differences
-    # hide the scatter of the others. In that case draws from the residuals of each configuration keep the test valid.
+    # If no configuration differs, draws from the values make the test exact. If some differ, the draws reflect these
+    # differences instead of the scatter of the others. Then draws from the deviations of each configuration from its
+    # mean keep the test valid. The stricter of both results counts.
     residuals = [_residuals(rows, results.labels) for rows, results in zip(clipped, family, strict=True)]
     drawn = (_largest(clipped, random, draws), _largest(residuals, random, draws))
     rank = int(level * (draws + 1) + 1e-9)

@@ -62,7 +62,7 @@ class Reason(StrEnum):
     NO_IO = "no-io"
     """Some runs completed no I/O."""
     SLOW_ON_ONE_SIDE = "slow-on-one-side"
-    """The interval is within the threshold, but several runs are far slower, and all of them are on one side."""
+    """The interval is within the threshold, but several runs are far slower, all on the same side of the comparison."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +89,10 @@ class OutlierPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowRuns:
-    """Runs that are far slower than the rest, if all of them are on one side."""
+    """Runs that are far slower than the rest, if all of them are on the same side of the comparison."""
 
     side: str
-    """Letter of the side."""
+    """Letter of that side: `A` or `B`."""
     count: int
     """Number of slow runs."""
 

@@ -84,7 +84,7 @@ class VerdictResult:
     outliers: tuple[OutlierPair, ...] = ()
     """Pairs whose difference is far from that of the others."""
     slow: SlowRuns | None = None
-    """Far slower runs, if all of them are on one side."""
+    """Runs that are far slower than the rest; None if there are fewer than two, or some on both sides."""
     measured: int = 0
     """Number of measured pairs."""
     drift: float | None = None
@@ -245,14 +245,14 @@ It corresponds to eight standard deviations of a normal distribution.
 """
 
 FEWEST_NAMED_SLOW = 2
-"""Least number of slow runs to report, because a single run is always on one side."""
+"""Least number of slow runs to report; a single run is on one side in any case."""
 
 FEWEST_SLOW = 3
-"""With this many slow runs on one side, or more, the verdict "no difference" is not possible."""
+"""With this many slow runs or more, all on the same side, the verdict "no difference" is not possible."""
 
 
 def slow_runs(a: Sequence[float], b: Sequence[float], *, higher_is_better: bool = True) -> SlowRuns | None:
-    """Return the far slower runs, if there are at least two and all are on one side; else None."""
+    """Return the far slower runs, if there are at least two and all are on the same side (`a` or `b`); else None."""
     sign = 1 if higher_is_better else -1
     logs = [[sign * log(value) for value in side] for side in (a, b)]
     centre = median((*logs[0], *logs[1]))

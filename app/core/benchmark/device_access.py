@@ -38,7 +38,7 @@ class DeviceGuardResult:
     """The guard's result for a device, with the facts that a job needs."""
 
     device: str
-    """Device node, with the kernel's name."""
+    """Device node by the kernel's name of the device, such as `/dev/dm-0`; not a link to it."""
     disk: str
     """Device node of the disk: the device itself, unless it is a partition."""
     size: int

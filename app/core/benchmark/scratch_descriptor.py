@@ -77,7 +77,7 @@ class ScratchFile:
             if not is_own(self._file, self._plan.path):  # it may have changed during the check
                 raise RefusedError(f"Another program has just replaced {self._shown}.")
         mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
-        end_lease(self._file)  # fio has to open the file itself
+        end_lease(self._file)  # fio opens the file itself, and would wait for the lease
 
     def moved(self) -> str:
         """Return a sentence if the file's name no longer leads to this file; "" otherwise."""

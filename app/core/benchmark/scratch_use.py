@@ -44,7 +44,9 @@ def take_lease(descriptor: int) -> Lease:
     owner of the file needs no root privileges.
     """
     try:
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent when another process waits; ignored by default
+        # The kernel sends a signal when another process wants to open the file. SIGIO would end this process; SIGURG is
+        # ignored by default.
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     except OSError as error:
         return Lease.USED if error.errno in (errno.EAGAIN, errno.EBUSY) else Lease.UNKNOWN

@@ -64,7 +64,7 @@ class WatchedDevice:
     """A device that a run measures."""
 
     device: str
-    """Device node, with the kernel's name."""
+    """Device node by the kernel's name of the device, such as `/dev/dm-0`; not a link to it."""
     footing: Footing
     """Device stack below the device when the guard checked it."""
     writing: bool

@@ -530,9 +530,9 @@ def field_problems(texts: Mapping[str, str], base: Job | None = None) -> Mapping
 
 
 def fit_to_flushes(job: Job) -> tuple[Job, tuple[str, ...]]:
-    """Return the job with an engine that measures the latency of a flush correctly if possible, and notes about that.
+    """Return the job, at queue depth 1 with psync instead of libaio if it flushes, and notes about the flush latency.
 
-    With libaio fio flushes while the previous write is still in flight, so a flush seems to take about twice as long.
+    With libaio, fio flushes while the previous write is still in flight, so a flush seems to take about twice as long.
     Measured on one machine, the median is 7.7 to 8.1 us, against 3.9 to 4.2 us with psync, which flushes after the
     write has completed.
     """

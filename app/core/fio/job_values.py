@@ -250,7 +250,7 @@ _LIST = re.compile(rf"{_RANGE}(?:,{_RANGE})*", re.ASCII)
 
 
 def parse_list(text: str) -> str:
-    """Return a list of processor or node numbers, `0-3,8`. Raises InvalidValueError for any other text."""
+    """Return processor or node numbers as a string without blanks, `0-3,8`. Raises InvalidValueError for other text."""
     numbers = "".join(text.split())
     wrong = not _LIST.fullmatch(numbers)
     if wrong or any(int(part.partition("-")[0]) > int(part.rpartition("-")[2]) for part in numbers.split(",")):
@@ -259,7 +259,7 @@ def parse_list(text: str) -> str:
 
 
 def parse_nodes(text: str) -> str:
-    """Return a list of NUMA node numbers, or `all`. Raises InvalidValueError for any other text."""
+    """Return NUMA node numbers as a string, such as `0-3,8`, or `all`. Raises InvalidValueError for any other text."""
     return "all" if text.strip().lower() == "all" else parse_list(text)
 
 

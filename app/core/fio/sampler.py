@@ -89,7 +89,7 @@ class _Snapshot:
     runtime_ms: int
     parts: Mapping[str, Counters]
     rows: tuple[Mapping[str, Counters], ...] = ()
-    """The counters of each target, if there are several."""
+    """Counters by direction, for each target in order; () if there is only one target."""
 
     @property
     def issued(self) -> int:

@@ -204,7 +204,7 @@ _Counted = Mapping[str, Counters]
 
 
 def _sum_sections(sections: Iterable[JobSection], counters: Mapping[str, _Counted]) -> dict[str, Counters]:
-    """Return the sum of sections that run at the same time. As in a fio group, a direction has the longest run time."""
+    """Return the sum of parallel sections. As in a fio group, the run time of a direction is its longest one."""
     records = [counters[section.name] for section in sections]
     return {
         name: merge_counters(record[name] for record in records if name in record)
@@ -272,7 +272,7 @@ def _latency(part: Counters) -> LatencyStats:
     counted = histogram.total or part.completed
 
     def percentile(percent: float) -> int | None:
-        # A percentile with fewer than ten I/Os beyond it is too uncertain.
+        # With fewer than ten I/Os above a percentile, its value is too uncertain.
         if counted * (100 - percent) / 100 < _ENOUGH_BEYOND - 1e-6:
             return None
         return histogram.percentile(percent) if histogram.total else part.percentiles.get(percent)

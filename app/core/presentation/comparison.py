@@ -172,9 +172,9 @@ class AbProgress:
 
 
 def ab_progress(session: Session, record: ExperimentRecord, left_of_run: float) -> AbProgress:
-    """Return the progress of an experiment.
+    """Return the progress of an experiment. The remaining time assumes the mean length for each random pause.
 
-    `left_of_run`: remaining seconds of the current run; 0 between two runs. Each pause counts with its mean length.
+    `left_of_run`: remaining seconds of the current run; 0 between two runs.
     """
     starts = [
         run.start for run in session.runs if run.start.mark is not None and run.start.mark.experiment == record.id

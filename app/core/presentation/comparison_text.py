@@ -186,7 +186,7 @@ def _headline_sentence(comparison: Comparison, row: MetricComparison) -> str:
         return _stopped_sentence(comparison)
     if sides.alike:
         a, b = comparison.names
-        # If their provenance is the same, two repeats can differ only by chance and drift.
+        # Repeats with the same provenance can differ only by chance and drift.
         why = "" if comparison.provenance else ", which is due to chance and drift"
         return f"{b} repeats {a}: {name} {row_difference(row)}{why}."
     if judgement.reason is Reason.NO_IO and judgement.interval is None:

@@ -34,7 +34,7 @@ class VerdictWords:
     reason: str
     """Why there is no decided verdict; "" if there is one."""
     tone: Tone
-    """Tone, which shows whether the difference is good."""
+    """Tone of the verdict: `GOOD` if the second side is better, `BAD` if it is worse, else `DIM`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class DrawnDifference:
     threshold: float
     """Largest difference that counts as none, in percent."""
     tone: Tone
-    """Tone, which shows whether the difference is good."""
+    """Tone of the verdict: `GOOD` if the second side is better, `BAD` if it is worse, else `DIM`."""
 
 
 def side_names(comparison: Comparison, a: str, b: str) -> tuple[str, str]:

@@ -239,7 +239,7 @@ class SampleTaken:
     """fio has reported the metrics of one interval."""
 
     sample: Sample
-    """The metrics of the interval."""
+    """IOPS, throughput and latency in the interval, by direction."""
     read_bins: tuple[tuple[int, int], ...] = ()
     """Latency histogram of the interval's reads: (bucket value in ns, count), ascending; not stored."""
     write_bins: tuple[tuple[int, int], ...] = ()

@@ -125,7 +125,7 @@ class ChangeEnded(TimedEvent):
     id: str
     """Id of the change; "" if the setting already had the requested value, so that no change was recorded."""
     result: str
-    """`verified`, `differs`, `failed`, `restored`, `kept` (confirmed after a crash or trial), `gone` (no device)."""
+    """`verified`, `differs`, `failed`, `restored`, `kept` (a trial that was confirmed), or `gone` (missing device)."""
     now: str | None
     """The value that was read after the change."""
     message: str = ""

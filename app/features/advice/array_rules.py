@@ -83,7 +83,7 @@ def _is_cached(facts: RunFacts) -> bool:
     """Return whether the controller caches the I/O of this job, judging by the settings that were read."""
     now = {key: policy.in_force for key, policy in facts.before.policies.items()}
     if "write_cache" not in now and "read_ahead" not in now:
-        return bool(now)  # other settings do not rule out a cache; without any settings, give no advice
+        return bool(now)  # other settings do not rule out a cache; if none were read, do not assume one
     reads = now.get("io_policy") == "cached" or now.get("read_ahead") not in ("none", None)
     writes = now.get("write_cache") in _WRITES_BACK
     return (facts.job.reads and reads) or (facts.job.writes_data and writes)

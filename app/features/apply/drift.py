@@ -271,7 +271,9 @@ class DriftScan:
             moved = {key for change in planned if change.before != change.after for key in change.moves_disk}
             if disk is not None and disk not in todo and not moved.isdisjoint(self._values.get(disk, ())):
                 todo.append(disk)
-        for change in changes:  # no change: the file may have -1 for the default value, which is set
+        # A value such as -1 stands for the default. If the default is set already, the plan changes nothing, so the
+        # setting does not differ from the file.
+        for change in changes:
             at = self._index_of(change.target, change.key)
             if change.before == change.after and at is not None and self._drifts[at].settable:
                 del self._drifts[at]

@@ -181,7 +181,7 @@ def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> f
 
 
 def record(session: Recorder, checked: CheckResult) -> None:
-    """Record the findings in the session, unless they are the same as in its last check. Never raises."""
+    """Record the findings in the session, unless they equal those of the last recorded check. Never raises."""
     findings = tuple(
         RecordedFinding(
             rule=ruling.rule.id,

@@ -83,7 +83,7 @@ def default_kind(subject: PlotSelection) -> StaticPlotKind:
     return StaticPlotKind.BOX if len(subject.runs) > 1 else StaticPlotKind.TIMELINE
 
 
-# -- pictures for the screens of the core and of other features -------------------------------------------------------
+# -- pictures for screens outside this feature ------------------------------------------------------------------------
 
 
 def run_picture(run: RunRecord, baseline: RunRecord | None) -> StaticPlot:

@@ -308,7 +308,7 @@ def all_sessions(
 
 _BACKEND = re.compile(r"^[a-z0-9_-]+:(?=.)")
 _MOST_NAMED = 3
-"""Maximum number of differences that the name of a group lists. Of further ones, only the number is given."""
+"""Maximum number of differences that the name of a group lists. If there are more, it ends with `and N more`."""
 
 
 def job_text(start: RunStarted) -> str:

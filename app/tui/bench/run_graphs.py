@@ -178,7 +178,7 @@ class RunGraphs(Vertical):
             self.part = ""
         if not self.part:
             self._curves = self._run_curves
-            if self._requested is not None:  # The curves of a part that are still being read must not replace it.
+            if self._requested is not None:  # Ignore the curves of a part that arrive later.
                 self._requested = (*self._requested[:2], "")
         elif self._run is None:
             if self._curves.part != self.part:

@@ -53,8 +53,8 @@ MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
 """Terminal heights, and the number of member rows that leave enough room for the graphs."""
 
 MEMBERS_EVERY = 0.95
-"""Seconds of the run between two updates of the member table. Faster ones could not be read, and each sends all lines
-of the table to the terminal."""
+"""Minimum seconds between two updates of the member table, in time of the run. Faster updates could not be
+read, and each update sends all lines of the table to the terminal."""
 
 ADVICE_LINES = 2
 """Number of lines for advice on a tall terminal."""

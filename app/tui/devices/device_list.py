@@ -110,7 +110,7 @@ class DeviceList(KeyedTable):
         self.filter_text = ""
         """Text of the filter."""
         self.table = Table(columns=COLUMNS)
-        """The list as a table of the core, from which the rows are rendered."""
+        """The rows with the chosen columns, as a `Table` of `app.core.presentation`; `rows` is rendered from it."""
         self._inventory = Inventory()
         self._tuned: Mapping[Target, TuningCells] = {}
         self._staged: Collection[str] = ()

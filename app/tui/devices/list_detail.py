@@ -40,7 +40,7 @@ class ListDetailScreen(WorkbenchScreen):
 
     @property
     def list_title(self) -> str:
-        """Title of the list."""
+        """Title in the frame of the device list."""
         return "Devices"
 
     def make_detail(self) -> DeviceDetail:

@@ -362,7 +362,7 @@ class DevicesScreen(ListDetailScreen):
     def go_inside(self) -> None:
         """Focus the selected device."""
         self._show_row()
-        if self._is_first_start:  # The first steps were shown in place of the settings.
+        if self._is_first_start:  # The facts tab with the first steps is still shown.
             self._is_first_start = False
             self.detail.show_tab("settings")
         super().go_inside()

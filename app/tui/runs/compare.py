@@ -96,7 +96,7 @@ def _break_line(line: Line, width: int) -> list[Line]:
     return [line[:-1], ((kind, text.strip()),)]
 
 
-# -- the screen -------------------------------------------------------------------------------------------------------
+# -- screen that compares runs ----------------------------------------------------------------------------------------
 
 _UNITS = (Unit.IOPS, Unit.RATE)
 """Units of the plot over time, in the order in which `action_switch` shows them."""

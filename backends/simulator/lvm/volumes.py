@@ -318,7 +318,7 @@ class LvmGroup:
     volumes: list[LvmVolume] = field(default_factory=list)
     """Logical volumes."""
     refuses: dict[str, str] = field(default_factory=dict)
-    """Columns of vgs and pvs that forbid a change, such as `vg_exported` and `vg_lock_type`."""
+    """Values that make LVM refuse changes, by the column in which vgs and pvs show them, such as `vg_exported`."""
     busy: bool = False
     """True if a long-running command has the group's lock."""
     former: dict[str, str] = field(default_factory=dict)

@@ -158,7 +158,7 @@ def fitting_companions(
 
 
 def kernel_text(key: str, value: str) -> str:
-    """Return the string to write to the kernel's file for a value of the common vocabulary."""
+    """Return the string by which the kernel knows raidbench's `value` of a setting: `write back` for `write-back`."""
     kernel_words = {common: kernel for kernel, common in _CACHE_WORDS.items()}
     return kernel_words.get(value, value) if key == "write_cache" else value
 

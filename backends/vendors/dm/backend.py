@@ -159,7 +159,10 @@ def _failed_devices_text(part: Segment) -> str:
 
 
 def _members(node: Node, picture: Topology) -> Iterator[Target]:
-    """Yield the devices on which this one is built, by the targets under which they are listed."""
+    """Yield the targets of the devices directly below this one: of backend `lvm`, `dm` or `block`.
+
+    For a partition, this is the target of its disk.
+    """
     for name in node.slaves:
         disk = picture.tree.nodes.get(picture.tree.disk_of(name))
         if disk is None:

@@ -14,7 +14,7 @@ from backends.vendors.megaraid.facts import Card, Part, PhysicalDrive, VirtualDr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardSnapshot:
-    """State of one controller as last read."""
+    """One controller with its virtual drives and drives, parsed from the output of its tool."""
 
     card: Card
     """The controller itself."""

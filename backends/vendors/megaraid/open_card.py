@@ -97,7 +97,7 @@ class OpenCard:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Serialises the commands for this controller."""
     contents: CardSnapshot | None = None
-    """State as last read; None before the first read."""
+    """State of the controller at the last read; None before the first one."""
     changed: bool = False
     """Whether a setting was changed since `contents` was read."""
 

@@ -55,8 +55,9 @@ def volume_change(
 ) -> Change:
     """Return the change of a virtual drive's setting.
 
-    `companions`: values to restore together with a former value. Raises InvalidValueError if the tool cannot set the
-    value, BlockedError if a policy that a former value of `fastpath` includes cannot be changed.
+    `companions`: values to restore together with a former value; None if the value is not a former one. Raises
+    InvalidValueError if the tool cannot set the value. Raises BlockedError if setting or undoing a value of `fastpath`
+    needs the change of a policy that cannot be changed.
     """
     key, now = request.setting.key, request.now.now
     is_set = companions is not None and request.value == now

@@ -75,7 +75,7 @@ BY_KEY = {field.setting.key: field for field in CACHE_FIELDS}
 
 
 def value_of(key: str, reported: object) -> str | None:
-    """Return the value in the common vocabulary; `unknown` if it is not understood, None if it is not reported."""
+    """Return the value as raidbench names it; `unknown` if it is not understood, None if it is not reported."""
     match key, reported:
         case _, None:
             return None

@@ -143,7 +143,7 @@ class RaidCard(ReportedCard):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardText:
-    """State of one controller as last read."""
+    """One controller with its arrays and drives, parsed from the output of its tool."""
 
     card: RaidCard
     """The controller itself."""

@@ -167,7 +167,7 @@ def _volume_facts(text: CardText, volume: LogicalDrive, node: Node | None) -> It
 
 
 def _value_text(phrase: ReportedValue | None) -> str | None:
-    """Return the value in the common vocabulary, or `unknown` with the tool's text; None if not reported."""
+    """Return the value as raidbench names it, or `unknown` with the tool's text; None if not reported."""
     return None if phrase is None else f"unknown: {phrase.raw}" if phrase.value == UNKNOWN else phrase.value
 
 

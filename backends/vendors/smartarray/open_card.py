@@ -38,7 +38,7 @@ class OpenController:
     pci: str | None
     """PCI address; None if unknown."""
     text: CardText
-    """State as last read."""
+    """State of the controller at the last read."""
 
     async def refresh(self) -> CardText:
         """Read the controller again. Raises as `ArrayTool.read` does, and ToolMissingError if the tool is gone."""

@@ -1,4 +1,4 @@
-"""Tables and parsers that translate text of ssacli, hpacucli and arcconf to the common vocabulary. No I/O."""
+"""Tables and parsers that translate text of ssacli, hpacucli and arcconf to raidbench's names of values. No I/O."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def priority(text: str) -> str | None:
 
 
 def scan(text: str) -> str | None:
-    """Return the mode of the surface scan in the common vocabulary; None for other text."""
+    """Return the mode of the surface scan as raidbench names it; None for other text."""
     word = text.lower()
     return "disable" if word.startswith("disab") else word if word in ("idle", "high") else None
 
 
 def power(text: str) -> str | None:
-    """Return the power mode in the common vocabulary; None for other text."""
+    """Return the power mode as raidbench names it; None for other text."""
     word = "".join(char for char in text.lower() if char.isalpha())
     names = {"minpower": "minpower", "minimumpower": "minpower", "balanced": "balanced"}
     return (names | {"maxperformance": "maxperformance", "maximumperformance": "maxperformance"}).get(word)
@@ -95,7 +95,7 @@ _LATENCY = {
 
 
 def latency(text: str) -> str | None:
-    """Return the strength of the latency scheduler in the common vocabulary; None for other text."""
+    """Return the strength of the latency scheduler as raidbench names it; None for other text."""
     return _LATENCY.get("".join(char for char in text.lower() if char.isalnum()))
 
 

@@ -27,7 +27,7 @@ class SmcliSetting:
     labels: tuple[str, ...]
     """Beginnings of its label in the profile, in lower case."""
     value_words: Mapping[str, str] = field(default_factory=dict)
-    """SMcli's keywords for values in statements, where they differ from the common vocabulary."""
+    """SMcli's keywords for values in statements, by raidbench's names, where the two differ."""
 
 
 CACHE_BLOCK = SmcliSetting(_disk_systems.CACHE_BLOCK, "cacheBlockSize", ("cache block size",))

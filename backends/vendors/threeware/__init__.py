@@ -25,8 +25,8 @@ WHOLE = CompletenessCheck(
     hides="ports without a drive",
     statuses=frozenset(),
 )
-"""Check for complete output. tw_cli prints no end marker, so `missing_rows` compares the numbers of parsed rows with
-those that `info` reports."""
+"""How to detect truncated output. tw_cli prints no end marker, so `missing_rows` compares the numbers of parsed rows
+with those that `info` reports."""
 
 ROOT_READS: RootReads = {PLACES: READS}
 """Commands that the root helper runs for a user. All of them only read."""

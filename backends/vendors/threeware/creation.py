@@ -246,7 +246,7 @@ def _initialising(request: ArrayRequest) -> str:
 
 
 def is_creation_step(card: str, program: str, argv: tuple[str, ...]) -> bool:
-    """Return whether a command only creates one unit on a controller (`c0`), or only deletes one."""
+    """Return whether a command only creates a unit on the controller `card` (`c0`), or only deletes one there."""
     if len(argv) < 3 or argv[0] != program:
         return False
     unit = _UNIT.fullmatch(argv[1])

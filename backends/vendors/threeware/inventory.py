@@ -130,7 +130,7 @@ class ThreewareCard:
 
     @property
     def protection(self) -> str | None:
-        """Return the state of its battery in the common vocabulary; None without a battery."""
+        """Return the state of its battery as raidbench names it, such as `optimal`; None without a battery."""
         if self.row.get("BBU", "") == "-":
             return None
         if "bbustatus" in self.cut:

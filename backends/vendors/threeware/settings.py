@@ -151,7 +151,7 @@ CHOICES = {
 """Choices of the settings that have the same choices on every unit."""
 
 TOOL_WORDS = {"write-back": "on", "write-through": "off"}
-"""tw_cli's names for values, where they differ from the common vocabulary."""
+"""tw_cli's names for values, by raidbench's names, where the two differ."""
 
 _CACHE = re.compile(r"(?:R([ib]))?(W)?", re.ASCII)
 

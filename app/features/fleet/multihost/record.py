@@ -138,7 +138,10 @@ class JointFolder:
         return pool
 
     def ticks(self, host: str) -> Iterator[tuple[Span, float, dict[str, IoCounts]]]:
-        """Yield the intervals of a host as they were added: time span, length, I/O counts. Raises StorageError."""
+        """Yield the intervals of a host in the order in which they were added. Raises StorageError.
+
+        Each consists of its `Span`, its length in seconds as reported by the host, and its I/O counts by direction.
+        """
         file = self._files[host]
         with _writing(self.path):
             file.flush()

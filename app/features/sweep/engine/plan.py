@@ -153,7 +153,7 @@ class SweepPlan:
     repeats: int = 3
     """Number of runs of each cell."""
     pairs: int = 6
-    """Number of fresh pairs of runs that confirm a winner; 0 for no confirmation."""
+    """Number of pairs of runs that are measured afterwards to confirm a winner; 0 for no confirmation."""
     rest: int = 5
     """Seconds of rest before each run."""
     rank: Rank = Rank.IOPS

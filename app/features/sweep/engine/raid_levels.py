@@ -53,7 +53,7 @@ class PlannedArrays:
     role: str
     """Role by which the plan refers to the array that currently exists."""
     making: SweepArrays
-    """The arrays that can be created."""
+    """The arrays that the sweep will create, their drives, and the confirmation token."""
     controller: Target | None = None
     """The controller that creates them; None for md."""
     refused: tuple[tuple[ArrayShape, str], ...] = ()

@@ -57,7 +57,7 @@ class Results:
     leaders: tuple[tuple[str, ...], ...] = ()
     """For each of the `lines`: the id of its best cell, then the ids of cells that cannot be distinguished from it."""
     confirmations: tuple[ConfirmedWinner, ...] = ()
-    """Winners that were measured again in fresh pairs."""
+    """Winners that were measured again, in new pairs of runs with their baseline."""
     saturated: tuple[SaturationResult, ...] = ()
     """Results of the searches for the saturation point."""
     load_curves: tuple[LoadCurve, ...] = ()

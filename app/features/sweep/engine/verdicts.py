@@ -40,15 +40,15 @@ from app.features.sweep.engine.cells import Runs, threshold_of, values_by_turn
 from backends.values import dataclass
 
 SCREENING = 0.035
-"""Rate of false verdicts for the matrix if the plan also confirms winners by fresh pairs.
+"""Rate of false verdicts for all cells of the matrix together if the plan also measures new pairs to confirm winners.
 
-It is just high enough for three rounds of two set-ups to show a difference.
+It is just high enough that three rounds of two set-ups, which are judged as pairs, can show a difference.
 """
 
 PERMUTED_FROM = 4
-"""Minimum number of set-ups in the same rounds for a verdict based on all possible random orders.
+"""Minimum number of set-ups in the same rounds for the permutation test; fewer are judged as pairs.
 
-Three rounds of fewer set-ups have too few orders to show a difference.
+With fewer set-ups, even four rounds have too few possible orders for that test to show a difference.
 """
 
 _Turn = TypeVar("_Turn")

@@ -57,7 +57,7 @@ def plan_items() -> tuple[ChoiceItem, ...]:
     return tuple(choices)
 
 
-# -- the present plan -------------------------------------------------------------------------------------------------
+# -- widget that holds the present plan -------------------------------------------------------------------------------
 
 
 class PlanChoices(Horizontal):

@@ -30,7 +30,7 @@ WHOLE = CompletenessCheck(
     hides="in builds that never print an exit code: drives and volumes that the controller does not count",
     statuses=frozenset(),
 )
-"""Check for complete output. The exit status says nothing about it: it is the low byte of the exit code, or the number
+"""How to detect truncated output. The exit status does not show it: it is the low byte of the exit code, or the number
 of controllers. Some recordings of old builds have no exit code."""
 
 

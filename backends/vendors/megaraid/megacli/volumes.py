@@ -177,7 +177,10 @@ def _contradiction(record: _Record, members: Sequence[PhysicalDrive]) -> str:
 
 
 def _cached(output: str, kind: str) -> ReportedValue | None:
-    """Return whether a CacheCade cache serves the virtual drive, from `Is VD Cached` and `Cache Cade Type` below it."""
+    """Return what CacheCade caches: `off`, `on`, `reads`, `reads and writes` or `unknown`; None if it is not reported.
+
+    `output`: value of `Is VD Cached`. `kind`: value of `Cache Cade Type`, the line below it; "" without that line.
+    """
     match parse_yes(output):
         case None:
             return ReportedValue(value=UNKNOWN, raw=output) if output else None

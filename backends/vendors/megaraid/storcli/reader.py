@@ -42,7 +42,7 @@ WHOLE = CompletenessCheck(
     hides="everything after the last table, if the build prints text for `J`",
     statuses=frozenset(),
 )
-"""Check for complete output. Its exit status is the error code of the last object, so any exit status is accepted."""
+"""How to detect truncated output. The exit status is the error code of the last object, so any is accepted."""
 
 
 class UnreadableError(ToolFailedError):

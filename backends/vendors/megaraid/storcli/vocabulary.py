@@ -1,4 +1,4 @@
-"""Meanings of the tools' terms in the common vocabulary. Other terms mean `unknown`, and are kept as printed. No I/O.
+"""Meanings of the tools' terms, as raidbench names them. Other terms mean `unknown`, and are kept as printed. No I/O.
 
 Sources: the legends that the tools print below their tables, `storcli help`, and the recordings (docs/megaraid.md).
 """
