@@ -24,7 +24,12 @@ ROOT = Path(__file__).resolve().parents[2]
 OTHER_HOSTS = {"array": "arrays", "precondition": "arrays"}
 """Simulated hosts of commands whose examples need another one than `linux`."""
 
-ADDED = {"bench": ("--runtime=1", "--ramp=0"), "curve": ("--dry-run",), "sweep": ("--dry-run",)}
+ADDED = {
+    "ab": ("--pairs=3", "--runtime=1", "--ramp=0", "--rest=0"),
+    "bench": ("--runtime=1", "--ramp=0"),
+    "curve": ("--dry-run",),
+    "sweep": ("--dry-run",),
+}
 """Options that make an example shorter."""
 
 PREPARED = (
