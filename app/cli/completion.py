@@ -345,6 +345,10 @@ def _sessions(line: CommandLine) -> Iterator[CompletionItem]:
     return (CompletionItem(folder.name) for folder in session_folders(_paths(line)))
 
 
+def _sessions_and_folders(line: CommandLine) -> Iterable[CompletionItem]:
+    return [*_sessions(line), *_folders(line)]
+
+
 def _runs(line: CommandLine) -> Iterator[CompletionItem]:
     """Yield the names of the runs of the last session. If `SESSION/` was typed, yield those of that session."""
     session, slash, _ = line.last.rpartition("/")
@@ -444,7 +448,7 @@ FRONT: Mapping[str, Offer] = {
     "--demo-speed": _no_items,
     "--demo-state": _states,
     "--machine": _folders,
-    "--session": _folders,
+    "--session": _sessions_and_folders,
     "--config": _files,
     "--theme": _themes,
     "--hosts": _no_items,

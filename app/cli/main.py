@@ -162,7 +162,12 @@ def _prepare_streams() -> None:
 @click.option("--machine", type=click.Path(path_type=Path), metavar="DIR", help="Use a recorded machine.")
 @click.option("--read-only", is_flag=True, help="Change nothing.")
 @click.option("--no-helper", is_flag=True, help="Do not start the root helper. As root, everything runs as root.")
-@click.option("--session", type=click.Path(path_type=Path), metavar="DIR", help="Session to continue or to start.")
+@click.option(
+    "--session",
+    type=click.Path(path_type=Path),
+    metavar="SESSION",
+    help="Session to continue or to start: a name from `raidbench log --list`, or a folder.",
+)
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Configuration file to read.")
 @click.option("--ascii", is_flag=True, help="Draw with ASCII characters only.")
 @click.option("--no-color", is_flag=True, help="Use no colours, like the variable NO_COLOR.")
@@ -214,9 +219,13 @@ def cli(
         options,
         demo=options.demo or "",
         machine=options.machine and options.machine.absolute(),
-        session=options.session
-        and Path(os.path.abspath(options.session)),  # normalised, because the path identifies the session
     )
+    if options.session is not None:
+        from app.core.session.folders import session_named
+
+        # normalised, because the path identifies the session
+        folder = os.path.abspath(session_named(options.paths, options.session))
+        options = replace(options, session=Path(folder))
     ctx.obj = options
     remember(options)
     if not ctx.meta[ASKS_HELP]:

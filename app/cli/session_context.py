@@ -273,9 +273,7 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
     paths = current().paths
     folder = Path(name) if name is not None else current().session
     if folder is not None:
-        named = paths.sessions / folder
-        if folder.name == str(folder) and (named / folders.LOG).is_file():
-            folder = named
+        folder = folders.session_named(paths, folder)
         if folder.is_file():
             import click
 

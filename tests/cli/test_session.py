@@ -38,6 +38,20 @@ def test_runs_of_all_sessions_are_named_with_theirs(cli: Cli, session: Path) -> 
     assert "first/r1" in cli("runs", "--all").out
 
 
+def test_a_session_is_selected_by_its_name_or_folder(
+    cli: Cli, session: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions.written(state / "sessions/later", sessions.started(), sessions.seen())
+    monkeypatch.chdir(session.parent)
+    for name, runs in (("later", []), ("first", ["r1", "r2"]), (str(session), ["r1", "r2"]), ("./first", ["r1", "r2"])):
+        assert [run["id"] for run in cli("--session", name, "runs", "--json").json["runs"]] == runs
+
+
+def test_a_name_without_a_session_is_a_folder(cli: Cli, session: Path) -> None:
+    unknown = cli("--session", "never", "runs")
+    assert (unknown.status, "does not contain a session" in unknown.err) == (2, True)
+
+
 def test_a_comparison_has_the_difference(cli: Cli, session: Path) -> None:
     assert "+10.0 %" in cli("compare", "r1", "r2").out
 

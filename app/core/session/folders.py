@@ -21,6 +21,12 @@ def session_folders(paths: Paths) -> list[Path]:
     return sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
 
 
+def session_named(paths: Paths, name: Path) -> Path:
+    """Return the folder of a session of a machine if `name` is its name. Else return `name`, which is a path."""
+    folder = paths.sessions / name
+    return folder if name.name == str(name) and last_use_time(folder) is not None else name
+
+
 def _numbers_in(name: str) -> list[tuple[int, str]]:
     """Return a sort key by which the tenth session of the same second comes after the ninth."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", name)]
