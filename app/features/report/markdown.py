@@ -80,9 +80,21 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+_CONTROLS = str.maketrans("\0\t\r\n", "\ufffd   ")
+"""Characters that `clean` removes from the ends of a string."""
+
+
+def _code_row(row: str) -> str:
+    parts = re.split("( +)", row[:_LONGEST].translate(_CONTROLS))
+    return "".join(part if part.startswith(" ") else clean(part, _LONGEST) for part in parts).rstrip()
+
+
 def _fence(rows: Iterable[str]) -> Iterator[str]:
-    """Yield the lines of a fenced code block. The fence is longer than any run of backticks within the block."""
-    cleaned = [clean(row, _LONGEST) for row in rows]
+    """Yield the lines of a fenced code block. The fence is longer than any run of backticks within the block.
+
+    Runs of blanks stay: pictures consist of them.
+    """
+    cleaned = [_code_row(row) for row in rows]
     longest = max((len(run) for row in cleaned for run in re.findall(r"`+", row)), default=0)
     fence = "`" * max(3, longest + 1)
     yield fence

@@ -169,3 +169,8 @@ def test_an_experiment_is_told_with_its_figures() -> None:
     assert "Slower with read-ahead 4096 KiB than with 128 KiB" in written
     assert "in 3 pairs" in written
     assert "| e1 | read IOPS |" in written
+
+
+def test_a_code_block_keeps_the_blanks_of_a_picture_and_nothing_that_acts() -> None:
+    rows = ("  50k┤   ⠈⠉", "      │", "a\x1b[2J  b  ")
+    assert list(_fence(rows)) == ["```", "  50k┤   ⠈⠉", "      │", "a\ufffd[2J  b", "```"]
