@@ -16,7 +16,6 @@ from app.cli.render import listing
 from app.cli.session_context import loaded_session
 from app.cli.shared_options import json_option, redact_option
 from app.core.presentation.events import RECORDED, EventChoice, EventWords, describe_event
-from app.core.presentation.run import direction_line, measured_directions
 from app.core.presentation.table import Align, Column
 from app.core.session import event_codec, folders, store
 from app.core.session.events import (
@@ -64,15 +63,14 @@ def _detail_rows(event: LoggedEvent, event_words: EventWords) -> list[str]:
         case ChangeIntended() | RunStarted() | InventorySeen() | SessionStarted():
             return []
         case RunEnded():
-            return figure_lines(event.figures)
+            return _run_notes(event.figures)
         case _:
             return list(event_words.body)
 
 
-def figure_lines(figures: RunResult) -> list[str]:
-    """Return a line for each direction of a run, then why the run failed (if it did), advice and warnings."""
-    rows = [direction_line(*item) for item in measured_directions(figures)]
-    rows += [text for text in (figures.reason, figures.hint) if text]
+def _run_notes(figures: RunResult) -> list[str]:
+    """Return the next step after a failed run, the advice and the warnings. The headline has results and reason."""
+    rows = [figures.hint] if figures.hint else []
     rows += [" ".join(filter(None, (f"Advice: {item.message}", item.do))) for item in figures.advice]
     return [*rows, *(f"Note: {warning}" for warning in figures.warnings)]
 

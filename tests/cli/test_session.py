@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.core.session.events import CommandRan
+from app.core.session.results import RunStatus
 from tests.cli.conftest import ROOT, Cli, argv
 from tests.cli.machine import HOSTILE
 from tests.core import sessions
@@ -77,6 +78,15 @@ def test_an_unknown_run_is_answered_with_those_there_are(cli: Cli, session: Path
 def test_the_log_has_every_kind_of_event(cli: Cli, session: Path) -> None:
     out = cli("log").out
     assert all(word in out for word in ("session", "devices", "change   c1 ", "run      r1 "))
+
+
+def test_the_log_has_the_results_and_the_reason_of_a_run_once(cli: Cli, state: Path) -> None:
+    failed = sessions.run("r2", iops=1100, status=RunStatus.FAILED)
+    events = (sessions.started(), *sessions.run("r1", iops=1000, warnings=("It was hot.",)), *failed)
+    sessions.written(state / "sessions/first", *events)
+    out = cli("log").out
+    assert (out.count("1.00k IOPS"), out.count("Note: It was hot.")) == (1, 1)
+    assert out.count("r2 failed") == 1
 
 
 def test_the_log_as_json_has_every_event(cli: Cli, session: Path) -> None:
