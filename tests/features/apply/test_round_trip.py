@@ -16,7 +16,7 @@ from backends.errors import RaidbenchError
 from backends.simulator.profiles.table import MACHINES
 from tests.features.apply.racks import Values, alter, applied, opened, state_of, text_of, values_of
 
-SEEDS = range(1, int(os.environ.get("ROUND_TRIP_SEEDS", "6")) + 1)
+SEEDS = range(1, int(os.environ.get("ROUND_TRIP_SEEDS", "3")) + 1)
 """Of the long test: `ROUND_TRIP_SEEDS=20 make test-exhaustive ARGS="-k becomes_the_file_again"` tries more."""
 
 CHANGES = 20
