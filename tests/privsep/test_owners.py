@@ -55,7 +55,7 @@ JANES = [("c1", JANE)]
 async def test_the_id_of_another_users_trial_is_not_given_again(joe: Helper, until: float | None) -> None:
     await joe.planned()
 
-    with pytest.raises(StorageError, match="another change c1"):
+    with pytest.raises(StorageError, match="different change c1"):
         joe.intend(until=None if until is None else boot_clock() + until)
 
     assert len(read_records(joe.journal.file)) == 1
@@ -72,7 +72,7 @@ async def test_an_id_is_not_given_again_after_the_end_of_its_change(joe: Helper,
     of_janes(joe.paths.journal).write_outcome("c1", Path(SESSION), result)
     await joe.planned()
 
-    with pytest.raises(StorageError, match="another change c1"):
+    with pytest.raises(StorageError, match="different change c1"):
         joe.intend()
 
     made = joe.journal.intent_of("c1", Path(SESSION))
@@ -87,7 +87,7 @@ async def test_a_user_does_not_get_an_id_of_their_own_again(tmp_path: Path) -> N
     jane.changes.outcome(SESSION, "c1", "failed")
     await jane.planned()
 
-    with pytest.raises(StorageError, match="another change c1"):
+    with pytest.raises(StorageError, match="different change c1"):
         jane.intend()
     jane.intend(id="c2")
 
@@ -111,7 +111,7 @@ async def test_of_two_conversations_that_give_an_id_at_once_one_makes_its_change
         append(journal, record, otherwise)
 
     monkeypatch.setattr(Journal, "_append", beaten)
-    with pytest.raises(StorageError, match="another change c1"):
+    with pytest.raises(StorageError, match="different change c1"):
         second.intend("512")
     with pytest.raises(RequestDeniedError, match="not announced"):
         await second.changes.apply(SESSION, "c1")
@@ -220,7 +220,7 @@ def test_an_id_of_an_ended_change_is_refused_before_anything_is_written(
     journal.write_intent("c1", Path(SESSION), on_trial())
     journal.write_outcome("c1", Path(SESSION), "verified")
 
-    with pytest.raises(StorageError, match="another change c1"):
+    with pytest.raises(StorageError, match="different change c1"):
         Journal(tmp_path, uid=second).write_intent("c1", Path(SESSION), planned("256", "512"))
 
     assert len(read_records(journal.file)) == 2
@@ -231,7 +231,7 @@ def test_in_a_journal_of_ones_own_an_open_change_keeps_its_id(tmp_path: Path) ->
     journal.write_intent("c1", Path(SESSION), on_trial(), until=boot_clock() + 600)
     trials = journal.trials()
 
-    with pytest.raises(StorageError, match="another change c1"):
+    with pytest.raises(StorageError, match="different change c1"):
         journal.write_intent("c1", Path(SESSION), planned("256", "512"))
 
     assert journal.trials() == trials
