@@ -67,10 +67,7 @@ def array_degraded(facts: RunFacts) -> Advice | None:
         return None
     return Advice(
         key="array-degraded",
-        message=(
-            f"The array is {state.value}. Each read of a missing member is calculated from the other members, so a "
-            "healthy array is faster."
-        ),
+        message=f"The array is {state.value}. The other members also serve the reads of the missing one.",
         do="Replace the drive, and wait for the rebuild before you measure.",
     )
 

@@ -492,7 +492,7 @@ class DevicesScreen(ListDetailScreen):
     def action_review(self) -> None:
         """Plan all staged changes, show them, and apply them after confirmation."""
         if not self.workbench_app.staged:
-            self.say("Nothing is staged. Change a value with ← and →, or press enter for the list.")
+            self.say("Nothing is staged. On a setting, space stages the next value and enter lists all.")
             return
         self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 

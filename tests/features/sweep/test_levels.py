@@ -334,7 +334,7 @@ async def test_each_round_has_its_own_order(bed: Bed, small: None) -> None:
         (plan("raid50", more="spans = [1]\n"), "spans"),
         (plan("raid50", more='spans = "all"\n'), "spans"),
         (plan("raid50", more='policies = "write-back"\n'), "policies"),
-        (plan("raid0", more='layout = "f2"\n'), "a layout applies to raid10 only"),
+        (plan("raid0", more='layout = "f2"\n'), "a layout applies only to raid10"),
         (plan("raid10", more='layout = "left"\n'), "near, far or offset"),
         (plan("raid10", more='layout = ["f2", "far"]\n'), "different layouts"),
     ],

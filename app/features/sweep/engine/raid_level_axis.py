@@ -80,7 +80,7 @@ def _strips(row: TomlTable, key: str, value: Any) -> tuple[int, ...]:
 def _layouts(row: TomlTable, key: str, value: Any, axis_levels: Sequence[Level]) -> tuple[str, ...]:
     """Return the RAID 10 layouts in `value`. Raises PlanError when RAID 10 is not among the axis levels."""
     if Level.RAID10 not in axis_levels:
-        raise row.error(key, f"a layout applies to {Level.RAID10.value} only, which is not on the axis.")
+        raise row.error(key, f"a layout applies only to {Level.RAID10.value}, and the axis has none.")
     return row.parse(key, layouts, value, "layout")
 
 
