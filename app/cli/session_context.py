@@ -312,11 +312,11 @@ def _simulated_sessions() -> str:
 
 def _other_machine_hint(folder: Path) -> str:
     """Return a hint that says how to select the machine that has a session named `folder`; "" if no other one has."""
-    if folder.name != str(folder):
+    if folder.exists():
         return ""
     current_name = current().state_name
     for apart in ("", *HOSTS):
-        if apart != current_name and (Paths.of(apart).sessions / folder).is_dir():
+        if apart != current_name and (Paths.of(apart).sessions / folder.name).is_dir():
             return f"It belongs to {'a simulated host' if apart else 'this host'}. {_start_hint(apart)}"
     return ""
 
@@ -358,7 +358,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     `named`: id of a change that is included although its tool timed out, because the controller may have applied it
     later.
     """
-    from app.core.session import folders, store
+    from app.core.session import folders
     from app.core.session.journal import Journal
 
     named_folder = current().session
@@ -366,7 +366,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
         require_its_machine(named_folder)
     journal = Journal(current().paths.journal)
     for folder in folders.session_folders(current().paths) if named_folder is None else (named_folder,):
-        session = store.load(folder).session
+        session = _load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_apply_late)
         if records := (*session.in_force, *late):
             # Another process may have the session open. So the watchdog of a trial records reverts only in the journal.

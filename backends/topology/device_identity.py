@@ -307,8 +307,8 @@ def _similar_pairs(nodes: Iterable[Node]) -> list[tuple[str, str]]:
     """Return the pairs of disks (kernel names) that report the same WWN, or the same serial number and size."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for node in nodes:
-        if name := wwn(node):
-            groups.setdefault((name,), []).append(node.name)
+        if identifier := wwn(node):
+            groups.setdefault((identifier,), []).append(node.name)
         if node.size_bytes and (number := serial(node)):
             groups.setdefault((number, node.size_bytes), []).append(node.name)
     return list(dict.fromkeys(pair for names in groups.values() for pair in permutations(names, 2)))

@@ -97,6 +97,9 @@ def test_a_name_of_the_other_kind_says_how_to_reach_it(cli: Cli, demo_change: No
     (folder,) = Paths.of("lsi").sessions.iterdir()
     assert "Start with --demo." in cli("log", folder.name).err
     assert "Start without --demo" in cli("--demo", "hpe", "log", "real").err
+    for command in ("runs", "undo"):
+        assert "Start with --demo." in cli("--session", folder.name, command).err
+        assert "Start without --demo" in cli("--demo", "hpe", "--session", "real", command).err
 
 
 @pytest.mark.parametrize(
