@@ -16,7 +16,7 @@ from app.cli.output import lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.cli.set_command import parse_assignments
 from app.cli.shared_options import dry_run_option, json_option, yes_option
-from backends.errors import NotFoundError
+from backends.errors import NotFoundError, RaidbenchError
 from backends.model import Target
 from backends.settings import Persistence
 from backends.text import clean, exact_rows
@@ -75,7 +75,6 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
         "dry_run": options.dry_run,
         "target": str(rules[0].target),
         "values": dict(values),
-        "file": {"path": rules[0].rule.path, "text": rules[0].rule.text},
         "files": files,
         "explanation": rules[0].rule.explanation,
     }
@@ -86,8 +85,16 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
         return DONE
     confirm_harmless("Write the file" if len(rules) == 1 else f"Write the {len(rules)} files", yes=options.yes)
     await open_session(bench)
+    written: list[str] = []
     for planned in rules:
-        await bench.keeping.install_rule(planned.target, planned.rule, planned.values)
+        try:
+            await bench.keeping.install_rule(planned.target, planned.rule, planned.values)
+        except RaidbenchError as error:
+            if written:
+                error.hint = " ".join(filter(None, (error.hint, f"{' and '.join(written)} was written before that.")))
+            raise
+        if planned.rule.changes:
+            written.append(planned.rule.path)
     if options.as_json:
         print_json(**fields)
         return DONE

@@ -21,7 +21,7 @@ from app.core.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.values import dataclass
 
-_REASON = "Its process was interrupted; the old value was restored afterwards."
+_REASON = "Its process was interrupted."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

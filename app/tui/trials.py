@@ -211,7 +211,7 @@ class Trials:
     def follow_later(self) -> None:
         """Check the trials of other sessions in the background."""
         if self._following is None or self._following.is_finished:
-            self._following = self._app.run_worker(self.follow(), group="trials", exit_on_error=True)
+            self._following = self._app.run_worker(self.follow, group="trials", exit_on_error=True)
 
     async def follow(self) -> None:
         """Check the trials of other sessions, and report the outcome of those that were decided."""

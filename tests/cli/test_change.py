@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from backends.errors import ToolFailedError
+from app.core.changes.persistence import SettingPersister
+from backends.errors import StorageError, ToolFailedError
+from backends.model import Target
+from backends.protocol import PersistRule
 from backends.system.recorded import ReplayHost
 from tests.cli.conftest import Cli
 from tests.cli.machine import machine as recorded
@@ -234,6 +237,22 @@ def test_persist_writes_a_file_for_each_view_of_a_disk_and_removes_from_each(cli
     assert removed.out.splitlines() == [f"{file['target']}: removed from {file['path']}" for file in reversed(files)]
     again = cli("--demo", "linux", "persist", "sda", "--remove", "--yes")
     assert "no settings were persisted" in again.out
+
+
+def test_a_failed_file_says_which_one_was_written_before_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    install = SettingPersister.install_rule
+
+    async def without_room(self: SettingPersister, target: Target, rule: PersistRule, values: dict[str, str]) -> None:
+        if target.backend == "scsi":
+            raise StorageError(f"{rule.path} cannot be written: No space left on device.")
+        await install(self, target, rule, values)
+
+    monkeypatch.setattr(SettingPersister, "install_rule", without_room)
+    outcome = cli("--demo", "linux", "persist", "sda", "read_ahead_kb=512", "drive_cache=off", "--yes")
+    assert outcome.status != 0
+    assert "No space left on device. /etc/udev/rules.d/99-raidbench.rules was written before that." in " ".join(
+        outcome.err.split()
+    )
 
 
 def test_persist_is_recorded(cli: Cli, machine: str) -> None:

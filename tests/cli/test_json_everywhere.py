@@ -72,11 +72,11 @@ def test_an_undo_is_shown_listed_and_told_as_json(demo: Cli) -> None:
 
 def test_what_persist_would_write_is_shown_and_not_written(demo: Cli) -> None:
     shown = demo("persist", "sdb", "read_ahead_kb=4096", "--dry-run", "--json").json
-    assert "4096" in shown["file"]["text"]
+    assert "4096" in shown["files"][0]["text"]
     assert shown["values"] == {"read_ahead_kb": "4096"}
-    assert demo("persist", "sdb", "--remove", "--dry-run", "--json").json["file"]["text"] == ""
+    assert demo("persist", "sdb", "--remove", "--dry-run", "--json").json["files"][0]["text"] == ""
     kept = demo("persist", "sdb", "read_ahead_kb=4096", "--yes", "--json").json
-    assert (kept["dry_run"], kept["file"]) == (False, shown["file"])
+    assert (kept["dry_run"], kept["files"]) == (False, shown["files"])
 
 
 def test_what_a_run_would_lose_is_shown_and_nothing_is_run(demo: Cli, state: Path) -> None:

@@ -180,7 +180,7 @@ async def test_a_rule_sets_what_a_reboot_takes_away(
     back, cache = blank("sata0", "nvme0")
     values = {"sequential_cutoff": "0", "writeback_percent": "5"}
     with bcache_device(back.device, cache.device) as made:
-        rule = await workbench.keeping.plan_rule(BCACHE0, values)
+        rule = (await workbench.keeping.plan_rules(BCACHE0, values))[0].rule
         await workbench.keeping.install_rule(BCACHE0, rule, values)
         before = made.read("bcache/sequential_cutoff")
     with bcache_device(back.device, cache.device, new=False) as made:

@@ -232,11 +232,11 @@ async def test_a_kept_cache_and_queue_depth_are_set_when_the_drive_appears(
     disk, values = disks[name], {"drive_cache": "off", "queue_depth": "5"}
     appears(disk)  # so that udev knows its serial number
     before = f"{both(disk)}, {depth(disk)}"
-    rule = await workbench.keeping.plan_rule(target(disk.kernel), values)
+    rule = (await workbench.keeping.plan_rules(target(disk.kernel), values))[0].rule
     await workbench.keeping.install_rule(target(disk.kernel), rule, values)
     appears(disk)
     after = f"{both(disk)}, {depth(disk)}"
-    without = await workbench.keeping.plan_rule(target(disk.kernel), {})
+    without = (await workbench.keeping.plan_rules(target(disk.kernel), {}))[0].rule
     await workbench.keeping.install_rule(target(disk.kernel), without, {})
     for key, value in (("drive_cache", "on"), ("queue_depth", before.rpartition(" ")[2])):
         await workbench.changes.apply(await workbench.hardware.plan(target(disk.kernel), key, value))

@@ -80,7 +80,7 @@ async def test_a_volume_that_was_deleted_and_not_made_again_is_made_by_the_helpe
 
 async def test_values_are_kept_after_a_reboot_by_the_file_that_was_shown(rack: Rack) -> None:
     values = {"read_ahead_kb": "512"}
-    rule = await rack.bench.keeping.plan_rule(DISK, values)
+    rule = (await rack.bench.keeping.plan_rules(DISK, values))[0].rule
 
     await rack.bench.keeping.install_rule(DISK, rule, values)
 
@@ -97,7 +97,7 @@ async def test_a_file_that_was_put_in_place_is_made_known_to_whoever_reads_it(
         return Completed(returncode=0, stdout="", stderr="")
 
     values = {"read_ahead_kb": "512"}
-    rule = await rack.bench.keeping.plan_rule(DISK, values)
+    rule = (await rack.bench.keeping.plan_rules(DISK, values))[0].rule
     monkeypatch.setattr(rack.host, "run", noted)
     await rack.bench.keeping.install_rule(DISK, rule, values)
 
@@ -106,7 +106,7 @@ async def test_a_file_that_was_put_in_place_is_made_known_to_whoever_reads_it(
 
 
 async def test_a_file_that_would_be_another_by_now_is_not_written(rack: Rack) -> None:
-    rule = await rack.bench.keeping.plan_rule(DISK, {"read_ahead_kb": "512"})
+    rule = (await rack.bench.keeping.plan_rules(DISK, {"read_ahead_kb": "512"}))[0].rule
 
     with pytest.raises(RefusedError, match="no longer matches what you confirmed"):
         await rack.bench.keeping.install_rule(DISK, rule, {"read_ahead_kb": "1024"})

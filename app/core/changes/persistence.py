@@ -9,7 +9,6 @@ from app.core.session.events import RulePersisted
 from app.core.session.inventory import SessionInventory
 from app.core.session.recorder import Recorder
 from backends.change_steps import persistence_error
-from backends.errors import BlockedError
 from backends.host import Command
 from backends.model import Target
 from backends.protocol import CanPersist, PersistRule
@@ -31,19 +30,6 @@ class SettingPersister:
 
     def __init__(self, record: Recorder, hardware: SessionInventory) -> None:
         self._record, self._hardware = record, hardware
-
-    async def plan_rule(self, target: Target, values: Mapping[str, str]) -> PersistRule:
-        """Return the file that would persist `values`. One view of the target must have all of these settings.
-
-        Raises BlockedError if the target's settings cannot be persisted this way.
-        """
-        homes = self._by_home(target, values)
-        if len(homes) > 1:
-            raise BlockedError(
-                f"Settings of {' and '.join(map(str, homes))} are stored in different places.",
-                hint="Persist the settings of each of them separately.",
-            )
-        return await self._plan(next(iter(homes), target), values)
 
     async def plan_rules(self, target: Target, values: Mapping[str, str]) -> list[PlannedRule]:
         """Return the files that would persist `values`: one for each view of the target that has some of the settings.

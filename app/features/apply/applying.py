@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import field
+from dataclasses import field, replace
 
+from app.core.changes.persistence import PlannedRule
 from app.core.changes.trial import require_triable
 from app.core.session.events import ChangeEnded
 from app.core.workbench import Workbench
@@ -25,24 +26,12 @@ _HARMLESS = (Risk.NONE, Risk.PERFORMANCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersistRuleRef:
-    """A file that makes values of a target persist across reboots, such as a udev rules file."""
-
-    target: Target
-    """The target whose values persist."""
-    values: Mapping[str, str]
-    """The values by setting key."""
-    rule: PersistRule
-    """The rule, with the path and the content of its file."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DesiredPlan:
     """All changes that a settings file needs, planned as one set."""
 
     changes: tuple[Change, ...] = ()
     """Changes in the order in which they are made. A setting that already has its value needs no change."""
-    keeps: tuple[PersistRuleRef, ...] = ()
+    keeps: tuple[PlannedRule, ...] = ()
     """Files, written after the changes, that make values persist across reboots."""
     risk: Risk = Risk.NONE
     """The highest risk of all changes."""
@@ -91,7 +80,7 @@ class ApplyResult:
     """The error that stopped the set; None if there was none. A step whose value was not verified does not count as an
     error here.
     """
-    kept: tuple[PersistRuleRef, ...] = ()
+    kept: tuple[PlannedRule, ...] = ()
     """The written files that make values persist across reboots."""
     unkept: Mapping[str, str] = field(default_factory=dict)
     """Reasons why other files that make values persist were not written, by target."""
@@ -191,9 +180,9 @@ async def _require_confirmed(
     return tuple(plates.values())
 
 
-async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRuleRef, ...]:
+async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PlannedRule, ...]:
     """Return the files to write so that settings persist across reboots; omit files that are already correct."""
-    refs: list[PersistRuleRef] = []
+    rules: list[PlannedRule] = []
     last: dict[str, PersistRule] = {}
     for target, values in state.values.items():
         declared = {setting.key: setting for setting in bench.hardware.settings(target)}
@@ -201,22 +190,22 @@ async def _plan_rules(bench: Workbench, state: DesiredState) -> tuple[PersistRul
         if not volatile:
             continue
         try:
-            rule = await bench.keeping.plan_rule(target, volatile)
-            if rule.path in last:
-                rule = rule.after(last[rule.path])
+            for planned in await bench.keeping.plan_rules(target, volatile):
+                path = planned.rule.path
+                rule = planned.rule.after(last[path]) if path in last else planned.rule
+                last[path] = rule
+                if rule.changes:
+                    rules.append(replace(planned, rule=rule))
         except BlockedError:
             continue
-        last[rule.path] = rule
-        if rule.changes:
-            refs.append(PersistRuleRef(target=target, values=volatile, rule=rule))
-    return tuple(refs)
+    return tuple(rules)
 
 
 async def unsaved_differences(bench: Workbench, state: DesiredState) -> tuple[Drift, ...]:
     """Return, as differences, the settings that have the wanted value but would lose it at a reboot."""
     return tuple(
-        Drift(kind=DriftKind.NOT_KEPT, target=ref.target, why=f"{ref.rule.path} does not contain it yet")
-        for ref in await _plan_rules(bench, state)
+        Drift(kind=DriftKind.NOT_KEPT, target=planned.target, why=f"{planned.rule.path} does not contain it yet")
+        for planned in await _plan_rules(bench, state)
     )
 
 
@@ -317,8 +306,8 @@ async def _undo_changes(bench: Workbench, steps: Sequence[StepOutcome], before: 
 
 
 async def _write_rules(
-    bench: Workbench, keeps: Sequence[PersistRuleRef]
-) -> tuple[tuple[PersistRuleRef, ...], dict[str, str]]:
+    bench: Workbench, keeps: Sequence[PlannedRule]
+) -> tuple[tuple[PlannedRule, ...], dict[str, str]]:
     done, failed = [], {}
     for keep in keeps:
         try:

@@ -199,8 +199,8 @@ def _print_outcome(bench: Workbench, outcome: ApplyResult, others: tuple[Drift, 
     for step in outcome.steps:
         lines(_step_rows(step))
     confirm.report_not_done(outcome.left)
-    for ref in outcome.kept:
-        lines([f"Written: {ref.rule.path}"])
+    for planned in outcome.kept:
+        lines([f"Written: {planned.rule.path}"])
     for target, why in outcome.unkept.items():
         say(f"Not persistent: {target}: {clean(why, 300)}")
     for other in others:

@@ -66,7 +66,7 @@ def outcome_json(outcome: ApplyResult) -> json_schema.Json:
     return {
         "changes": [_step(step) for step in outcome.steps],
         "not_done": [json_schema.change(change) for change in outcome.left],
-        "files": [ref.rule.path for ref in outcome.kept],
+        "files": [planned.rule.path for planned in outcome.kept],
         "files_not_written": dict(outcome.unkept),
     }
 

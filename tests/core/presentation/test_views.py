@@ -87,9 +87,9 @@ async def test_what_no_view_has_is_not_found(bench: Workbench) -> None:
         await bench.hardware.plan(NVME, "nonsense", "1")
 
 
-async def test_settings_in_two_places_are_kept_one_by_one(bench: Workbench) -> None:
-    with pytest.raises(BlockedError, match="different places"):
-        await bench.keeping.plan_rule(NVME, {"drive_cache": "off", "read_ahead_kb": "256"})
+async def test_a_setting_of_a_view_without_such_files_is_refused(bench: Workbench) -> None:
+    with pytest.raises(BlockedError, match="nvme0n1 does not support persistent settings"):
+        await bench.keeping.plan_rules(NVME, {"drive_cache": "off", "read_ahead_kb": "256"})
 
 
 async def test_both_addresses_lead_to_what_they_name(bench: Workbench) -> None:

@@ -375,7 +375,7 @@ def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: Path) -
     assert demo("recover", "--restore").status == 0
     assert value_of(demo, "read_ahead") == "none"
     assert "There is nothing to recover" in demo("recover").err
-    assert demo("log").out.count("the old value was restored afterwards") == 1
+    assert demo("log").out.count("Its process was interrupted; the old value was restored") == 1
 
 
 def test_what_somebody_else_set_meanwhile_is_not_touched(demo: Cli, killed: Path) -> None:
