@@ -19,7 +19,7 @@ from app.cli.command import GroupedCommand, command
 from app.cli.confirm import require_confirmation
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import FiniteRange, current, gather_options, typed_argv
-from app.cli.output import BrokenPipeOutputError, document, lines, print_json, say, say_lines
+from app.cli.output import BrokenPipeOutputError, Verbatim, document, lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_checked_session
 from app.cli.shared_options import HOSTS_HELP, confirm_option, dry_run_option, json_option
 from app.cli.steady_options import steady_options
@@ -238,9 +238,9 @@ async def _show_plan(bench: Workbench, request: BenchmarkRequest, options: Bench
             fields |= {"sections": json_schema.sections(run_sections(ready.job)), "jobfile": ready.jobfile}
         print_json(dry_run=True, **fields)
     elif ready.job.sections:
-        lines([*ready.jobfile.splitlines(), *lost])
+        lines([*map(Verbatim, ready.jobfile.splitlines()), *lost])
     else:
-        lines([*(f"{key}={text}" for key, text in job.items()), *lost])
+        lines([*(Verbatim(f"{key}={text}") for key, text in job.items()), *lost])
     say("Dry run: nothing was measured.")
     return DONE
 

@@ -9,8 +9,16 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.output import BrokenPipeOutputError, can_redraw, document, lines, say, terminal_width
-from app.cli.render import fitted_lines, table_lines
+from app.cli.output import (
+    BrokenPipeOutputError,
+    can_redraw,
+    document,
+    lines,
+    message_width,
+    say,
+    say_lines,
+)
+from app.cli.render import table_lines
 from app.core.presentation import json_schema
 from app.core.presentation.members import cache_line, member_table
 from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_text, steady_text
@@ -22,7 +30,7 @@ from app.doors import action
 from backends.text import clean
 from widgets.text_utils import units
 from widgets.text_utils.symbols import ATTENTION
-from widgets.text_utils.text import shorten
+from widgets.text_utils.text import shorten, wrap_words
 
 if TYPE_CHECKING:
     from app.core.session.state import ActiveRun, Session
@@ -200,7 +208,7 @@ def print_summary(
     lines(means_lines(records, lambda figure: figure.key in _MEAN_METRICS))
     last = records[-1]
     below = f"Members of {clean(last.start.location, 100)}"
-    lines(fitted_lines(member_table(last.figures.members, below), terminal_width()))
+    lines(table_lines(member_table(last.figures.members, below)))
     cpu = last.figures.cpu
     beside = (cache_line(last.figures.caches), cpu_line(cpu.fio_percent_of_core, cpu.host_percent))
     lines(clean(line, 600) for line in beside if line)
@@ -224,6 +232,6 @@ def print_summary(
 
 def say_advice(item: Advice) -> None:
     """Print a piece of advice on standard error: the condition and the next step."""
-    say(f"{ATTENTION.char} {clean(item.message, 600)}")
+    say_lines(wrap_words(clean(item.message, 600), message_width(), f"{ATTENTION.char} "))
     if item.do:
         say(f"  {clean(item.do, 600)}")

@@ -10,7 +10,7 @@ from app.cli.async_runner import run
 from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current
-from app.cli.output import lines, print_json, say
+from app.cli.output import Verbatim, lines, print_json, say
 from app.cli.session_context import host_of
 from app.cli.shared_options import force_option, json_option, redact_option
 from app.core.benchmark.provenance import provenance
@@ -85,5 +85,5 @@ async def _capture(folder: Path, *, redact: bool, legal: bool, as_json: bool) ->
     say(f"{units.plural(len(targets), 'device')} recorded. Masked: {count}.")
     more = "array names" if redact else "host and user names, mount points, labels (--redact masks them, too)"
     say(f"Not masked: models, firmware, {more}. Check the files before you share them.")
-    say(f"Try it: raidbench --machine {clean(str(folder), 300)} devices")
+    say(Verbatim(f"Try it: raidbench --machine {clean(str(folder), 300)} devices"))
     return DONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from app.cli.output import ask, can_ask, say, say_lines
+from app.cli.output import Verbatim, ask, can_ask, say, say_lines
 from app.cli.render import table_lines, with_sign
 from app.core.presentation import change as view
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level, outcome_cell
@@ -72,7 +72,7 @@ def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
 
 def step_lines(writes: Iterable[ChangeStep]) -> list[str]:
     """Return the commands of steps as a user would type them."""
-    return [f"  {clean(line, 400)}" for line in view.command_lines(writes)]
+    return [Verbatim(f"  {clean(line, 400)}") for line in view.command_lines(writes)]
 
 
 def ending_json(bench: Workbench, error: RaidbenchError | None) -> dict[str, Any]:

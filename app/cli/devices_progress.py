@@ -142,7 +142,7 @@ class DevicesProgress:
         self._waiting.clear()
         if first:
             say(self._head)
-        lines([*([layout.heading()] if first else []), *layout.rows(rows)])
+        lines([*(layout.heading() if first else []), *layout.rows(rows)])
 
     def _fresh(self, group: Sequence[Row]) -> list[Row]:
         """Return the rows of a group that are not printed yet; after the row of the controller again if others are."""

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from app.cli.output import lines, say, terminal_width
-from app.cli.render import DIM_MARK, fact_lines, fitted_lines, table_lines
+from app.cli.render import DIM_MARK, fact_lines, fitted_lines, is_wider, table_lines
 from app.core.presentation import device, setting
 from app.core.presentation.device_table import USUAL, WHOLE, DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
 from app.core.presentation.setting import TuningCells
-from app.core.presentation.table import Cell, Row, Table, Tone
+from app.core.presentation.table import Cell, FactLine, Facts, Row, Table, Tone, text_of
 from backends.model import Device, Inventory, Scope, Target
 from backends.settings import Reading, Setting
 from backends.text import clean
@@ -88,8 +88,8 @@ def print_target(subject: Device, parts: Sequence[Page]) -> None:
 
 
 def _print_settings(heading: str, declared: tuple[Setting, ...], readings: Mapping[str, Reading], scope: Scope) -> None:
-    shown = setting.settings_table(declared, readings, scope, heading=heading)
-    lines(["", *table_lines(shown.only(*_SETTINGS), terminal_width())])
+    shown = setting.settings_table(declared, readings, scope, heading=heading).only(*_SETTINGS)
+    lines(["", *(_narrow_lines(shown) if is_wider(shown, terminal_width()) else table_lines(shown))])
     fixed = (item for item in declared if item.key in readings and not readings[item.key].follows)
     explanations = ((item.key, setting.effective_reason_text(item, readings[item.key])) for item in fixed)
     other = [f"{key}: {clean(why, 300)}" for key, why in explanations if why is not None]
@@ -99,3 +99,12 @@ def _print_settings(heading: str, declared: tuple[Setting, ...], readings: Mappi
     if reasons:
         blocked = [f"{DIM_MARK} {', '.join(keys)}: {clean(reason, 300)}" for reason, keys in reasons]
         lines(["", "Cannot be changed:", *blocked])
+
+
+def _narrow_lines(shown: Table) -> list[str]:
+    """Return the table of settings without the legal values, and these below it."""
+    narrow = shown.only(*(key for key in _SETTINGS if key != "may-be"))
+    narrow = replace(narrow, columns=tuple(replace(column, priority=0) for column in narrow.columns))
+    legal = (FactLine(row.key, text_of(*row.cells)) for row in shown.only("may-be").rows)
+    values = Facts(heading="May be", facts=tuple(fact for fact in legal if fact.value))
+    return [*table_lines(narrow), "", *fact_lines(values)]

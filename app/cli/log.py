@@ -11,7 +11,7 @@ import click
 from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current
-from app.cli.output import data, lines, print_json, say
+from app.cli.output import Verbatim, data, lines, print_json, say, terminal_width
 from app.cli.render import listing
 from app.cli.session_context import loaded_session
 from app.cli.shared_options import json_option, redact_option
@@ -33,6 +33,7 @@ from app.core.session.state import Session
 from backends.input_file import open_input
 from backends.text import clean
 from widgets.text_utils import units
+from widgets.text_utils.text import wrap_words
 
 # -- events of a session as lines -------------------------------------------------------------------------------------
 
@@ -40,15 +41,19 @@ _INDENT = " " * 10
 _OUTPUT_LINES = 5
 
 
-def event_lines(event: LoggedEvent, session: Session | None = None) -> Iterator[str]:
+def event_lines(event: LoggedEvent, session: Session | None = None, hide: Callable[[str], str] = str) -> Iterator[str]:
     """Yield the lines of an event: first its time, kind and summary, then its details.
 
-    `session`: the session that contains the event; None if unknown.
+    `session`: the session that contains the event; None if unknown. `hide`: function that replaces secrets in a text.
     """
-    event_words = describe_event(event, session)
-    yield f"{units.clock(event.at)}  {event_words.kind:<8} {clean(event_words.head, 600)}"
+    event_words, width = describe_event(event, session), terminal_width()
+    first, head = f"{units.clock(event.at)}  {event_words.kind:<8} ", hide(clean(event_words.head, 600))
+    if isinstance(event, CommandRan):
+        yield Verbatim(first + head)
+    else:
+        yield from wrap_words(head, width, first)
     for row in _detail_rows(event, event_words):
-        yield _INDENT + clean(row, 600)
+        yield from wrap_words(hide(clean(row, 600)), width, _INDENT)
 
 
 def _detail_rows(event: LoggedEvent, event_words: EventWords) -> list[str]:
@@ -122,7 +127,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
         return DONE
     if not redact:
         say(f"Session {loaded.folder.name} in {clean(loaded.display_path, 300)}")
-    lines(hide(row) for event in chosen for row in event_lines(event, session_shown))
+    lines(row for event in chosen for row in event_lines(event, session_shown, hide))
     if show is None and (hidden := len(session_shown.events) - len(chosen)):
         say(f"Not shown: {units.plural(hidden, 'read-only command')} (--show all shows them).")
     return DONE

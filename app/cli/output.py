@@ -18,6 +18,7 @@ from app.cli.options import current, is_terminal, is_utf8
 from backends.errors import RaidbenchError, StorageError
 from backends.text import clean, clean_lines
 from widgets.text_utils import symbols
+from widgets.text_utils.text import wrap_words
 
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -60,11 +61,31 @@ def prose_to_stderr() -> Iterator[None]:
         _lines_to_stderr[0] = False
 
 
+class Verbatim(str):
+    """A line that is never wrapped: a command to copy, or a line of a file."""
+
+    __slots__ = ()
+
+
 def lines(rows: Iterable[str]) -> None:
-    """Write several lines of data to standard output at once."""
-    text = "\n".join(rows)
+    """Write several lines of data to standard output at once. On a terminal, long lines are wrapped between words."""
+    if _lines_to_stderr[0]:
+        say_lines(rows)
+        return
+    text = _wrapped(rows, terminal_width())
     if text:
-        (say if _lines_to_stderr[0] else data)(text)
+        data(text)
+
+
+def _wrapped(rows: Iterable[str], width: int | None) -> str:
+    """Return rows as one text. Rows that are wider than `width` are wrapped, unless they are `Verbatim`."""
+    if width is None:
+        return "\n".join(rows)
+    return "\n".join(line for row in rows for line in ([row] if isinstance(row, Verbatim) else _lines_of(row, width)))
+
+
+def _lines_of(row: str, width: int) -> list[str]:
+    return [line for part in row.split("\n") for line in wrap_words(part, width)]
 
 
 class DeferredDocument:
@@ -98,13 +119,27 @@ def is_text_wanted() -> bool:
 
 
 def terminal_width() -> int | None:
-    """Return the width in columns for which text is formatted. None for no limit: the output is not a terminal."""
+    """Return the width in columns for which data are formatted. None for no limit: the output is not a terminal."""
+    return _width_of(sys.stderr if _lines_to_stderr[0] else sys.stdout)
+
+
+def message_width() -> int | None:
+    """Return the width in columns for which messages are formatted. None for no limit: they go to no terminal."""
+    return _width_of(sys.stderr)
+
+
+def _width_of(stream: TextIO | None) -> int | None:
     import shutil
 
     deferred = _deferred[0]
     if deferred is not None:
         return deferred.width
-    return shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    if stream is None or not is_terminal(stream):
+        return None
+    with contextlib.suppress(OSError, ValueError):  # standard output may be a pipe while this stream is a terminal
+        if not os.environ.get("COLUMNS") and (columns := os.get_terminal_size(stream.fileno()).columns):
+            return columns
+    return shutil.get_terminal_size().columns
 
 
 _printed = [0]
@@ -151,14 +186,16 @@ def _mentions_simulated(part: object) -> bool:
 
 
 def say(text: str = "", end: str = "\n") -> None:
-    """Write a message to standard error, ignoring errors.
+    """Write a message to standard error, ignoring errors. On a terminal, a long line is wrapped between words.
 
     Insert the options that select the same machine into raidbench commands in the message.
     """
-    if options := current().command_prefix:
+    options = current().command_prefix
+    if options and not isinstance(text, Verbatim):
         text = _NAMED_COMMAND.sub(lambda _: f"`raidbench {options}", text)
     try:
-        _write(sys.stderr, text, end)
+        # A text without an end of line is a status line, which its writer cuts.
+        _write(sys.stderr, _wrapped((text,), message_width() if end else None), end)
     except (OSError, BrokenPipeOutputError, RaidbenchError, ValueError):
         return
 

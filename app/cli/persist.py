@@ -12,7 +12,7 @@ from app.cli.command import command
 from app.cli.confirm import confirm_harmless
 from app.cli.exit_status import DONE
 from app.cli.options import gather_options
-from app.cli.output import lines, print_json, say, say_lines
+from app.cli.output import Verbatim, lines, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.cli.set_command import parse_assignments
 from app.cli.shared_options import dry_run_option, json_option, yes_option
@@ -67,7 +67,7 @@ async def _persist(bench: Workbench, _: Interruption, wanted: dict[str, str], op
     )
     rules = await bench.keeping.plan_rules(target, values)
     for planned in rules:
-        say_lines(rule_rows(planned.rule))
+        say_lines(map(Verbatim, rule_rows(planned.rule)))
         say()
         say(clean(planned.rule.explanation, 1000))
     files = [{"target": str(planned.target), "path": planned.rule.path, "text": planned.rule.text} for planned in rules]

@@ -1,17 +1,17 @@
-"""Renders tables and facts as lines of text. Columns are as wide as their content."""
+"""Renders tables and facts as lines of text. Columns are as wide as their content, if the terminal is."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import zip_longest
 
-from app.cli.output import paint
-from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, text_of, with_titles
+from app.cli.output import paint, terminal_width
+from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, text_of
 from backends.text import clean
 from backends.values import dataclass
-from widgets.text_utils.text import shorten, width_of
+from widgets.text_utils.text import longest_word, shorten, styled_width, width_of, wrap_words
 
 DIM_MARK = "*"
 """Mark of informative rows, because not every terminal shows that they are dim. In tables it follows the first cell."""
@@ -21,35 +21,89 @@ _MAX_TEXT = 1000
 
 _GAP = "  "
 _MIN_WIDTH = 8
+"""Width in cells to which a growing table may cut a column."""
+
+_EASY_WIDTH = 14
+"""Width in cells to which a column is folded before columns of low priority are left out."""
+
+_TITLE_WIDTH = 6
+"""Width in cells below which no heading is folded."""
+
+_WORD_WIDTH = 20
+"""Width in cells of a word that a column of a narrow table has room for. A row with a longer word is a block."""
 
 _COLOURS = {Tone.GOOD: "green", Tone.ATTENTION: "yellow", Tone.BAD: "red", Tone.DIM: "dim", Tone.STAGED: "cyan"}
 """Colour names (`paint`) by tone; other tones have no colour."""
 
 
-def table_lines(shown: Table, width: int | None = None) -> list[str]:
-    """Return the lines of a table with its headings; [] if the table has no rows.
-
-    `width`: columns of the terminal; None for no limit.
-    """
-    if not shown.rows:
-        return []
-    layout = LineLayout.of(shown, width)
-    return [*([paint(shown.heading, "bold")] if shown.heading else []), layout.heading(), *layout.rows(shown.rows)]
+def table_lines(shown: Table) -> list[str]:
+    """Return a table for standard output: see `fitted_lines`."""
+    return fitted_lines(shown, terminal_width())
 
 
 def fitted_lines(shown: Table, width: int | None) -> list[str]:
-    """Return a table as lines of at most `width` columns. Columns of low priority are left out if necessary."""
-    return table_lines(_fit_columns(shown, width), width)
+    """Return a table with its headings as lines of at most `width` cells; None for no limit. [] if it has no rows.
+
+    Cells are folded between words, and columns of low priority are left out. A row that does not fit even so is a block
+    with a line for each column.
+    """
+    if not shown.rows:
+        return []
+    layout = _fitted_layout(shown, width)
+    if layout is None:
+        body = [line for row in shown.rows for line in _stacked(row, shown.columns, width)]
+    else:
+        body = [*layout.heading(), *layout.rows(shown.rows)]
+    return [*([paint(shown.heading, "bold")] if shown.heading else []), *body]
 
 
-def _fit_columns(shown: Table, width: int | None, *, growing: bool = False) -> Table:
-    least = max(shown.columns, key=lambda column: column.priority)
-    layout = LineLayout.of(shown, None, growing=growing)
-    wanted = [min(wide, column.most or wide) for wide, column in zip(layout.widths, layout.columns, strict=True)]
-    if width is None or not least.priority or _span(wanted) <= width:
-        return shown
-    kept = with_titles(shown, [column.title for column in shown.columns if column is not least])
-    return _fit_columns(kept, width, growing=growing)
+def is_wider(shown: Table, width: int | None) -> bool:
+    """Return whether a table without folded cells is wider than `width`."""
+    return width is not None and _span(LineLayout.of(shown, None).widths) > width
+
+
+def _fitted_layout(shown: Table, width: int | None) -> LineLayout | None:
+    """Return the layout that shows the most columns; None if none fits `width`. Some columns are easier to fold."""
+    widest = LineLayout.of(shown, width)
+    if width is None or _span(widest.widths) <= width:
+        return widest
+    for attempt in (_fold_easily, _fold_all, _fold_most):
+        kept: LineLayout | None = widest
+        while kept is not None:
+            folded = kept.folded(width, list(map(attempt, kept.columns, kept.least, kept.longest_cells)))
+            if folded is not None:
+                return folded.tightened(shown.rows)
+            kept = kept.narrowed()
+    return None
+
+
+def _fold_easily(column: Column, least: int, longest: int) -> int:
+    """Return the least width of a column in whose cells only long texts are folded."""
+    return max(least, min(longest, _EASY_WIDTH if column.shrinks else column.most or longest))
+
+
+def _fold_all(_: Column, least: int, __: int) -> int:
+    """Return the least width of a column in whose cells every text is folded; no word is split."""
+    return least
+
+
+def _fold_most(column: Column, least: int, _: int) -> int:
+    """Return the least width of a column that has no room for its long words."""
+    return least if column.align is Align.RIGHT else min(least, _WORD_WIDTH)
+
+
+def _stacked(row: Row, columns: Sequence[Column], width: int | None) -> list[str]:
+    """Return a row as its first cell, and a line for each further cell that is not empty."""
+    if row.banner:
+        return _banner(row, width)
+    first, *others = _cells(row)
+    names = [column.title for column in columns[1:]]
+    wide = max(map(width_of, names), default=0)
+    rows = wrap_words(text_of(first), width)
+    for name, cell in zip(names, others, strict=True):
+        if text_of(cell):
+            rows += wrap_words(paint(text_of(cell), _colour(cell)), width, f"  {name:<{wide}}  ")
+    return rows
 
 
 def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> list[str]:
@@ -63,19 +117,18 @@ def _cells(row: Row) -> list[str | Cell]:
     return [Cell("  " * row.depth + first.text + (f" {DIM_MARK}" if row.dim else ""), first.tone), *others]
 
 
-def _banner(row: Row, width: int | None) -> str:
-    """Return the line of a row that spans all columns: its first banner cell, then the others, separated by dots."""
+def _banner(row: Row, width: int | None) -> list[str]:
+    """Return a row that spans all columns: its first banner cell, then the others, separated by dots."""
     name, *pieces = map(_cell, row.banner)
-    cells = (
-        name,
-        *((Cell(f"{_GAP if at == 0 else ' · '}{piece.text}", piece.tone) for at, piece in enumerate(pieces))),
-    )
-    line, room = "", 10_000 if width is None else width
-    for piece in cells:
-        text = shorten(piece.text, max(0, room), "..")
-        room -= width_of(text)
-        line += paint(text, _COLOURS.get(piece.tone, ""))
-    return line
+    rows = [paint(name.text, _COLOURS.get(name.tone, ""))]
+    for at, piece in enumerate(pieces):
+        gap = _GAP if at == 0 else " · "
+        text = paint(piece.text, _COLOURS.get(piece.tone, ""))
+        if width is None or styled_width(rows[-1] + gap + text) <= width:
+            rows[-1] += gap + text
+        else:
+            rows += wrap_words(text, width, _GAP * 2)
+    return rows
 
 
 @lru_cache(maxsize=2048)
@@ -90,27 +143,16 @@ def with_sign(cell: Cell) -> str:
     return text if cell.mark is None else f"{cell.mark.value.char} {text}"
 
 
-def wrap_text(text: str, width: int, *, first: str = "") -> list[str]:
-    """Wrap text into lines of at most `width` columns. The first begins with `first`, the others with as many spaces.
-
-    Words are never broken, so that an address, a path or a command can be copied. A longer word gets its own line.
-    """
-    return textwrap.wrap(
-        text,
-        max(width, len(first) + 20),
-        initial_indent=first,
-        subsequent_indent=" " * len(first),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
 def fact_lines(shown: Facts) -> list[str]:
-    """Return one line for each fact, with label and value."""
+    """Return facts as lines for standard output, with labels and values. A long value is wrapped between words."""
     wide = max((len(fact.label) + 2 for fact in shown.facts if fact.label), default=0)
+    width = terminal_width()
     rows = [
-        f"  {clean(fact.label):<{wide}}{paint(clean(fact.value, _MAX_TEXT), _COLOURS.get(fact.tone, ''))}".rstrip()
+        line.rstrip()
         for fact in shown.facts
+        for line in wrap_words(
+            paint(clean(fact.value, _MAX_TEXT), _COLOURS.get(fact.tone, "")), width, f"  {clean(fact.label):<{wide}}"
+        )
     ]
     return [*([paint(clean(shown.heading), "bold")] if shown.heading else []), *rows]
 
@@ -127,64 +169,149 @@ class LineLayout:
     columns: tuple[Column, ...]
     """The shown columns."""
     widths: tuple[int, ...]
-    """Widths of the columns in characters."""
+    """Widths of the columns in cells."""
+    least: tuple[int, ...]
+    """Widths in cells to which the columns can be folded: of the longest word, or number with its unit."""
     longest_cells: tuple[int, ...]
-    """Length in characters of the longest cell in each column."""
+    """Width in cells of the longest cell in each column."""
     width: int | None
-    """Maximum length of a line in characters; None for no limit."""
+    """Maximum length of a line in cells; None for no limit."""
+    stacked: bool = False
+    """Whether a row with a word that is wider than its column is a block; otherwise, the word is cut."""
 
     @classmethod
     def of(cls, shown: Table, width: int | None, *, growing: bool = False) -> LineLayout:
-        """Return the layout of a table. Empty columns are left out unless the table is `growing`."""
+        """Return the layout without folded cells. Empty columns are left out unless the table is `growing`."""
         body = [[text_of(cell) for cell in _cells(row)] for row in shown.rows if not row.banner]
         used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
         kept = tuple(shown.columns[at] for at in used)
         longest_cells = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
-        least = [max(width_of(column.title), column.room if growing else 0) for column in kept]
-        widths = _fit(list(map(max, longest_cells, least)), kept, width)
-        return cls(indexes=used, columns=kept, widths=tuple(widths), longest_cells=longest_cells, width=width)
+        titles = [max(width_of(column.title), column.room if growing else 0) for column in kept]
+        part_widths = [width_of if column.align is Align.RIGHT else longest_word for column in kept]
+        parts = [
+            max((measure(row[at]) for row in body), default=0) for at, measure in zip(used, part_widths, strict=True)
+        ]
+        title_words = [max(longest_word(column.title), min(width_of(column.title), _TITLE_WIDTH)) for column in kept]
+        return cls(
+            indexes=used,
+            columns=kept,
+            widths=tuple(map(max, longest_cells, titles)),
+            least=tuple(map(max, parts, title_words)),
+            longest_cells=longest_cells,
+            width=width,
+        )
 
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
         """Return the layout of a table to which rows are added: every column, with space for typical content."""
-        layout = cls.of(_fit_columns(shown, width, growing=True), width, growing=True)
-        return replace(layout, indexes=tuple(shown.columns.index(column) for column in layout.columns))
+        layout = cls.of(shown, width, growing=True)
+        while width is not None and _span(layout.wanted) > width and (narrower := layout.narrowed()) is not None:
+            layout = narrower
+        return replace(layout, widths=tuple(_cut(list(layout.widths), layout.columns, width)))
 
-    def heading(self) -> str:
-        """Return the line of column titles."""
-        return paint(self._line([column.title for column in self.columns], [""] * len(self.columns)), "bold")
+    @property
+    def wanted(self) -> list[int]:
+        """Widths in cells below which columns of low priority are left out."""
+        return [min(wide, column.most or wide) for wide, column in zip(self.widths, self.columns, strict=True)]
+
+    def narrowed(self) -> LineLayout | None:
+        """Return the layout without its column of lowest priority; None if every column has to stay."""
+        last = max(range(len(self.columns)), key=lambda at: self.columns[at].priority)
+        if not self.columns[last].priority:
+            return None
+        kept = [at for at in range(len(self.columns)) if at != last]
+        return replace(
+            self,
+            indexes=tuple(self.indexes[at] for at in kept),
+            columns=tuple(self.columns[at] for at in kept),
+            widths=tuple(self.widths[at] for at in kept),
+            least=tuple(self.least[at] for at in kept),
+            longest_cells=tuple(self.longest_cells[at] for at in kept),
+        )
+
+    def folded(self, width: int, floors: Sequence[int]) -> LineLayout | None:
+        """Return the layout with folded headings and cells; None if it is wider than `width`.
+
+        `floors`: least width of each column in cells.
+        """
+        sizes = list(self.widths)
+        while _span(sizes) > width:
+            wider = [at for at, floor in enumerate(floors) if sizes[at] > floor]
+            if not wider:
+                return None
+            sizes[max(wider, key=lambda at: (self.columns[at].shrinks, sizes[at]))] -= 1
+        return replace(self, widths=tuple(sizes), stacked=True)
+
+    def tightened(self, rows: Sequence[Row]) -> LineLayout:
+        """Return the layout with the space that folded columns leave free given to others, from left to right."""
+        cells = [[text_of(cell) for cell in _cells(row)] for row in rows if not row.banner]
+        needs = [
+            max(
+                width_of(piece)
+                for text in (column.title, *(row[index] for row in cells))
+                for piece in _fold(text, size)
+            )
+            for index, column, size in zip(self.indexes, self.columns, self.widths, strict=True)
+        ]
+        sizes = [min(size, need) for size, need in zip(self.widths, needs, strict=True)]
+        for at, column in enumerate(self.columns):
+            whole = max(self.longest_cells[at], sizes[at], min(width_of(column.title), _TITLE_WIDTH))
+            if self.width is not None and _span(sizes) + whole - sizes[at] <= self.width:
+                sizes[at] = whole
+        return replace(self, widths=tuple(sizes))
+
+    def heading(self) -> list[str]:
+        """Return the lines of column titles."""
+        pieces = [_fold(column.title, size) for column, size in zip(self.columns, self.widths, strict=True)]
+        tall = max(map(len, pieces), default=0)
+        rows = zip(*([""] * (tall - len(piece)) + piece for piece in pieces), strict=True)
+        return [paint(self._line(row, self.widths, [""] * len(row)), "bold") for row in rows]
 
     def rows(self, rows: Iterable[Row]) -> list[str]:
         """Return rows as lines. The rows may be newer than the layout."""
-        return [_banner(row, self.width) if row.banner else self._row(_cells(row)) for row in rows]
+        return [line for row in rows for line in (_banner(row, self.width) if row.banner else self._row(row))]
 
-    def _row(self, cells: Sequence[str | Cell]) -> str:
+    def _row(self, row: Row) -> list[str]:
+        cells = _cells(row)
         kept = [cells[at] for at in self.indexes]
-        return self._line(list(map(text_of, kept)), list(map(_colour, kept)))
+        texts, colours = list(map(text_of, kept)), list(map(_colour, kept))
+        sizes = self._sizes([width_of(text) for text in texts])
+        pieces = [
+            _fold(text, size) if column.align is Align.LEFT else [text]
+            for text, size, column in zip(texts, sizes, self.columns, strict=True)
+        ]
+        if self.stacked and any(
+            width_of(piece) > size for column, size in zip(pieces, sizes, strict=True) for piece in column
+        ):
+            whole = replace(row, cells=tuple(row.cells[at] for at in self.indexes))
+            return _stacked(whole, self.columns, self.width)
+        return [self._line(row, sizes, colours) for row in zip_longest(*pieces, fillvalue="")]
 
-    def _line(self, cells: Sequence[str], colours: Sequence[str]) -> str:
-        sizes = self._sizes([width_of(cell) for cell in cells])
+    def _line(self, cells: Sequence[str], sizes: Sequence[int], colours: Sequence[str]) -> str:
         short = [shorten(cell, size, "..") for cell, size in zip(cells, sizes, strict=True)]
         gaps = [" " * (size - width_of(cell)) for cell, size in zip(short, sizes, strict=True)]
-        painted = [paint(cell, colour) for cell, colour in zip(short, colours, strict=True)]
+        painted = [paint(cell, colour) if cell else "" for cell, colour in zip(short, colours, strict=True)]
         rights = [column.align is Align.RIGHT for column in self.columns]
         placed = [gap + cell if right else cell + gap for cell, gap, right in zip(painted, gaps, rights, strict=True)]
         return _GAP.join(placed).rstrip()
 
     def _sizes(self, cell_widths: Sequence[int]) -> Sequence[int]:
-        """Return the column widths for one line. A long cell uses free space of the columns after it, or is cut."""
-        cut = [
-            min(size, base) if column.shrinks and base < longest else size
-            for size, base, longest, column in zip(
-                cell_widths, self.widths, self.longest_cells, self.columns, strict=True
-            )
+        """Return the column widths for one line. A long cell of a later row uses free space of the columns after it."""
+        known = [
+            min(size, base) if size <= longest and base < longest else size
+            for size, base, longest in zip(cell_widths, self.widths, self.longest_cells, strict=True)
         ]
         sizes: list[int] = []
         over = 0
-        for size, base in zip(cut, self.widths, strict=True):
+        for size, base in zip(known, self.widths, strict=True):
             sizes.append(max(size, base - over))
             over += sizes[-1] - base
-        return _fit(sizes, self.columns, self.width) if over else sizes
+        return _cut(sizes, self.columns, self.width) if over else sizes
+
+
+def _fold(text: str, width: int) -> list[str]:
+    """Return a cell as lines of at most `width` cells if its words are not wider."""
+    return wrap_words(text, width) if width_of(text) > width else [text]
 
 
 def _colour(cell: str | Cell) -> str:
@@ -192,11 +319,11 @@ def _colour(cell: str | Cell) -> str:
 
 
 def _span(widths: Sequence[int]) -> int:
-    """Return the length in characters of a line with columns of these widths."""
+    """Return the length in cells of a line with columns of these widths."""
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _fit(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
+def _cut(widths: list[int], columns: Sequence[Column], width: int | None) -> list[int]:
     """Return the column widths, reduced until the table fits `width` or no column can be narrower."""
     if width is None:
         return widths

@@ -11,7 +11,7 @@ import click
 from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
-from app.cli.output import is_text_wanted, lines, paint, print_json, say, terminal_width
+from app.cli.output import is_text_wanted, lines, paint, print_json, say
 from app.cli.render import table_lines
 from app.cli.session_context import loaded_session
 from app.cli.shared_options import json_option, judge_again_option, threshold_option
@@ -123,7 +123,7 @@ def _table(pairs: list[tuple[LoadedSession, RunRecord]], *, named: bool) -> list
         )
         for loaded, run in pairs
     ]
-    return table_lines(runs_table(listed, full=True), terminal_width())
+    return table_lines(runs_table(listed, full=True))
 
 
 def _baseline_cell(loaded: LoadedSession, run: RunRecord, repeats: Replicates) -> Cell | None:

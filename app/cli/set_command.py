@@ -13,7 +13,7 @@ from app.cli.command import command
 from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
-from app.cli.output import lines, print_json, say, say_lines
+from app.cli.output import lines, print_json, prose_to_stderr, say
 from app.cli.session_context import on_workbench, open_session
 from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
 from app.cli.trial import decide_trial
@@ -92,7 +92,8 @@ async def _set(bench: Workbench, interruption: Interruption, wanted: dict[str, s
     if not changes:
         _report(bench, [], [], already, None, options.as_json)
         return DONE
-    say_lines(review_lines(changes))
+    with prose_to_stderr():
+        lines(review_lines(changes))
     say()
     homes = {change.target for change in changes}
     label = await bench.hardware.device_label(homes.pop() if len(homes) == 1 else target)

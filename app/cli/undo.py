@@ -14,7 +14,7 @@ from app.cli.command import command
 from app.cli.confirm import confirm_harmless, dependent_lines, moved_lines, step_lines
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
-from app.cli.output import lines, print_json, report_error, say, say_lines
+from app.cli.output import lines, print_json, prose_to_stderr, report_error, say, say_lines
 from app.cli.render import table_lines, with_sign
 from app.cli.session_context import on_workbench, open_session, session_with_changes
 from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
@@ -97,7 +97,8 @@ def _select_changes(records: tuple[ChangeRecord, ...], options: _UndoOptions) ->
 async def _undo(
     bench: Workbench, interruption: Interruption, folder: Path, chosen: list[ChangeRecord], options: _UndoOptions
 ) -> int:
-    say_lines((*table_lines(view.undoable_table(chosen)), *dependent_lines([record.change for record in chosen])))
+    with prose_to_stderr():
+        lines((*table_lines(view.undoable_table(chosen)), *dependent_lines([record.change for record in chosen])))
     say()
     await open_session(bench, folder)
     plans = await _plan_undos(bench, chosen)

@@ -64,7 +64,7 @@ def grown(width: int | None, *later: str) -> list[str]:
     columns = (Column(title="Name", room=12), Column(title="Model", shrinks=True), Column(title="Address"))
     known = Table(columns=columns, rows=(Row(cells=("a", "model of a", "at:a")),))
     layout = LineLayout.growing(known, width)
-    return [layout.heading(), *layout.rows([*known.rows, Row(cells=later)])]
+    return [*layout.heading(), *layout.rows([*known.rows, Row(cells=later)])]
 
 
 def test_a_longer_cell_that_comes_later_takes_only_what_is_free() -> None:
@@ -75,8 +75,15 @@ def test_a_longer_cell_that_comes_later_takes_only_what_is_free() -> None:
     ]
 
 
-def test_a_later_row_is_cut_where_the_terminal_ends() -> None:
-    assert grown(33, "b", "a much longer model", "at:b")[-1] == "b             a much long..  at:b"
+def test_a_later_row_is_folded_where_the_terminal_ends() -> None:
+    assert grown(33, "b", "a much longer model", "at:b")[-2:] == [
+        "b             a much longer  at:b",
+        "              model",
+    ]
+
+
+def test_a_later_word_that_is_wider_than_its_column_is_cut() -> None:
+    assert grown(33, "b", "a-much-longer-model", "at:b")[-1] == "b             a-much-long..  at:b"
 
 
 def test_a_table_that_grows_keeps_columns_in_which_nothing_stands_yet() -> None:

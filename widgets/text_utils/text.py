@@ -6,6 +6,7 @@ Backends also clean and limit the output of devices and tools when they read it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -97,6 +98,43 @@ def _wrap_line(text: str, width: int, indent: int, lines: list[str]) -> None:
             word = " " * indent + word[len(head) :]
         line, start = word, False
     lines.append(line)
+
+
+_WORD = re.compile(r"(\s*)((?:`[^`]*`|\S)+)")
+"""Spaces and the word after them. A command between backticks is one word."""
+
+_STYLE = re.compile(r"\x1b\[[\d;]*m")
+"""Code of a colour, which takes no cell."""
+
+
+def styled_width(text: str) -> int:
+    """Return the width in cells of a text that may contain codes of colours."""
+    return width_of(_STYLE.sub("", text) if "\x1b" in text else text)
+
+
+def longest_word(text: str) -> int:
+    """Return the width in cells of the longest word of a text, with the spaces before its first word."""
+    indent = len(text) - len(text.lstrip(" "))
+    return indent + max((styled_width(word) for _, word in _WORD.findall(text)), default=0)
+
+
+def wrap_words(text: str, width: int | None, first: str = "") -> list[str]:
+    """Return a text wrapped between words. A word is never split, so a path or a command can be copied.
+
+    A word that is wider than a line gets its own line. `width`: number of cells of a line; None for no limit. `first`:
+    beginning of the first line; without it, the text begins with its own spaces. The other lines are indented as much.
+    """
+    indent = styled_width(first) if first else len(text) - len(text.lstrip(" "))
+    if width is None or styled_width(first) + styled_width(text) <= width:
+        return [f"{first}{text}"]
+    wrapped, line, words = [], first or " " * indent, 0
+    for gap, word in _WORD.findall(text if first else text.lstrip(" ")):
+        if words and styled_width(line + gap + word) > width:
+            wrapped.append(line)
+            line, words = " " * indent, 0
+        line += f"{gap}{word}" if words else word
+        words += 1
+    return [*wrapped, line]
 
 
 def _head(word: str, width: int) -> str:

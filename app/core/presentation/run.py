@@ -129,6 +129,16 @@ def figure_text(figure: MetricKind, value: float | None) -> str:
     return TOO_FEW if value is None and figure.is_latency else figure_value_text(figure, value)
 
 
+_LEFT_OUT = {
+    "latency_p99_9999_ns": 4,
+    "latency_p99_999_ns": 4,
+    "latency_p99_99_ns": 3,
+    "latency_p95_ns": 2,
+    "latency_mean_ns": 1,
+}
+"""Priority of the columns that a narrow table leaves out, by metric."""
+
+
 def figures_table(runs: Sequence[RunRecord]) -> Table:
     """Return a table of all metrics of runs, with a row for each direction.
 
@@ -138,8 +148,15 @@ def figures_table(runs: Sequence[RunRecord]) -> Table:
     columns = (
         Column(title="Run"),
         Column(title=""),
-        *(Column(title=figure_label(figure).removesuffix(" latency"), align=Align.RIGHT) for figure in shown),
-        Column(title="I/Os", align=Align.RIGHT),
+        *(
+            Column(
+                title=figure_label(figure).removesuffix(" latency"),
+                align=Align.RIGHT,
+                priority=_LEFT_OUT.get(figure.key, 0),
+            )
+            for figure in shown
+        ),
+        Column(title="I/Os", align=Align.RIGHT, priority=5),
         Column(title="Status"),
     )
     return Table(columns=columns, rows=tuple(row for run in runs for row in _figure_rows(run, shown)))

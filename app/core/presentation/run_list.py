@@ -22,7 +22,7 @@ from widgets.text_utils import units
 
 _LIST_FIGURES = (
     ("iops", "IOPS", 0),
-    ("bytes_per_second", "MiB/s", 0),
+    ("bytes_per_second", "MiB/s", 5),
     ("latency_p50_ns", "p50", 7),
     ("latency_p99_ns", "p99", 2),
 )
@@ -68,13 +68,13 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
         Column(title="Run", key="id"),
         Column(title="A/B", key="ab", priority=4),
         Column(title="When" if full else "Time", key="time"),
-        Column(title="Target", key="target", priority=4, shrinks=True),
+        Column(title="Target", key="target", priority=0 if full else 4, shrinks=True),
         Column(title="Job", key="job", priority=3, shrinks=True),
         *(_direction_column(direction, *figure) for figure in figures[:1] for direction in directions),
         Column(title="Over time", key="spark", priority=1),
         Column(title="Mean of repeats", key="mean", priority=6),
         *(_direction_column(direction, *figure) for figure in figures[1:] for direction in directions),
-        *((Column(title="fio CPU", key="cpu", align=Align.RIGHT),) if full else ()),
+        *((Column(title="fio CPU", key="cpu", align=Align.RIGHT, priority=7),) if full else ()),
         *(Column(title=key_name(key), key=key, priority=3) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
         Column(title="Status", key="status"),

@@ -14,7 +14,7 @@ from app.cli.command import command
 from app.cli.confirm import review_lines
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED
 from app.cli.options import gather_options
-from app.cli.output import lines, print_json, report_error, say, say_lines
+from app.cli.output import Verbatim, lines, print_json, prose_to_stderr, report_error, say
 from app.cli.persist import rule_rows
 from app.cli.render import with_sign
 from app.cli.session_context import on_workbench, open_session, refuse_read_only
@@ -95,7 +95,8 @@ def _ask(plan: DesiredPlan, others: tuple[Drift, ...], options: _ApplyOptions) -
 
     Raises RefusedError when the plan is not confirmed, EOFError when stdin is closed.
     """
-    say_lines(_review(plan, others))
+    with prose_to_stderr():
+        lines(_review(plan, others))
     say()
     typed = confirm_token(plan.plates) if plan.plates else None
     confirm.require_confirmation(plan.risk, plan.plates, yes=options.yes, typed=typed, action="Apply")
@@ -107,7 +108,7 @@ def _print_drift(drifts: tuple[Drift, ...], options: _ApplyOptions) -> int:
     if options.as_json:
         print_json(drift=[presentation.drift_json(drift) for drift in drifts])
     elif options.diff:
-        lines(clean(row, 500) for row in presentation.diff_lines(drifts))
+        lines(Verbatim(clean(row, 500)) for row in presentation.diff_lines(drifts))
     else:
         lines(presentation.drift_line(drift) for drift in drifts)
     from widgets.text_utils.units import plural
@@ -133,7 +134,7 @@ def _review(plan: DesiredPlan, others: tuple[Drift, ...]) -> list[str]:
 
     rows = review_lines(plan.changes) if plan.changes else []
     for keep in plan.keeps:
-        rows += ["", *rule_rows(keep.rule)]
+        rows += ["", *map(Verbatim, rule_rows(keep.rule))]
     if others:
         rows += ["", "Not set by the file:", *(f"  {presentation.drift_line(other)}" for other in others)]
     if plan.changes and _may_follow(others):

@@ -13,8 +13,8 @@ from app.cli.command import CliGroup
 from app.cli.confirm import step_lines
 from app.cli.exit_status import DONE, FAILED, REFUSED
 from app.cli.options import gather_options, policies_of
-from app.cli.output import lines, print_json, say, terminal_width
-from app.cli.render import fact_lines, fitted_lines
+from app.cli.output import lines, print_json, say
+from app.cli.render import fact_lines, table_lines
 from app.cli.session_context import on_workbench, open_session
 from app.cli.shared_options import confirm_option, dry_run_option, json_option
 from app.core.fio.sizes import parse_size
@@ -78,11 +78,10 @@ async def _list(bench: Workbench, _: Interruption, free: bool, as_json: bool) ->
         made_here = [view.array_entry_json(entry) for entry in made]
         print_json(host=bench.host.name, simulated=bench.simulated, arrays=arrays, drives=drives, made_here=made_here)
         return DONE
-    width = terminal_width()
     if inventory.arrays and not free:
-        lines(fitted_lines(without_empty_columns(view.arrays_table(inventory)), width))
+        lines(table_lines(without_empty_columns(view.arrays_table(inventory))))
         lines([""])
-    lines(fitted_lines(without_empty_columns(view.drives_table(shown)), width))
+    lines(table_lines(without_empty_columns(view.drives_table(shown))))
     physical = [candidate for candidate in candidates if not candidate.shared]
     count = sum(candidate.free for candidate in physical)
     say(f"{count} of {len(physical)} drives {'is' if count == 1 else 'are'} free for a new array.")

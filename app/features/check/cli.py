@@ -10,20 +10,17 @@ from app.cli.async_runner import Interruption
 from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, NAGIOS
 from app.cli.options import over_hosts
-from app.cli.output import is_text_wanted, lines, paint, print_json, say, say_lines, terminal_width
-from app.cli.render import wrap_text
+from app.cli.output import Verbatim, is_text_wanted, lines, paint, print_json, say, terminal_width
 from app.cli.session_context import on_workbench
 from app.cli.shared_options import ignore_option, json_option
 from backends.errors import RaidbenchError
 from backends.text import clean
+from widgets.text_utils.text import wrap_words
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
     from app.features.check.finding import Finding, RuleResult
     from app.features.check.runner import CheckResult
-
-WIDTH = 80
-"""Width of the text in columns if the output is not a terminal."""
 
 _COLOURS = {"fault": "red", "warn": "yellow", "note": "dim"}
 
@@ -85,31 +82,25 @@ def _print_result(checked: CheckResult, severity: str, *, nagios: bool, as_json:
         print_json(**view.findings_json(checked))
         if not is_text_wanted():
             return status
-    width = terminal_width() or WIDTH
+    width = terminal_width()
     lines(row for finding in checked.findings for row in _rows(finding, width))
     for result in checked.unknown:
         where, why = clean(result.outcome.where, 200), clean(result.outcome.why, 300)
-        _say_wrapped(f"Unknown: {result.rule.id} at {where}: {why}.", width)
+        say(f"Unknown: {result.rule.id} at {where}: {why}.")
     for problem in checked.problems:
-        _say_wrapped(
-            f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip(), width
-        )
+        say(f"{clean(problem.where)}: {clean(problem.message, 500)} {clean(problem.hint, 500)}".rstrip())
     say(view.summary(checked))
     return status
 
 
-def _say_wrapped(text: str, width: int) -> None:
-    say_lines(wrap_text(text, width))
-
-
-def _rows(result: RuleResult[Finding], width: int) -> list[str]:
+def _rows(result: RuleResult[Finding], width: int | None) -> list[str]:
     from app.features.check.presentation import finding_lines
 
     finding, severity = result.outcome, result.rule.severity.value
     head = f"{paint(f'{severity:<5}', _COLOURS[severity])}  {result.rule.id}  {clean(finding.where, 200)}"
-    rows = [head, *wrap_text(clean(finding.message, 500), width, first=" " * 7)]
+    rows = [head, *wrap_words(clean(finding.message, 500), width, " " * 7)]
     command = finding.staged.command if finding.staged is not None else None
     for label, text in finding_lines(finding):
         first = f"       {label:<8} "
-        rows += [f"{first}{text}"] if text == command else wrap_text(clean(text, 500), width, first=first)
-    return [row.rstrip() for row in rows]
+        rows += [Verbatim(f"{first}{text}")] if text == command else wrap_words(clean(text, 500), width, first)
+    return rows

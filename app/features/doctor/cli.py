@@ -6,13 +6,14 @@ from app.cli.async_runner import run
 from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND
 from app.cli.options import current, over_hosts
-from app.cli.output import is_text_wanted, lines, paint, print_json, say
+from app.cli.output import is_text_wanted, lines, paint, print_json, say, terminal_width
 from app.cli.session_context import workbench
 from app.cli.shared_options import json_option
 from app.features.doctor.engine import READS_IN_USE, DoctorItem, DoctorStatus, examine
 from backends.host import Host
 from backends.text import clean
 from backends.version import program_version
+from widgets.text_utils.text import wrap_words
 
 
 @command("doctor", "raidbench doctor")
@@ -36,12 +37,12 @@ def doctor_command(as_json: bool) -> int:
         if not is_text_wanted():
             return status
     colours = {DoctorStatus.OK: "green", DoctorStatus.WARN: "yellow", DoctorStatus.MISSING: "red"}
-    wide = max(len(finding.name) for finding in doctor_items)
+    wide, width = max(len(finding.name) for finding in doctor_items), terminal_width()
 
     def item_lines(finding: DoctorItem) -> list[str]:
         mark = paint(f"{finding.grade.value:<7}", colours[finding.grade])
-        advice = [" " * (11 + wide) + finding.advice] if finding.advice else []
-        return [f"{mark}  {finding.name:<{wide}}  {finding.detail}", *advice]
+        rows = wrap_words(finding.detail, width, f"{mark}  {finding.name:<{wide}}  ")
+        return rows + (wrap_words(finding.advice, width, " " * (11 + wide)) if finding.advice else [])
 
     lines(row for finding in doctor_items for row in item_lines(finding))
     say("All prerequisites are met." if status == DONE else "Prerequisites are missing.")

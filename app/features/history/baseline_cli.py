@@ -14,7 +14,7 @@ from app.cli.command import CliGroup
 from app.cli.error_exit import exit_status
 from app.cli.exit_status import DONE, FAILED, FOUND, INTERRUPTED, UNDECIDED
 from app.cli.options import PERCENT, current, gather_options
-from app.cli.output import document, lines, print_json, report_error, say, terminal_width
+from app.cli.output import document, lines, print_json, report_error, say
 from app.cli.render import table_lines
 from app.cli.runs import find_run
 from app.cli.session_context import loaded_session, on_workbench
@@ -82,7 +82,7 @@ def list_command(as_json: bool) -> int:
     if as_json:
         print_json(baselines=[baseline_json(baseline) for baseline in baselines])
     elif baselines:
-        lines(table_lines(without_empty_columns(baselines_table(baselines)), terminal_width()))
+        lines(table_lines(without_empty_columns(baselines_table(baselines))))
     else:
         say("There is no baseline yet. Save the last run and its repeats with `raidbench baseline save NAME`.")
     return DONE

@@ -11,7 +11,7 @@ import click
 
 from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.output import document, lines, say, terminal_width
+from app.cli.output import document, lines, say
 from app.cli.render import table_lines
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.session_context import loaded_session
@@ -96,7 +96,7 @@ def _redactor(runs: Sequence[PastRun], also: Sequence[LoadedSession]) -> Redacto
 
 def _rows(runs: Sequence[PastRun], series: Mapping[Condition, RunSeries]) -> Iterator[str]:
     changes = [change for run_series in series.values() for change in run_series.changes]
-    yield from table_lines(without_empty_columns(history_table(runs, changes)), terminal_width())
+    yield from table_lines(without_empty_columns(history_table(runs, changes)))
     for heading, sentences in (("Shifts of the level:", change_lines), ("Worse:", episode_lines)):
         rows = [row for run_series in series.values() for row in sentences(run_series)]
         if rows:

@@ -18,8 +18,8 @@ import click
 from app.cli.async_runner import Interruption
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED, MISSING
 from app.cli.options import Options, current
-from app.cli.output import lines, print_json, say, terminal_width
-from app.cli.render import fitted_lines
+from app.cli.output import lines, print_json, say
+from app.cli.render import table_lines
 from app.cli.session_context import on_workbench
 from app.core.session.multihost_names import LEASE_S
 from app.core.workbench import Workbench
@@ -198,7 +198,7 @@ def _print_record(record: JointRecord, session: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(joint={**joint_json(record), "session": str(session)}, simulated=record.simulated)
     else:
-        lines(fitted_lines(joint_table(record), terminal_width()))
+        lines(table_lines(joint_table(record)))
     for sentence in joint_sentences(record):
         say(clean(sentence, 600))
     say(f"Saved as {record.id} in {clean(str(session), 300)}")

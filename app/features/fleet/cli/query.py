@@ -16,7 +16,7 @@ from app.cli.async_runner import run
 from app.cli.devices_progress import WAITING_S, WaitingStatusLine
 from app.cli.exit_status import DONE, MISSING
 from app.cli.options import current, is_terminal
-from app.cli.output import document, lines, paint, print_json, say, say_lines
+from app.cli.output import Verbatim, document, lines, paint, print_json, say, say_lines
 from app.core.presentation import json_schema as forms
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost, interpret
 from app.features.fleet.hosts.grouping import (
@@ -78,7 +78,7 @@ def query_hosts(
     else:
         for group in gathered.in_order():
             head = clean(f"{fold_names(group.hosts)} ({plural(len(group.hosts), 'host')})", 2000)
-            lines([paint(head, "bold"), *text_rows(group.document), ""])
+            lines([paint(head, "bold"), *map(Verbatim, text_rows(group.document)), ""])
     print_losses(gathered)
     return combined_status(gathered, max(statuses, default=DONE))
 

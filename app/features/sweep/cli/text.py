@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.cli.exit_status import DONE, FAILED, INTERRUPTED, REFUSED
 from app.cli.output import lines, paint, print_json, say, terminal_width
-from app.cli.render import fact_lines, fitted_lines
+from app.cli.render import fact_lines, fitted_lines, table_lines
 from app.core.analysis.metric_kinds import SYNC
 from app.core.presentation.labels import cell_with_labels, with_labels
 from app.core.presentation.run import measured_directions
@@ -35,7 +35,7 @@ def plan_lines(assessment: RiskAssessment, speed: float | None = None) -> list[s
     simulation.
     """
     title = paint(clean(assessment.design.title, 200), "bold")
-    cells = fitted_lines(cells_table(assessment.design), terminal_width())
+    cells = table_lines(cells_table(assessment.design))
     return [title, "", *_join_blocks(*map(fact_lines, plan_facts(assessment, speed)), cells)]
 
 
@@ -73,7 +73,7 @@ def result_lines(record: SweepRecord, outcome: Results, graph: Sequence[str] = (
         *map(curve_table, outcome.load_curves),
     )
     short = [fact_lines(short_facts(record, outcome))] if any(cell.value is not None for cell in outcome.cells) else []
-    figures = (fitted_lines(table, width) for table in tables)
+    figures = map(table_lines, tables)
     narrow = min(WIDTH, width or WIDTH)
     published = (
         [
