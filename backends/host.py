@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import field
 from enum import StrEnum
@@ -193,6 +193,17 @@ custody: ContextVar[ProcessTracking | None] = ContextVar("custody", default=None
 """Tracking of the programs that the change in progress runs; None if no change is in progress."""
 
 
+class SimulatedTime(Protocol):
+    """Time of a simulated host, which may run faster than real time."""
+
+    @property
+    def chosen_speed(self) -> float | None:
+        """Simulated seconds per real second that the user chose; None if the program may choose."""
+
+    def hurry(self, speed: float) -> AbstractContextManager[None]:
+        """Return a context in which the time runs so many times as fast."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """Capabilities of a host in addition to its methods. The defaults are those of a remote machine."""
@@ -214,6 +225,8 @@ class Capabilities:
     """
     apart: str = ""
     """Name under which the state of a simulated machine is kept, apart from other machines; "" for a real machine."""
+    time: SimulatedTime | None = None
+    """Time of a simulated host; None for a real one."""
     harmed: bool = True
     """Whether actions there can cause damage, so that a device that cannot be checked counts as in use."""
 

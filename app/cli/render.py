@@ -19,6 +19,9 @@ DIM_MARK = "*"
 _MAX_TEXT = 1000
 """Maximum number of characters in a cell or fact."""
 
+_FIXED_SPACE = "\N{NO-BREAK SPACE}"
+"""Space at which no cell is folded. It is printed as a usual space."""
+
 _GAP = "  "
 _MIN_WIDTH = 8
 """Width in cells to which a growing table may cut a column."""
@@ -99,7 +102,7 @@ def _stacked(row: Row, columns: Sequence[Column], width: int | None) -> list[str
     first, *others = _cells(row)
     names = [column.title for column in columns[1:]]
     wide = max(map(width_of, names), default=0)
-    rows = wrap_words(text_of(first), width)
+    rows = wrap_words(text_of(first).replace(_FIXED_SPACE, " "), width)
     for name, cell in zip(names, others, strict=True):
         if text_of(cell):
             rows += wrap_words(paint(text_of(cell), _colour(cell)), width, f"  {name:<{wide}}  ")
@@ -114,7 +117,7 @@ def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> l
 
 def _cells(row: Row) -> list[str | Cell]:
     first, *others = map(_cell, row.cells)
-    return [Cell("  " * row.depth + first.text + (f" {DIM_MARK}" if row.dim else ""), first.tone), *others]
+    return [Cell("  " * row.depth + first.text + (f"{_FIXED_SPACE}{DIM_MARK}" if row.dim else ""), first.tone), *others]
 
 
 def _banner(row: Row, width: int | None) -> list[str]:
@@ -293,7 +296,7 @@ class LineLayout:
         painted = [paint(cell, colour) if cell else "" for cell, colour in zip(short, colours, strict=True)]
         rights = [column.align is Align.RIGHT for column in self.columns]
         placed = [gap + cell if right else cell + gap for cell, gap, right in zip(painted, gaps, rights, strict=True)]
-        return _GAP.join(placed).rstrip()
+        return _GAP.join(placed).rstrip().replace(_FIXED_SPACE, " ")
 
     def _sizes(self, cell_widths: Sequence[int]) -> Sequence[int]:
         """Return the column widths for one line. A long cell of a later row uses free space of the columns after it."""

@@ -37,12 +37,18 @@ Ts = TypeVarTuple("Ts")
 
 
 def host_of(
-    options: Options, *, dry: bool = False, child_nice: int | None = None, hurry: float = 1.0, rights: bool = False
+    options: Options,
+    *,
+    dry: bool = False,
+    child_nice: int | None = None,
+    hurry: float | None = None,
+    rights: bool = False,
 ) -> Host:
     """Return the machine that the options select. `dry`: plan as root would, but write nothing.
 
     `child_nice`: nice value of programs started on this host; None for that of this process. `hurry`: simulated seconds
-    per real second without --demo-speed. `rights`: whether the command needs root, so that sudo may ask for a password.
+    per real second without --demo-speed; None for 1, or more during an experiment. `rights`: whether the command needs
+    root, so that sudo may ask for a password.
 
     Raises InvalidValueError if the options select two machines, NotFoundError if a recording is missing.
     """
@@ -58,7 +64,7 @@ def host_of(
     return host
 
 
-def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights: bool, read_only: bool) -> Host:
+def _bare_host(options: Options, child_nice: int | None, hurry: float | None, *, rights: bool, read_only: bool) -> Host:
     if options.demo and options.machine is not None:
         raise InvalidValueError(
             "--demo cannot be combined with --machine: each selects a machine.", hint="Leave out one of them."
@@ -80,7 +86,7 @@ def _bare_host(options: Options, child_nice: int | None, hurry: float, *, rights
     return options.with_https_hosts(split_host(local, side))
 
 
-def _simulated_host(options: Options, speed: float) -> Host:
+def _simulated_host(options: Options, speed: float | None) -> Host:
     """Return the simulated host, whose state is stored in a file next to its sessions.
 
     Raises StorageError if that fails.
@@ -90,7 +96,7 @@ def _simulated_host(options: Options, speed: float) -> Host:
     from backends.simulator.state_file import RackFile
 
     paths = options.paths
-    rack = RackFile(paths.state / STATE_FILE, make=MACHINES[options.demo], speed=speed)
+    rack = RackFile(paths.state / STATE_FILE, make=MACHINES[options.demo], speed=speed or 1.0)
     if options.demo_reset:
         import shutil
 
@@ -121,7 +127,7 @@ def workbench_on(host: Host) -> Workbench:
 
 @contextmanager
 def workbench(
-    *, dry: bool = False, quiet: bool = False, hurry: float = 1.0, rights: bool = False
+    *, dry: bool = False, quiet: bool = False, hurry: float | None = None, rights: bool = False
 ) -> Iterator[Workbench]:
     """Yield a workbench on the selected machine, without an open session, and close it at the end.
 
@@ -154,7 +160,7 @@ def on_workbench(
     changes: bool = False,
     dry: bool = False,
     quiet: bool = False,
-    hurry: float = 1.0,
+    hurry: float | None = None,
     rights: bool = False,
 ) -> T:
     """Open a workbench, run a coroutine with it, and return the result.

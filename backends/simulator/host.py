@@ -7,8 +7,8 @@ import contextlib
 import fnmatch
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -53,31 +53,43 @@ class SimulatedHost(SyntheticHost):
         self,
         rack: RackFile | Rack,
         *,
-        speed: float = 1.0,
+        speed: float | None = None,
         folders: Iterable[str] = (),
         apart: str = SIMULATED_MACHINE.apart,
         shares_watchdog: bool = False,
     ) -> None:
-        """Create a host for `rack`. `speed`: simulated seconds per real second.
+        """Create a host for `rack`. `speed`: simulated seconds per real second; None for 1, or more in `hurry`.
 
         `folders`: additional folders for scratch files. `apart`, `shares_watchdog`: as in `Capabilities`. A watchdog,
         which is another process, can revert changes only if the rack is stored in its usual file.
         """
         self._file = rack if isinstance(rack, RackFile) else RackFile(None, make=lambda: rack)
-        self._speed = max(speed, 0.01)
+        self.chosen_speed = speed
+        self._speed = 1.0 if speed is None else max(speed, 0.01)
         self._folders = {*_FOLDERS, *(part for folder in folders for part in _parent_folders(folder))}
         self._kernel: tuple[object, SimulatedSysfs] | None = None
         self._paths: _Tree = {}
         self._listed: dict[str, tuple[str, ...]] = {}
         self._counts = counts = DiskCounts()
         self.capabilities = replace(
-            SIMULATED_MACHINE, counted=lambda: counts.seconds, apart=apart, shares_watchdog=shares_watchdog
+            SIMULATED_MACHINE, counted=lambda: counts.seconds, apart=apart, shares_watchdog=shares_watchdog, time=self
         )
 
     @property
     def name(self) -> str:
         """Host name, one of the values of `profiles.HOSTS`."""
         return HOSTS[self._file.rack.name]
+
+    @contextmanager
+    def hurry(self, speed: float) -> Iterator[None]:
+        """Let the time of the host, and the programs that start, run so many times as fast inside the context."""
+        before = self._speed
+        with self._file.hurry(speed):
+            self._speed = speed
+            try:
+                yield
+            finally:
+                self._speed = before
 
     @property
     def is_root(self) -> bool:

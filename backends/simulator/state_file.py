@@ -19,6 +19,7 @@ from backends.errors import InvalidValueError, StorageError
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.json_text import indented_json
 from backends.output_file import replace_file
+from backends.simulator.host_time import HostTime
 from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.rack import Rack
 from backends.version import program_version
@@ -77,17 +78,19 @@ class RackFile:
         """Prepare the state; the file is created at the first change. `speed`: simulated seconds per real second."""
         self._path = path
         self._make = make
-        self._speed = speed
-        self._begun = time.time()
+        self._time = HostTime(speed)
         self._rack: Rack | None = None
         self._seen: tuple[int, int] | None = None
         self._settled = float("-inf")
         self._changes = 0
         self._running: set[str] = set()
 
-    def _now(self) -> float:
-        """Return the simulated time, which runs at the simulation's speed."""
-        return self._begun + (time.time() - self._begun) * self._speed
+    @contextmanager
+    def hurry(self, speed: float) -> Iterator[None]:
+        """Let the time of the host run so many times as fast inside the context."""
+        with self._time.hurry(speed):
+            self.rack.clock = self._time.now
+            yield
 
     @property
     def mark(self) -> tuple[int, object]:
@@ -100,10 +103,9 @@ class RackFile:
         mark = self._mark()
         if self._rack is None or mark != self._seen:
             stored = self._read()
-            clock = None if stored is None else self._now
             self._rack = stored if stored is not None else self._make()
-            if clock is not None or self._speed != 1.0:
-                self._rack.clock = self._now
+            if stored is not None or self._time.speed != 1.0:
+                self._rack.clock = self._time.now
             self._seen = mark
             self._settled = float("-inf")
         now = self._rack.now()

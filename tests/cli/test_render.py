@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.cli import options, output
-from app.cli.render import LineLayout, fact_lines, table_lines, with_sign
-from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
+from app.cli.render import LineLayout, fact_lines, fitted_lines, table_lines, with_sign
+from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
+from widgets.text_utils.text import wrap_words
 
 STATES = Table(
     columns=(Column(title="Name"), Column(title="State"), Column(title="Model")),
@@ -90,3 +91,52 @@ def test_a_table_that_grows_keeps_columns_in_which_nothing_stands_yet() -> None:
     columns = (Column(title="Name", room=12), Column(title="Used by"), Column(title="Address"))
     layout = LineLayout.growing(Table(columns=columns, rows=(Row(cells=("a", "", "at:a")),)), None)
     assert layout.rows([Row(cells=("b", "/srv", "at:b"))]) == ["b             /srv     at:b"]
+
+
+RUNS = Table(
+    columns=(
+        Column(title="Run"),
+        Column(title="Target", shrinks=True),
+        Column(title="Read IOPS", align=Align.RIGHT),
+        Column(title="fio CPU", align=Align.RIGHT, priority=1),
+    ),
+    rows=(Row(cells=("r1", "megaraid:/c0/v1 and megaraid:/c1/v0", "84.1 k", "12 %")),),
+)
+
+
+def test_a_narrow_table_folds_its_headings_and_long_cells_and_no_number() -> None:
+    assert fitted_lines(RUNS, 36) == [
+        "                        Read     fio",
+        "Run  Target             IOPS     CPU",
+        "r1   megaraid:/c0/v1  84.1 k    12 %",
+        "     and",
+        "     megaraid:/c1/v0",
+    ]
+
+
+def test_a_narrower_table_leaves_out_what_matters_least() -> None:
+    assert [line.split() for line in fitted_lines(RUNS, 30)[1:]] == [
+        ["Run", "Target", "IOPS"],
+        ["r1", "megaraid:/c0/v1", "84.1", "k"],
+        ["and"],
+        ["megaraid:/c1/v0"],
+    ]
+
+
+def test_a_row_with_a_word_that_fits_no_column_is_a_block() -> None:
+    long = "naa.600605b00003e1a74b6e00013c6ef362"
+    columns = (Column(title=""), Column(title="r1"), Column(title="r2"))
+    sides = Table(columns=columns, rows=(Row(cells=("Array id", long, long)), Row(cells=("Level", "raid5", "raid0"))))
+    assert fitted_lines(sides, 60)[1:] == ["Array id", f"  r1  {long}", f"  r2  {long}", fitted_lines(sides, 60)[-1]]
+    assert fitted_lines(sides, 60)[-1].split() == ["Level", "raid5", "raid0"]
+
+
+def test_a_command_in_a_sentence_stays_whole() -> None:
+    assert wrap_words("Show it: `raidbench attach 2026-11-29 --stop`.", 30) == [
+        "Show it:",
+        "`raidbench attach 2026-11-29 --stop`.",
+    ]
+
+
+def test_a_sentence_is_indented_as_its_beginning_and_colours_take_no_space() -> None:
+    assert wrap_words("\x1b[31mone\x1b[0m two three", 12, "fix  ") == ["fix  \x1b[31mone\x1b[0m two", "     three"]

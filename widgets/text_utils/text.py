@@ -100,7 +100,7 @@ def _wrap_line(text: str, width: int, indent: int, lines: list[str]) -> None:
     lines.append(line)
 
 
-_WORD = re.compile(r"(\s*)((?:`[^`]*`|\S)+)")
+_WORD = re.compile(r"( *)((?:`[^`]*`|[^ ])+)")
 """Spaces and the word after them. A command between backticks is one word."""
 
 _STYLE = re.compile(r"\x1b\[[\d;]*m")

@@ -46,6 +46,7 @@ from app.features.ab.plan import (
     plan_ab,
     plan_null,
     resumable_experiment,
+    with_speed,
 )
 from app.features.ab.presentation import order_text, plan_json, plan_noise_text, threshold_text
 from backends.device_label import DeviceLabel
@@ -54,9 +55,6 @@ from backends.text import clean
 from backends.values import dataclass
 
 _USUAL = f"{', '.join(str(look.pairs) for look in STANDARD[:-1])} and {STANDARD[-1].pairs}"
-
-HURRY = 30.0
-"""Factor by which the clock of a simulation runs faster than real time, because there is no real disk to wait for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +143,10 @@ def ab_command(options: _AbOptions) -> int:
     looks = _looks(options)
 
     async def work(bench: Workbench, interruption: Interruption) -> int:
-        plan = await _plan(bench, options, asked, setting, looks)
+        plan = with_speed(await _plan(bench, options, asked, setting, looks), bench.host)
         return _print_plan(plan, options.as_json) if options.dry_run else await _run(bench, interruption, plan, options)
 
-    return on_workbench(work, dry=options.dry_run, hurry=HURRY, rights=True)
+    return on_workbench(work, dry=options.dry_run, rights=True)
 
 
 async def _run(bench: Workbench, interruption: Interruption, plan: AbPlan, options: _AbOptions) -> int:
@@ -263,16 +261,10 @@ def _measurement_lines(plan: AbPlan) -> Iterator[str]:
         f"Target of the runs: {clean(plan.ready.request.name, 300)}: {plan.ready.job.describe()}, fio"
         f" {plan.ready.fio_version}"
     )
-    yield f"{order_text(plan)}{_simulated_time_text()}. {threshold_text(plan)}"
+    yield f"{order_text(plan)}. {threshold_text(plan)}"
     yield clean(plan_noise_text(plan), 600)
     for note in plan.ready.notes:
         yield f"Note: {clean(note, 600)}"
-
-
-def _simulated_time_text() -> str:
-    options = current()
-    speed = options.demo_speed or HURRY
-    return f" of simulated time, which runs {speed:g} times as fast" if options.demo and speed != 1 else ""
 
 
 def _print_plan(plan: AbPlan, as_json: bool) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from app.core.analysis.comparison import compare_experiment
@@ -22,7 +23,7 @@ from app.core.session.state import ChangeRecord, ExperimentRecord, fold
 from app.core.workbench import Workbench
 from app.features.ab.plan import AbPlan, ends_experiment
 from backends.errors import BlockedError, RaidbenchError, StorageError
-from backends.host import shield_to_completion
+from backends.host import Host, shield_to_completion
 from backends.model import Target
 
 
@@ -35,8 +36,16 @@ async def run_experiment(bench: Workbench, plan: AbPlan, *, confirm: str | None 
     """
     bench.require_recording()
     experiment = AbExperiment(bench, plan, confirm=confirm)
-    with bench.jobs.reserve(experiment.stop):
+    with bench.jobs.reserve(experiment.stop), _hurry(bench.host, plan):
         return await experiment.run()
+
+
+def _hurry(host: Host, plan: AbPlan) -> AbstractContextManager[None]:
+    """Return a context in which a simulated host has the speed of the plan, unless the user chose its speed."""
+    time = host.capabilities.time
+    if time is None or plan.speed is None or time.chosen_speed is not None:
+        return nullcontext()
+    return time.hurry(plan.speed)
 
 
 class AbExperiment:

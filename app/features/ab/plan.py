@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,13 @@ from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
+    from backends.host import Host
+
+_HURRY = 30.0
+"""Factor by which the time of a simulated host runs faster during an experiment: there is no disk to wait for."""
+
+_LONGEST_WAIT_S = 50.0
+"""Real seconds that the runs of an experiment take at most on a simulated host."""
 
 REST_SECONDS = 5.0
 """Minimum idle time in seconds before each run, so that all runs start under the same conditions."""
@@ -85,6 +93,8 @@ class AbPlan:
     """Number of pairs that were already complete in the experiment that the plan continues; 0 for a new experiment."""
     noise: RunNoise | None = None
     """Scatter of earlier equal runs; None if there are too few."""
+    speed: float | None = None
+    """Simulated seconds per real second; None on a real host."""
 
     @property
     def null(self) -> bool:
@@ -169,6 +179,15 @@ def plan_ab(
         done=done,
         noise=noise,
     )
+
+
+def with_speed(plan: AbPlan, host: Host) -> AbPlan:
+    """Return the plan with the speed of a simulated host: the one that the user chose, or one that is fast enough."""
+    time = host.capabilities.time
+    if time is None:
+        return plan
+    fast = max(_HURRY, float(ceil(plan.seconds / _LONGEST_WAIT_S)))
+    return replace(plan, speed=fast if time.chosen_speed is None else time.chosen_speed)
 
 
 def plan_null(

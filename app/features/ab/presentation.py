@@ -33,8 +33,13 @@ def order_text(plan: AbPlan) -> str:
         looked = f", evaluated after {', '.join(str(look.pairs) for look in early)} and {last}" if early else ""
         count = f"{units.plural(last, 'pair')}{' at most' if early else ''}{looked}"
     done = f"; {plan.done} of them are done" if plan.done else ""
-    run_text = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}"
+    run_text = f"{2 * (last - plan.done)} runs{pause}, about {units.duration(plan.seconds)}{simulated_text(plan)}"
     return f"{count}{done}, in random order within each pair: {run_text}"
+
+
+def simulated_text(plan: AbPlan) -> str:
+    """Return a clause about the time of a simulated host that is faster than real time; "" if it is not."""
+    return f" (simulated {plan.speed:g} times as fast)" if plan.speed not in (None, 1.0) else ""
 
 
 def plan_noise_text(plan: AbPlan) -> str:

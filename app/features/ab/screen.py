@@ -23,7 +23,7 @@ from app.core.presentation.risk_text import effect_text
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord
 from app.features.ab.experiment import run_experiment
-from app.features.ab.plan import REST_SECONDS, AbPlan, known_noise, plan_ab, resumable_experiment
+from app.features.ab.plan import REST_SECONDS, AbPlan, known_noise, plan_ab, resumable_experiment, with_speed
 from app.features.ab.presentation import order_text, plan_noise_text, threshold_text
 from app.tui.bench.summary import ended_line
 from app.tui.bench.write_confirmation import confirm_run
@@ -210,7 +210,8 @@ async def _remaining_plan(app: AppInterface, experiment: str) -> AbPlan:
     ready = await bench.jobs.prepare(request)
     record, done = resumable_experiment(bench.session, experiment, change, ready)
     noise = known_noise(bench, ready)
-    return plan_ab(change, ready, rest_seconds=_rest_of(app), goes_on=record, done=done, noise=noise)
+    plan = plan_ab(change, ready, rest_seconds=_rest_of(app), goes_on=record, done=done, noise=noise)
+    return with_speed(plan, bench.host)
 
 
 async def _choose_plan(app: AppInterface, address: str, key: str, value: str) -> AbPlan | None:
@@ -236,7 +237,9 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
     noise = known_noise(bench, ready)
     rest = _rest_of(app)
     plans = {
-        name: plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest, noise=noise)
+        name: with_speed(
+            plan_ab(change, ready, looks=looks, until_percent=until, rest_seconds=rest, noise=noise), bench.host
+        )
         for name, (looks, until, _) in _PLANS.items()
     }
     choices = (
@@ -302,9 +305,9 @@ def _help(name: str, plan: AbPlan) -> str:
 
 
 def _extent(plan: AbPlan) -> str:
-    """Return a string such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`."""
+    """Return a string such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`, in real time."""
     first, last = plan.looks[0].pairs, plan.pairs
-    longest = units.duration(plan.seconds)
+    shortest, longest = (units.duration(plan.seconds_of(pairs) / (plan.speed or 1.0)) for pairs in (first, last))
     if first == last:
         return f"{last} pairs, about {longest}"
-    return f"{first} to {last} pairs, about {units.duration(plan.seconds_of(first))} to {longest}"
+    return f"{first} to {last} pairs, about {shortest} to {longest}"

@@ -13,12 +13,13 @@ from app.cli.async_runner import Interruption
 from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, UNDECIDED
 from app.cli.options import current
-from app.cli.output import data, lines, print_json, prose_to_stderr, say
+from app.cli.output import data, lines, print_json, prose_to_stderr, say, terminal_width
 from app.cli.session_context import on_workbench
 from app.cli.shared_options import ignore_option, json_option, unit_option
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 from backends.values import dataclass
+from widgets.text_utils.text import wrap_words
 from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
@@ -225,7 +226,8 @@ def _print_result(result: _WatchResult, *, as_json: bool) -> None:
     for finding in result.checked.findings:
         text = f"{clean(finding.outcome.where, 200)}: {clean(finding.outcome.message, 500)}"
         news = result.compared.news.get(_finding(finding).key)
-        lines([f"{finding.rule.severity.value:<8}  {finding.rule.id}  {text}{_news_text(news)}"])
+        first = f"{finding.rule.severity.value:<8}  "
+        lines(wrap_words(f"{finding.rule.id}  {text}{_news_text(news)}", terminal_width(), first))
     lines(
         f"{presentation.drift_line(drift)}{_news_text(result.compared.news.get(_difference(drift).key))}"
         for drift in result.drifts
