@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _HURRY = 30.0
 """Factor by which the time of a simulated host runs faster during an experiment: there is no disk to wait for."""
 
-_LONGEST_WAIT_S = 50.0
+_LONGEST_WAIT_S = 40.0
 """Real seconds that the runs of an experiment take at most on a simulated host."""
 
 REST_SECONDS = 5.0
