@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-
 import click
 
 from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import lines, paint, print_json, say
-from app.cli.render import listing
+from app.cli.render import fact_lines, listing
 from app.cli.shared_options import json_option
 from app.core.presentation.glossary import terms
+from app.core.presentation.table import FactLine, Facts
 from app.tui.commands import COMMANDS
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
@@ -34,9 +33,7 @@ def glossary_command(word: str | None, as_json: bool) -> int:
     if as_json:
         print_json(terms=[{"word": term.word, "meaning": term.meaning} for term in found_terms])
         return DONE
-    formatter = click.HelpFormatter(width=min(shutil.get_terminal_size().columns, 100))
-    formatter.write_dl([(term.word, term.meaning) for term in found_terms])
-    lines(formatter.getvalue().splitlines())
+    lines(fact_lines(Facts(facts=tuple(FactLine(term.word, term.meaning) for term in found_terms))))
     return DONE
 
 

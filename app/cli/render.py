@@ -70,6 +70,7 @@ def _fitted_layout(shown: Table, width: int | None) -> LineLayout | None:
     widest = LineLayout.of(shown, width)
     if width is None or _span(widest.widths) <= width:
         return widest
+    widest = widest.foldable(shown.rows)
     for attempt in (_fold_easily, _fold_all, _fold_most):
         kept: LineLayout | None = widest
         while kept is not None:
@@ -173,12 +174,12 @@ class LineLayout:
     """The shown columns."""
     widths: tuple[int, ...]
     """Widths of the columns in cells."""
-    least: tuple[int, ...]
-    """Widths in cells to which the columns can be folded: of the longest word, or number with its unit."""
     longest_cells: tuple[int, ...]
     """Width in cells of the longest cell in each column."""
     width: int | None
     """Maximum length of a line in cells; None for no limit."""
+    least: tuple[int, ...] = ()
+    """Widths in cells to which the columns can be folded: of the longest word, or number with its unit."""
     stacked: bool = False
     """Whether a row with a word that is wider than its column is a block; otherwise, the word is cut."""
 
@@ -190,19 +191,23 @@ class LineLayout:
         kept = tuple(shown.columns[at] for at in used)
         longest_cells = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
         titles = [max(width_of(column.title), column.room if growing else 0) for column in kept]
-        part_widths = [width_of if column.align is Align.RIGHT else longest_word for column in kept]
-        parts = [
-            max((measure(row[at]) for row in body), default=0) for at, measure in zip(used, part_widths, strict=True)
-        ]
-        title_words = [max(longest_word(column.title), min(width_of(column.title), _TITLE_WIDTH)) for column in kept]
         return cls(
             indexes=used,
             columns=kept,
             widths=tuple(map(max, longest_cells, titles)),
-            least=tuple(map(max, parts, title_words)),
             longest_cells=longest_cells,
             width=width,
         )
+
+    def foldable(self, rows: Sequence[Row]) -> LineLayout:
+        """Return the layout with `least`, for a table that is too wide."""
+        body = [[text_of(cell) for cell in _cells(row)] for row in rows if not row.banner]
+        parts = [
+            longest if column.align is Align.RIGHT else max((longest_word(row[at]) for row in body), default=0)
+            for at, column, longest in zip(self.indexes, self.columns, self.longest_cells, strict=True)
+        ]
+        titles = [max(longest_word(column.title), min(width_of(column.title), _TITLE_WIDTH)) for column in self.columns]
+        return replace(self, least=tuple(map(max, parts, titles)))
 
     @classmethod
     def growing(cls, shown: Table, width: int | None) -> LineLayout:
@@ -228,7 +233,7 @@ class LineLayout:
             indexes=tuple(self.indexes[at] for at in kept),
             columns=tuple(self.columns[at] for at in kept),
             widths=tuple(self.widths[at] for at in kept),
-            least=tuple(self.least[at] for at in kept),
+            least=tuple(self.least[at] for at in kept if self.least),
             longest_cells=tuple(self.longest_cells[at] for at in kept),
         )
 

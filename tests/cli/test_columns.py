@@ -57,8 +57,8 @@ COMMANDS = {
         "persist md:md0 --dry-run",
         "history",
         "baseline list",
-        "sweep",
-        "sweep articles-b --seed 1 --dry-run",
+        "sweep --list",
+        "sweep articles-a --seed 1 --dry-run",
         "ab /c0/v1 read_ahead=adaptive --dry-run",
         "bench /c0/v1 --dry-run",
         "curve /c0/v1 --dry-run",
@@ -158,7 +158,7 @@ def defects(monkeypatch: pytest.MonkeyPatch, folder: Path, host: str, lines: tup
     return found
 
 
-EVERY_DAY = ("devices", "show /c0/v1", "check", "runs", "undo --list", "sweep articles-b --seed 1 --dry-run")
+EVERY_DAY = ("devices", "show /c0/v1", "check", "runs", "undo --list", "sweep articles-a --seed 1 --dry-run")
 
 
 def test_what_is_asked_most_fits_and_breaks_no_word(monkeypatch: pytest.MonkeyPatch, prepared: Path) -> None:

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from tests.screenshots.drawing import save
-from tests.screenshots.stage import rack
-from tests.screenshots.story import NAMES, SIZE, tell
+from tests.screenshots.stage import fill, rack
+from tests.screenshots.story import NAMES, SIZE, UNMEASURED, tell
 
 
 class EnoughError(Exception):
@@ -19,7 +19,14 @@ class EnoughError(Exception):
 def shoot(album: Path, wanted: set[str]) -> None:
     """Play the story until the last of the wanted pictures."""
     left = set(wanted)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, rack(Path(folder), SIZE) as shown:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        if not left <= UNMEASURED:
+            fill(Path(folder))
+        _play(Path(folder), album, left)
+
+
+def _play(folder: Path, album: Path, left: set[str]) -> None:
+    with rack(folder, SIZE) as shown:
 
         def taken(name: str, title: str) -> None:
             if name in left:

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.journeys.terminal import PROGRAM, Terminal
+from tests.journeys.terminal import PROGRAM, ROOT, Terminal
 
 FASTER = 60
 """Simulated seconds in a real one."""
+
+FILLED = "/c0/v1"
+"""The RAID 5 of three SSDs on the MegaRAID SAS 9280, which the pictures are about."""
+
+TOKEN = "6ef362"
+"""Confirms that its data may be lost: the end of its WWN."""
+
+FILL = """[fill]
+rw=write
+bs=4M
+iodepth=16
+ioengine=libaio
+direct=1
+"""
+"""A job that writes the whole array: reads of blocks that were never written are too fast."""
 
 
 class ShownTerminal(Terminal):
@@ -51,11 +68,21 @@ class ShownTerminal(Terminal):
         self.press(key, words)
 
 
+def fill(folder: Path) -> None:
+    """Write the array once, as whoever measures it would have done, in the session that the workbench continues."""
+    job = folder / "fill.fio"
+    job.write_text(FILL, encoding="utf-8")
+    session = ("--session", str(folder / "session"))
+    words = ("--demo", "--demo-speed", "1000", *session, "bench", FILLED, "--jobfile", str(job), "--confirm", TOKEN)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder / "state")}
+    subprocess.run([*PROGRAM, *words], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+
+
 @contextmanager
 def rack(folder: Path, size: tuple[int, int]) -> Iterator[ShownTerminal]:
     """The workbench on the rack, with all cards read."""
     (folder / "state").mkdir(parents=True, exist_ok=True)
-    argv = (*PROGRAM, "--demo", "--demo-speed", str(FASTER))
+    argv = (*PROGRAM, "--demo", "--demo-speed", str(FASTER), "--session", str(folder / "session"))
     shown = ShownTerminal(argv, cwd=folder, env={"COLORTERM": "truecolor"}, size=size)
     try:
         shown.wait_for("84016E")

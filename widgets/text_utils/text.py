@@ -100,8 +100,8 @@ def _wrap_line(text: str, width: int, indent: int, lines: list[str]) -> None:
     lines.append(line)
 
 
-_WORD = re.compile(r"( *)((?:`[^`]*`|[^ ])+)")
-"""Spaces and the word after them. A command between backticks is one word."""
+_WORD = re.compile(r"( *)((?:`[^`]*`|[^ ]|(?<=[\dk]) (?=(?:%|µs|ms|s|min|h|[KMGT]iB)(?!\w)))+)")
+"""Spaces and the word after them. A command between backticks is one word, and so is a number with its unit."""
 
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 """Code of a colour, which takes no cell."""

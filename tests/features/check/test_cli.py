@@ -47,7 +47,8 @@ def test_the_text_tells_what_says_so_and_what_mends_it(cli: Cli) -> None:
     assert "found 1 note." in done.err
 
 
-def test_no_line_breaks_a_word_at_80_columns(cli: Cli) -> None:
+def test_no_line_breaks_a_word_at_80_columns(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.cli.output._width_of", lambda _stream: 80)
     done = cli("--demo", "lsi", "check")
     long = [line for line in done.out.splitlines() if len(line) > 80 and "fix      raidbench" not in line]
     assert long == []
