@@ -280,7 +280,7 @@ def _answer(question: str, seconds: float | None = None) -> str:
     Input is ignored for half a second. Then a colon shows that an answer is accepted. So text that was typed before the
     question does not answer it.
     """
-    sys.stderr.write(question)
+    sys.stderr.write(_wrapped((question,), message_width()))
     sys.stderr.flush()
     time.sleep(GRACE)
     with contextlib.suppress(OSError, ValueError, termios.error):
