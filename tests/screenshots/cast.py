@@ -29,7 +29,7 @@ LAST_S = 3.0
 QUICK_S = 0.7
 """Screens that follow each other faster are left out: the last of them counts, ..."""
 
-SELDOM_S = 1.4
+SELDOM_S = 2.0
 """... and while they go on one in so long."""
 
 Frame = tuple[float, tuple[Line, ...]]
