@@ -27,6 +27,7 @@ class Answering(HostWrapper):
         self.code = 0
         self.cut = False
         self.gate: asyncio.Event | None = None
+        self.installed: list[tuple[str, bytes, bytes | None]] = []
 
     async def run(self, command: Command) -> Completed:
         self.asked += not command.mutates
@@ -38,6 +39,9 @@ class Answering(HostWrapper):
     async def write(self, path: str, text: str) -> None:
         if path == "/refused":
             raise RefusedError("No.")
+
+    async def install(self, path: str, content: bytes, *, before: bytes | None) -> None:
+        self.installed.append((path, content, before))
 
 
 def hosts() -> tuple[CachingHost, Answering]:
@@ -82,6 +86,10 @@ async def _write(host: CachingHost) -> None:
     await host.write("/file", "1")
 
 
+async def _install(host: CachingHost) -> None:
+    await host.install("/rules", b"new", before=b"old")
+
+
 async def _refused(host: CachingHost) -> None:
     with pytest.raises(RefusedError):
         await host.write("/refused", "1")
@@ -91,13 +99,19 @@ async def _there(host: CachingHost) -> None:
     host.forget()
 
 
-@pytest.mark.parametrize("change", [_run, _write, _refused, _there])
+@pytest.mark.parametrize("change", [_run, _write, _install, _refused, _there])
 async def test_nothing_told_before_a_change_counts_after_it(change: Callable[[CachingHost], Awaitable[None]]) -> None:
     host, _ = hosts()
     with cached_since(0.0):
         await told(host)
         await change(host)
         assert [await told(host), await told(host)] == ["2", "2"]
+
+
+async def test_a_file_is_installed_with_what_it_replaces() -> None:
+    host, inner = hosts()
+    await _install(host)
+    assert inner.installed == [("/rules", b"new", b"old")]
 
 
 async def test_what_no_setting_moves_counts_after_a_change_as_well_until_it_is_told_anew() -> None:

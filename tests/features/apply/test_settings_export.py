@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
 from app.features.apply.export_screen import devices_to_export
-from backends.model import Array, Controller, Drive, Inventory, Scope, Target
+from app.features.apply.exporting import _device_comment
+from backends.model import Array, Controller, Drive, Inventory, Level, Scope, Target
 from tests.tui.stage import Table, answer, notices, opened, text_of, until
 
 CARD = Target(backend="mega", address="/c0", scope=Scope.CONTROLLER)
@@ -40,6 +42,13 @@ def test_a_card_comes_with_all_behind_it() -> None:
 
 def test_what_a_filter_finds_is_exported_wherever_the_cursor_is() -> None:
     assert exported("mega:/c0", "block:sdb", "mega:/c0/v0") == ["block:sdb", "mega:/c0/v0", "block:sda"]
+
+
+@pytest.mark.parametrize(
+    ("level", "comment"), [(Level.RAID5, "mega:/c0/v0: raid5, data"), (Level.UNKNOWN, "mega:/c0/v0: data")]
+)
+def test_the_comment_of_an_array_names_a_known_level(level: Level, comment: str) -> None:
+    assert _device_comment(replace(INVENTORY.arrays[0], level=level)) == comment
 
 
 def test_nothing_under_the_cursor_is_nothing() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from app.features.check.finding import Finding, Severity, UnknownResult
+from app.features.check.presentation import summary
 from app.features.check.rule_table import RULES
-from app.features.check.runner import evaluate, require_known_rules
+from app.features.check.runner import CheckResult, evaluate, require_known_rules
 from app.features.check.snapshot import BlockDevice, SystemSnapshot
 from backends.errors import InvalidValueError
 from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, Target
@@ -200,3 +202,10 @@ def test_no_difference_is_found_from_a_value_that_is_not_understood(reading: Rea
     assert said(snapshot, "policy-not-in-force") == ([], [])
     known = Reading(now="write-back", effective="write-through")
     assert len(said(array_of(readings={VOLUME: {"write_cache": known}}), "policy-not-in-force")[0]) == 1
+
+
+def test_the_summary_counts_questions_that_are_open_and_findings_that_are_ignored() -> None:
+    outcome: Any = object()
+    assert summary(CheckResult(rules=2)) == "2 rules found nothing."
+    assert summary(CheckResult(rules=2, unknown=(outcome,))) == "2 rules found nothing; 1 question unanswered."
+    assert summary(CheckResult(rules=2, ignored=(outcome,))) == "2 rules found nothing; 1 ignored."

@@ -13,7 +13,7 @@ from app.features.sweep.engine.builtin_plans import EARLIER, plan_files
 from app.features.sweep.engine.plan import JobAxis, PlanError, SettingAxis
 from app.features.sweep.engine.plan_expansion import expand
 from app.features.sweep.engine.plan_file import load_plan, parse_plan
-from app.features.sweep.engine.raid_level_axis import with_drives
+from app.features.sweep.engine.raid_level_axis import axis_of, with_drives
 from backends.errors import NotFoundError
 from backends.model import Level
 from tests.case_loop import loop_over
@@ -213,3 +213,8 @@ def test_drives_are_named_or_counted(words: dict[str, Any], says: str) -> None:
 def test_a_plan_that_makes_no_arrays_takes_no_drives() -> None:
     with pytest.raises(PlanError, match="creates no arrays"):
         with_drives(plan(""), drives="sdb", members=0, pool="")
+
+
+def test_levels_of_the_command_line_that_there_are_not_are_refused_by_name() -> None:
+    with pytest.raises(PlanError, match=r"^--level can be raid0, raid1"):
+        axis_of("raid5,raid7", drives="a,b,c", members=0, pool="", strip=None, assume_clean=False)
