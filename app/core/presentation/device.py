@@ -275,7 +275,7 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
     if not any(fact.label == "Task" for fact in array.facts):
         yield "Task", tasks_text(array)
     yield "Size", _size_text(array.size_bytes)
-    yield "Strip", _size_text(array.strip_bytes)
+    yield "Strip", _size_text(array.strip_bytes) or ("none at this level" if array.level in raid.STRIPLESS else "")
     yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)
     yield "Data drives", str(array.data_drives or "")
     yield "Device", f"{array.link} (now {node})" if array.link else array.device

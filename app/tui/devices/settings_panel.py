@@ -31,12 +31,17 @@ if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.feature_hooks import FileDifference
 
-MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
+MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10}
 """Width in cells to which these columns shrink before another one is left out. The start of a label is enough to
 recognise it, and `▲ write-through` fits."""
 
-PRIORITY = {"risk": 1, "effect": 2}
-"""Columns that are left out if there is no room, largest number first. The help below the table has their content."""
+MIN_WIDTHS_STAGED = {"setting": 12, "now": 13, "wanted": 10, "staged": 10}
+"""`MIN_WIDTHS` while a value is staged: the present, the staged value and its risk are then more important than the end
+of a label, which is whole in the help below the table."""
+
+PRIORITY = {"staged": 1, "effect": 2}
+"""Columns that are left out if there is no room, largest number first. That of staged values is left out only if it is
+empty. The help below the table has the effect."""
 
 _JOINT = "|"
 """Separator between target and setting key in the keys of the rows below a heading."""
@@ -70,25 +75,26 @@ class SettingPosition:
     """The reading of the setting."""
 
 
-def settings_columns(keys: Sequence[str] = SETTING_COLUMNS) -> tuple[TableColumn, ...]:
-    """Return the columns of the table of settings."""
-    columns = render.columns(Table(columns=COLUMNS).only(*keys))
-    return tuple(
-        replace(column, least=MIN_WIDTHS.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
-    )
+def settings_columns(*, staged: bool = False, effect: bool = False, wanted: bool = False) -> tuple[TableColumn, ...]:
+    """Return the columns of the table of settings.
 
-
-def shown_columns(*, staged: bool, effect: bool, wanted: bool = False) -> tuple[str, ...]:
-    """Return the keys of the columns that have something to show.
-
-    `staged`: whether a value is or was staged. `effect`: whether a setting takes effect later than at once.
-    `wanted`: whether the state file has another value for a setting.
+    `staged`: whether a value is or was staged. If not, the column is reserved where there is room, so that the others
+    stay in place when a value is staged. `effect`: whether a setting takes effect later than at once. `wanted`: whether
+    the state file has another value for a setting.
     """
-    left_out = {"staged": not staged, "effect": not effect}
-    shown = [key for key in SETTING_COLUMNS if not left_out.get(key)]
+    keys = [key for key in SETTING_COLUMNS if effect or key != "effect"]
     if wanted:
-        shown.insert(shown.index("now") + 1, "wanted")
-    return tuple(shown)
+        keys.insert(keys.index("now") + 1, "wanted")
+    widths = MIN_WIDTHS_STAGED if staged else MIN_WIDTHS
+    return tuple(
+        replace(
+            column,
+            least=widths.get(column.key),
+            priority=0 if staged and column.key == "staged" else PRIORITY.get(column.key, 0),
+            width=None if staged or column.key != "staged" else MIN_WIDTHS_STAGED["staged"],
+        )
+        for column in render.columns(Table(columns=COLUMNS).only(*keys))
+    )
 
 
 class SettingsPanel(Vertical):
@@ -108,9 +114,7 @@ class SettingsPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Compose the table and the help."""
-        yield KeyedTable(
-            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty=SCANNING_TEXT
-        )
+        yield KeyedTable(settings_columns(), id="settings", empty=SCANNING_TEXT)
         yield SettingHelp()
 
     @property
@@ -151,7 +155,8 @@ class SettingsPanel(Vertical):
             for part in self.parts
             for key, drift in drifts[part.target].items()
         )
-        keys = shown_columns(staged=staged, effect=later, wanted=differs)
+        columns = settings_columns(staged=staged, effect=later, wanted=differs)
+        keys = [column.key for column in columns]
         for part in self.parts:
             table = settings_table(
                 part.settings,
@@ -171,7 +176,6 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in part_rows
                 ]
-        columns = settings_columns(keys)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
