@@ -38,6 +38,8 @@ class TableColumn:
     """Heading if the column is narrower than `label`; "" to cut the label."""
     width: int | None = None
     """Width in cells; None to fit its contents."""
+    room: int = 0
+    """Width in cells that the column has at least, so that later contents do not move other columns."""
     align: Align = "left"
     """Alignment of the contents."""
     priority: int = 0
@@ -182,7 +184,7 @@ class TableLayout:
     def _width(self, index: int, labels: Sequence[int]) -> int:
         """Return the width of a column with its contents and its label; `labels`: widths of the labels."""
         column = self.columns[index]
-        return max(1, column.width if column.width is not None else max(labels[index], self._plain[index]))
+        return max(1, column.width or max(labels[index], self._plain[index], column.room))
 
 
 def _total_width(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> int:

@@ -14,16 +14,18 @@ from app.core.workbench import Workbench
 from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
 from app.tui.devices.screen import DevicesScreen
+from app.tui.devices.settings_panel import HELP_ROWS
 from app.tui.options import ScreenOptions
 from backends.model import Array, Drive
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import MACHINES
 from tests.backends.simulator.asking import FAST
-from tests.tui.stage import paths_in, settled
+from tests.tui.stage import paths_in, settled, text_in
 from tests.tui.stage import text_of as screen_text
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.table_layout import plain
+from widgets.text_utils.text import ELLIPSIS
 
 SIZES = ((80, 24), (120, 40), (200, 60))
 
@@ -134,3 +136,48 @@ async def test_at_every_size_keys_that_move_the_focus_leave_columns_and_panes_in
             await still_at(pilot, size, Array, Drive)
             assert {"name", "level", "state", "write-cache"} <= columns(devices_of(pilot).devices).keys()
             assert not cut_names(devices_of(pilot))
+
+
+def help_lines(pilot: Pilot[int]) -> list[str]:
+    return text_in(pilot, "#setting-help").splitlines()
+
+
+async def open_device(pilot: Pilot[int], row: str) -> DevicesScreen:
+    screen = devices_of(pilot)
+    screen.devices.go_to(row)
+    await press(pilot, "enter")
+    return screen
+
+
+async def test_a_staged_value_its_risk_and_the_present_value_are_whole_and_move_no_column_at_80_columns(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path, "lsi") as pilot:
+        screen = await open_device(pilot, "megaraid:/c0/v1")
+        before, height = columns(screen.panel.table), screen.panel.table.size.height
+        hint = screen_text(pilot).splitlines()[-2]
+        await press(pilot, "]")
+        line = next(line for line in screen_text(pilot).splitlines() if "> Write cache" in line)
+        assert line.split()[1:6] == ["Write", "cache", "write-through", "write-back", "-"]
+        assert (columns(screen.panel.table), screen.panel.table.size.height) == (before, height)
+        assert screen_text(pilot).splitlines()[-2] == hint
+
+
+async def test_the_help_has_all_rows_that_the_settings_leave_free(tmp_path: Path) -> None:
+    async with opened(tmp_path, "lsi") as pilot:
+        await pilot.resize_terminal(200, 60)
+        screen = await open_device(pilot, "megaraid:/c0/v0")
+        table = screen.panel.table
+        assert not any(line.rstrip().endswith(ELLIPSIS) for line in help_lines(pilot))
+        free = screen.panel.size.height - len(table.rows) - 2  # without the heading and the line above the help
+        assert (table.size.height, len(help_lines(pilot))) == (len(table.rows) + 1, free)
+        assert free > HELP_ROWS["-tall"]
+
+
+async def test_where_no_row_is_free_the_help_explains_a_setting_in_several_lines(tmp_path: Path) -> None:
+    async with opened(tmp_path, "linux") as pilot:
+        screen = await open_device(pilot, "md:md1")
+        position = screen.panel._position()
+        assert position is not None
+        assert position.setting.key == "resync_speed"
+        assert position.setting.explained[:300] in " ".join(" ".join(help_lines(pilot)).split())

@@ -262,10 +262,10 @@ def test_risk_and_staged_value_are_whole_beside_a_long_present_value(width: int)
     layout = TableLayout(settings_columns(staged=True, effect=True))
     layout.measure(render.rows(table.only(*SETTING_COLUMNS)))
     placed = {one.column.key: one.width for one in layout.place(width)}
-    assert (placed["risk"], placed["staged"]) == (len("power loss"), len("Staged"))
+    assert (placed["risk"], placed["staged"]) == (len("power loss"), 13)
 
 
-@pytest.mark.parametrize(("width", "reserved"), [(46, False), (48, True)])
+@pytest.mark.parametrize(("width", "reserved"), [(46, False), (54, True)])
 def test_room_for_a_staged_value_is_reserved_where_it_costs_no_other_cell(width: int, reserved: bool) -> None:
     table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 16, choices=CHOICES)}, Scope.DRIVE)
     layout = TableLayout(settings_columns(effect=True))

@@ -71,8 +71,14 @@ class ListDetailScreen(WorkbenchScreen):
         self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
     def show_hidden_cells(self) -> None:
-        """Show the row's values in columns for which there is no room, unless the device is shown next to the list."""
-        self.hint(self.devices.hidden_text if self._shows_one_pane else "")
+        """Show the row's values in columns for which there is no room, unless the device is shown next to the list.
+
+        While the device is shown in place of the list, they stay.
+        """
+        if not self._shows_one_pane:
+            self.hint("")
+        elif self.devices.size:
+            self.hint(self.devices.hidden_text)
 
     @property
     def is_inside(self) -> bool:
