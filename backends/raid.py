@@ -20,6 +20,19 @@ PARITY = {Level.RAID4: 1, Level.RAID5: 1, Level.RAID50: 1, Level.RAID6: 2, Level
 PARITY_IN_SPANS = (Level.RAID50, Level.RAID60)
 """Levels in which each span has its own parity."""
 
+STRIPLESS = frozenset(Level) - {
+    Level.RAID0,
+    Level.RAID4,
+    Level.RAID5,
+    Level.RAID6,
+    Level.RAID10,
+    Level.RAID50,
+    Level.RAID60,
+    Level.MAPPED,
+    Level.UNKNOWN,
+}
+"""Levels whose arrays have no strip of a fixed size, unless a controller reports one."""
+
 
 def data_drives(
     level: Level, members: int | None, *, spans: int | None = None, copies: int | None = None

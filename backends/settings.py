@@ -15,6 +15,12 @@ from backends.values import dataclass
 NOT_UNDERSTOOD = "unknown"
 """Value of a setting that the tool or the kernel reports in a way that raidbench does not understand."""
 
+IN_FORCE = "in force"
+"""Effective value of a combination of settings that has its effect."""
+
+NOT_IN_FORCE = "not in force"
+"""Effective value of a combination of settings that lacks a condition."""
+
 
 class Risk(StrEnum):
     """Worst possible consequence of setting a value, from harmless to severe."""
@@ -198,7 +204,14 @@ class Reading:
     @property
     def overruled(self) -> bool:
         """Return whether the effective value differs from the configured one. Unknown values are not compared."""
-        return self.effective not in (None, self.now) and not self.follows and self.now != NOT_UNDERSTOOD
+        return self.effective not in (None, self.now, IN_FORCE) and not self.follows and self.now != NOT_UNDERSTOOD
+
+    @property
+    def effective_clause(self) -> str:
+        """Return the effective value as a clause: `the effective value is off`, `it is not in force`."""
+        if self.effective in (IN_FORCE, NOT_IN_FORCE):
+            return f"it is {self.effective}"
+        return f"the effective value is {self.effective}"
 
 
 def check_value(setting: Setting, reading: Reading, value: str) -> str:

@@ -229,7 +229,8 @@ class KeyedTable(TableRenderer, can_focus=True):
         self._layout_of_columns = TableLayout(self.columns, self.rows)
 
     def _place(self) -> tuple[PlacedColumn, ...]:
-        return self._layout_of_columns.place(self._line_width - GUTTER)
+        # Reserve the scrollbar even where all rows fit, so that more rows do not move the columns.
+        return self._layout_of_columns.place(self.size.width - self.scrollbar_size_vertical - GUTTER)
 
     def _refresh_changed(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
         top = round(self.scroll_y)

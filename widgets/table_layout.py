@@ -17,7 +17,10 @@ Tone = Literal["", "accent", "good", "warning", "bad", "muted"]
 """Tone of a text, which determines its colour. The text must be clear without the colour."""
 
 GAP: Final = 2
-"""Number of spaces between two columns. If space is scarce, it is only one."""
+"""Number of spaces between two columns. If space is scarce, it is only one, before a column is left out."""
+
+MAIN: Final = 3
+"""Highest priority of the main columns. For a main column, cells are cut to `least`; for another, only to `most`."""
 
 LEAST: Final = 6
 """Minimum width of a column in cells."""
@@ -31,18 +34,21 @@ class TableColumn:
     """Unique key."""
     label: str
     """Heading of the column."""
+    short: str = ""
+    """Heading if the column is narrower than `label`; "" to cut the label."""
     width: int | None = None
     """Width in cells; None to fit its contents."""
+    room: int = 0
+    """Width in cells that the column has at least, so that later contents do not move other columns."""
     align: Align = "left"
     """Alignment of the contents."""
     priority: int = 0
     """If the terminal is narrow, columns with the highest number are left out first; those with 0 are never left out.
     """
     least: int | None = None
-    """Width in cells to which the column may be cut so that no other column is left out; None for no cut."""
+    """Width in cells to which the column is cut so that no main column is left out (`MAIN`); None for `most`."""
     most: int | None = None
-    """Width in cells to which the column is limited if another column would be left out otherwise; None for no limit.
-    """
+    """Width in cells that is enough for most rows. Longer cells are cut before a gap is; None for `least`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +111,7 @@ class TableLayout:
         self.columns = tuple(columns)
         """All columns, also those that are left out."""
         self._labels = [width_of(clean(column.label)) for column in self.columns]
+        self._short_labels = [width_of(clean(column.short or column.label)) for column in self.columns]
         self._plain = [0] * len(self.columns)
         self._placed: tuple[int, tuple[PlacedColumn, ...]] = (-1, ())
         self.measure(rows)
@@ -125,6 +132,8 @@ class TableLayout:
     def place(self, width: int) -> tuple[PlacedColumn, ...]:
         """Return the columns that fit into `width` cells. If even the most important do not fit, the widest are cut.
 
+        If space is scarce, headings become shorter first, then gaps, and then cells. After that, columns are left out.
+
         Remaining space goes to columns that were cut. Those that need least get it first, so that a name of 300
         characters does not take the space of other columns.
         """
@@ -133,22 +142,31 @@ class TableLayout:
         return self._placed[1]
 
     def _place(self, width: int) -> tuple[PlacedColumn, ...]:
-        natural = [self._natural_width(index) for index in range(len(self.columns))]
-        wanted = [self._minimum_width(index, wide) for index, wide in enumerate(natural)]
+        natural = [self._width(index, self._labels) for index in range(len(self.columns))]
+        short = [self._width(index, self._short_labels) for index in range(len(self.columns))]
+        wanted, enough = (
+            [min(width, limit or width) for width, limit in zip(short, limits, strict=True)]
+            for limits in (
+                [column.least or column.most for column in self.columns],
+                [column.most or column.least for column in self.columns],
+            )
+        )
         kept = list(range(len(self.columns)))
-        while len(kept) > 1 and _total_width(wanted, kept) > width:
+        while len(kept) > 1:
             last = max(kept, key=lambda index: (self.columns[index].priority, index))
-            if self.columns[last].priority <= 0:
+            priority = self.columns[last].priority
+            if priority <= 0 or _total_width(enough if priority > MAIN else wanted, kept, 1) <= width:
                 break
             kept.remove(last)
-        gap = GAP if _total_width(wanted, kept) <= width else 1
+        gap = GAP if _total_width(enough, kept) <= width else 1
         widths = list(wanted)
         self._squeeze(widths, kept, width - gap * (len(kept) - 1))
         left = width - _total_width(widths, kept, gap)
-        for index in sorted(kept, key=lambda index: natural[index] - widths[index]):
-            more = max(0, min(natural[index] - widths[index], left))
-            widths[index] += more
-            left -= more
+        for goal in (enough, natural):
+            for index in sorted(kept, key=lambda index: goal[index] - widths[index]):
+                more = max(0, min(goal[index] - widths[index], left))
+                widths[index] += more
+                left -= more
         return tuple(
             PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if position else 0)
             for position, index in enumerate(kept)
@@ -163,13 +181,10 @@ class TableLayout:
                 return
             widths[max(wide, key=lambda index: (bounded[index], widths[index]))] -= 1
 
-    def _natural_width(self, index: int) -> int:
+    def _width(self, index: int, labels: Sequence[int]) -> int:
+        """Return the width of a column with its contents and its label; `labels`: widths of the labels."""
         column = self.columns[index]
-        return max(1, column.width if column.width is not None else max(self._labels[index], self._plain[index]))
-
-    def _minimum_width(self, index: int, natural: int) -> int:
-        column = self.columns[index]
-        return min(natural, column.most or natural, column.least or natural)
+        return max(1, column.width or max(labels[index], self._plain[index], column.room))
 
 
 def _total_width(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> int:
@@ -186,4 +201,5 @@ def align(text: str, placed: PlacedColumn) -> str:
 
 def heading(placed: PlacedColumn) -> str:
     """Return the heading of a column, with the gap before it."""
-    return " " * placed.gap + align(clean(placed.column.label), placed)
+    label, short = clean(placed.column.label), clean(placed.column.short)
+    return " " * placed.gap + align(short if short and width_of(label) > placed.width else label, placed)

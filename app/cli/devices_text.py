@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.cli.output import lines, say, terminal_width
 from app.cli.render import DIM_MARK, fact_lines, fitted_lines, is_wider, table_lines
 from app.core.presentation import device, setting
-from app.core.presentation.device_table import USUAL, WHOLE, DeviceListOptions
+from app.core.presentation.device_table import ADDRESS_PRIORITY, USUAL, WHOLE, DeviceListOptions
 from app.core.presentation.device_table import devices_table as devices_list
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, FactLine, Facts, Row, Table, Tone, text_of
@@ -57,7 +57,7 @@ def device_table(
         columns=tuple(
             replace(column, priority=0)
             if columns
-            else replace(column, priority=1)
+            else replace(column, priority=ADDRESS_PRIORITY)
             if column.key == "address"
             else column
             for column in shown.columns

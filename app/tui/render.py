@@ -35,9 +35,10 @@ def columns(shown: view.Table) -> tuple[TableColumn, ...]:
         TableColumn(
             key=column.key or column.title,
             label=column.title,
+            short=column.short,
             align=_ALIGNS[column.align],
             priority=column.priority,
-            least=MIN_WIDTH if column.shrinks else None,
+            least=column.least or (MIN_WIDTH if column.shrinks else None),
             most=column.most or None,
         )
         for column in shown.columns

@@ -16,6 +16,7 @@ from backends.host import STALL, Command
 from backends.json_text import document, rows, whole_number, word
 from backends.model import IO_SUSPENDED, Array, Fact, Inventory, Level, Problem, Scope, State, Target, Task
 from backends.protocol import Vendor, present_if_found
+from backends.reported_words import plain_words, reported_text, word_text
 from backends.text import clean
 from backends.topology import Node, Topology, node_path, scan_topology
 from backends.topology.device_identity import identity
@@ -49,6 +50,10 @@ _TASKS = {
 
 _CONNECTED = ("Connected", "Established", "Off", *_TASKS, "PausedSyncS", "PausedSyncT", "WFBitMapS", "WFBitMapT")
 """Connection and replication states in which the other host is connected."""
+
+
+def _copy_text(disk: str) -> str:
+    return reported_text("" if disk == "DUnknown" else plain_words(disk), disk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +111,14 @@ class ReplicaState:
             return (State.REBUILDING if syncing else State.DEGRADED), f"the local replica is {self.disk.lower()}"
         away = [peer for peer in self.peers if peer.connection not in _CONNECTED]
         if away:
-            return State.DEGRADED, ", ".join(f"{peer.name or 'the other host'} is {peer.connection}" for peer in away)
+            return State.DEGRADED, ", ".join(
+                f"{peer.name or 'the other host'} is {word_text(peer.connection)}" for peer in away
+            )
         stale = [peer for peer in self.peers if not peer.diskless and peer.disk not in ("UpToDate", "")]
         if stale:
             syncing = all(peer.replication == "SyncSource" for peer in stale)
             return (State.REBUILDING if syncing else State.DEGRADED), ", ".join(
-                f"the replica on {peer.name or 'the other host'} is {peer.disk}" for peer in stale
+                f"the replica on {peer.name or 'the other host'} is {_copy_text(peer.disk)}" for peer in stale
             )
         return (State.OPTIMAL if self.disk in ("UpToDate", "Diskless") else State.UNKNOWN), ""
 

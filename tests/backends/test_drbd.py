@@ -171,12 +171,16 @@ async def test_its_queue_is_the_kernels_disk() -> None:
         ({"disk_state": "Failed"}, State.FAILED, "the local disk has failed"),
         ({"disk_state": "Diskless"}, State.DEGRADED, "it has lost its local disk, so all I/O goes to another host"),
         ({"disk_state": "Diskless", "client": True}, State.OPTIMAL, ""),
-        ({"connection_state": "StandAlone", "peer_disk_state": "DUnknown"}, State.DEGRADED, "bob is StandAlone"),
-        ({"peer_disk_state": "Outdated"}, State.DEGRADED, "the replica on bob is Outdated"),
+        (
+            {"connection_state": "StandAlone", "peer_disk_state": "DUnknown"},
+            State.DEGRADED,
+            "bob is stand alone (StandAlone)",
+        ),
+        ({"peer_disk_state": "Outdated"}, State.DEGRADED, "the replica on bob is outdated"),
         (
             {"peer_disk_state": "Inconsistent", "replication_state": "SyncSource"},
             State.REBUILDING,
-            "the replica on bob is Inconsistent",
+            "the replica on bob is inconsistent",
         ),
         ({"peer_disk_state": "Diskless", "peer_client": True}, State.OPTIMAL, ""),
         ({"suspended": True}, State.FAILED, "suspended: all I/O waits"),
@@ -207,7 +211,7 @@ def test_the_older_generation_tells_its_states_in_proc() -> None:
     assert found.keys() == {0, 2}
     assert found[0].state == (State.REBUILDING, "the local replica is inconsistent")
     assert found[0].tasks == (Task(kind="resync", progress=0.234),)
-    assert found[2].state == (State.DEGRADED, "the other host is StandAlone")
+    assert found[2].state == (State.DEGRADED, "the other host is stand alone (StandAlone)")
     assert not found[0].suspended
     assert parse_proc(PROC_8.replace("C r-----", "C s-----"))[0].state == (State.FAILED, "suspended: all I/O waits")
     assert parse_proc("version: 9.2.8 (api:2/proto:86-122)\n") == {}

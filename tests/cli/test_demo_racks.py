@@ -159,9 +159,9 @@ def test_a_reset_forgets_the_devices_of_its_own_rack_alone(cli: Cli) -> None:
 
 REASONS = {
     "smartarray:/slot0/ld3": "Cache disabled; low batteries",
-    "smartarray:/aac1/ld0": "the battery is Failed",
-    "smartarray:/arc2/ld0": "the cache is Temporarily Disabled",
-    "smcli:DS4700_A/fast": "a battery is Failed",
+    "smartarray:/aac1/ld0": "the battery is failed",
+    "smartarray:/arc2/ld0": "the cache is temporarily disabled",
+    "smcli:DS4700_A/fast": "a battery is failed",
 }
 
 

@@ -110,7 +110,7 @@ def lines(pilot: Pilot[int], words: str) -> list[str]:
 
 
 async def test_a_degraded_array_says_why_in_its_row(many: Table) -> None:
-    async with opened(many) as pilot:
+    async with opened(many, size=(80, 24)) as pilot:
         assert "▲ degraded: 1 of 2" in lines(pilot, "md1")[0].replace("!", "▲")
 
 

@@ -159,7 +159,7 @@ async def test_columns_and_order_are_kept_for_the_next_time(rack: Pilot[int]) ->
     await rack.press("s")
     await answer(rack, "down", "down", "enter")
     await rack.press("C")
-    await answer(rack, *["down"] * 6, "enter")
+    await answer(rack, *["down"] * 7, "enter")
     await answer(rack, "escape")
     kept = app_of(rack).options.config
     assert kept is not None

@@ -65,6 +65,16 @@ async def test_a_row_has_a_spark_of_its_run(runs: Pilot[int]) -> None:
     await until(runs, lambda: "▇" in next(line for line in text_of(runs).splitlines() if " r1 " in line))
 
 
+async def test_at_80_columns_a_row_shows_the_setting_that_differs_and_its_comparison(table: Table) -> None:
+    async with opened(table, size=(80, 24)) as pilot:
+        await pilot.press("3")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen) and "r2" in text_of(pilot))
+        await pilot.press("home", "b")
+        await until(pilot, lambda: "Against r1" in text_of(pilot))
+        row = next(line for line in text_of(pilot).splitlines() if " r2 " in line)
+        assert ["4 KiB" in row, "-20.0 %" in row] == [True, True]
+
+
 async def test_marks_are_counted(runs: Pilot[int]) -> None:
     await runs.press("space")
     await runs.pause()

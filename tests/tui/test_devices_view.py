@@ -259,10 +259,19 @@ def test_a_setting_that_cannot_be_changed_is_dim() -> None:
 @pytest.mark.parametrize("width", [53, 74])
 def test_risk_and_staged_value_are_whole_beside_a_long_present_value(width: int) -> None:
     table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 50, choices=CHOICES)}, Scope.DRIVE)
-    layout = TableLayout(settings_columns())
+    layout = TableLayout(settings_columns(staged=True, effect=True))
     layout.measure(render.rows(table.only(*SETTING_COLUMNS)))
     placed = {one.column.key: one.width for one in layout.place(width)}
-    assert (placed["risk"], placed["staged"]) == (len("power loss"), len("Staged"))
+    assert (placed["risk"], placed["staged"]) == (len("power loss"), 13)
+
+
+@pytest.mark.parametrize(("width", "reserved"), [(46, False), (54, True)])
+def test_room_for_a_staged_value_is_reserved_where_it_costs_no_other_cell(width: int, reserved: bool) -> None:
+    table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 16, choices=CHOICES)}, Scope.DRIVE)
+    layout = TableLayout(settings_columns(effect=True))
+    layout.measure(render.rows(table.only(*SETTING_COLUMNS)))
+    placed = {one.column.key: one.width for one in layout.place(width)}
+    assert ("staged" in placed, placed["now"]) == (reserved, 16)
 
 
 def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) -> Change:
@@ -341,7 +350,7 @@ def test_changes_of_several_devices_name_them() -> None:
     assert [one.setting for one in shown] == ["Scheduler of block:sda", "Scheduler of block:sdb"]
 
 
-VITAL = ("name", "size", "state", "write-cache", "read-ahead", "strip")
+VITAL = ("name", "size", "level", "state", "write-cache", "read-ahead", "strip")
 """What it is, whether it is well, how it is tuned."""
 
 
@@ -358,15 +367,49 @@ def placed(width: int, name: str = "vmstore") -> dict[str, int]:
 
 @pytest.mark.parametrize("width", [66, 76, 96, 150])
 def test_at_every_width_the_list_tells_how_a_device_is_and_how_it_is_tuned_before_anything_else(width: int) -> None:
-    assert tuple(placed(width))[:6] == VITAL
+    assert tuple(placed(width))[: len(VITAL)] == VITAL
     assert placed(width)["write-cache"] >= len("back ▲through")
 
 
-@pytest.mark.parametrize("width", [66, 76, 96])
-def test_a_name_of_three_hundred_characters_costs_no_column_and_cuts_no_other(width: int) -> None:
-    usual, long = placed(width), placed(width, "n" * 300)
-    assert set(VITAL) <= set(long)
-    assert all(long[key] >= usual[key] for key in VITAL[3:])
+@pytest.mark.parametrize("width", [72, 76, 96])
+def test_a_name_of_three_hundred_characters_costs_no_column_and_cuts_no_setting(width: int) -> None:
+    places = placed(width, "n" * 300)
+    assert set(VITAL) <= set(places)
+    contents = {"level": "raid5", "write-cache": "back ▲through", "read-ahead": "adaptive", "strip": "256K"}
+    assert all(places[key] >= len(text) for key, text in contents.items())
+
+
+@pytest.mark.parametrize("width", range(20, 76))
+def test_on_a_narrow_terminal_columns_are_left_out_in_a_fixed_order_before_a_usual_name_is_cut(width: int) -> None:
+    places = placed(width, "n" * 16)
+    hidden = [key for key in ("read-ahead", "strip", "size") if key not in places]
+    assert places.keys() >= {"name", "level", "state", "write-cache"}
+    assert hidden in ([], ["size"], ["strip", "size"], ["read-ahead", "strip", "size"])
+    assert len(hidden) == 3 or places["name"] == 16
+
+
+@pytest.mark.parametrize(
+    ("level", "strip", "shown"),
+    [(Level.RAID1, None, "none"), (Level.RAID1, 64 << 10, "64K"), (Level.RAID5, None, ""), (Level.MAPPED, None, "")],
+)
+def test_an_array_whose_level_has_no_strip_says_so_unless_its_controller_reports_one(
+    level: Level, strip: int | None, shown: str
+) -> None:
+    one = replace(array("md0"), level=level, strip_bytes=strip)
+    table = devices_table(Inventory(arrays=(one,)), WHOLE, {one.target: TuningCells()})
+    assert tuple(map(view.text_of, table.only("level", "strip").rows[0].cells)) == (level.value, shown)
+
+
+def test_an_array_whose_settings_are_unread_does_not_say_that_it_has_no_strip() -> None:
+    one = replace(array("md0"), level=Level.RAID1)
+    assert cell("strip", Inventory(arrays=(one,))) == ""
+
+
+def test_arrays_are_sorted_by_the_number_of_their_level_before_drives() -> None:
+    arrays = tuple(replace(array(level.value), controller=None, level=level) for level in (Level.RAID10, Level.RAID5))
+    found = Inventory(arrays=arrays, drives=(drive("sda", free=True),))
+    rows = devices_table(found, DeviceListOptions(order="level")).rows
+    assert [row.key for row in rows] == ["mega:raid5", "mega:raid10", "mega:sda"]
 
 
 def test_a_filter_that_only_members_match_takes_the_array_for_no_match() -> None:

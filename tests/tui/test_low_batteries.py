@@ -20,7 +20,7 @@ from tests.tui.stage import opened, set_table, text_in, text_of, until
 LOW = replace(HPE, battery="Failed (Replace Batteries)")
 """Says what a recorded P400i says: `Cache Status Details: Cache disabled; low batteries.`"""
 
-WHY = "the cache is Temporarily Disabled: Cache disabled; low batteries"
+WHY = "the cache is temporarily disabled: Cache disabled; low batteries"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -212,7 +212,7 @@ async def test_a_narrow_table_leaves_out_the_least_important_column() -> None:
 
 async def test_a_narrow_table_says_how_many_columns_it_leaves_out() -> None:
     app = Stage(KeyedTable(COLUMNS, rows(3)))
-    async with app.run_test(size=(20, 24)):
+    async with app.run_test(size=(18, 24)):
         assert screen_text(app).splitlines()[0].rstrip().endswith("+1")
 
 

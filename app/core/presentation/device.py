@@ -12,7 +12,7 @@ from app.core.session.events import RunStarted
 from backends import raid, sizes
 from backends.health import HealthFault, faults_of, worst_fault
 from backends.model import UNRECOVERABLE, Array, Controller, Device, Drive, Health, Inventory, Media, Protection, State
-from backends.settings import Reading
+from backends.settings import IN_FORCE, Reading
 from widgets.text_utils import units
 
 _STATES: dict[State, tuple[Tone, StatusSymbol]] = {
@@ -275,7 +275,7 @@ def _array_rows(array: Array) -> Iterator[tuple[str, str | None]]:
     if not any(fact.label == "Task" for fact in array.facts):
         yield "Task", tasks_text(array)
     yield "Size", _size_text(array.size_bytes)
-    yield "Strip", _size_text(array.strip_bytes)
+    yield "Strip", _size_text(array.strip_bytes) or ("none at this level" if array.level in raid.STRIPLESS else "")
     yield "Full stripe", _full_stripe(array.strip_bytes, array.data_drives)
     yield "Data drives", str(array.data_drives or "")
     yield "Device", f"{array.link} (now {node})" if array.link else array.device
@@ -371,7 +371,7 @@ def settings_in_force(start: RunStarted) -> dict[str, str]:
 def run_setting_cell(start: RunStarted, key: str) -> Cell:
     """Return the effective value of a setting at the start of a run, with a sign if another value was configured."""
     value, in_force_value = start.settings.get(key), settings_in_force(start).get(key)
-    if value is None or in_force_value in (None, value):
+    if value is None or in_force_value in (None, value, IN_FORCE):
         return Cell("" if value is None else key_value(key, value))
     return Cell(
         f"{key_value(key, in_force_value)}, set: {key_value(key, value)}", Tone.ATTENTION, StatusSymbol.ATTENTION

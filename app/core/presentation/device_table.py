@@ -27,35 +27,41 @@ from app.core.presentation.device_tree import (
 )
 from app.core.presentation.setting import UNREAD, TuningCells
 from app.core.presentation.table import Align, Cell, Column, ExpandState, Row, StatusSymbol, Table, Tone, text_of
-from backends import sizes
+from backends import raid, sizes
 from backends.display_names import name_of
 from backends.health import faults_of, worst_fault
 from backends.identity import Use
-from backends.model import Array, Controller, Device, Drive, Inventory, Problem, Target
+from backends.model import Array, Controller, Device, Drive, Inventory, Level, Problem, Target
 from backends.values import dataclass
 from widgets.text_utils import units
 
 COLUMNS = (
-    Column(key="name", title="Name", room=12, most=24),
-    Column(key="size", title="Size", align=Align.RIGHT, room=8),
-    Column(key="state", title="State", room=14, most=24),
-    Column(key="write-cache", title="Write cache", room=13),
-    Column(key="read-ahead", title="Read-ahead", room=10),
-    Column(key="strip", title="Strip", align=Align.RIGHT, room=5),
-    Column(key="kind", title="Kind", priority=2, room=9),
-    Column(key="device", title="Device", priority=3, room=7),
-    Column(key="use", title="Used by", priority=4, room=12, shrinks=True),
-    Column(key="settings", title="Settings", priority=5, room=20, shrinks=True),
-    Column(key="model", title="Model", priority=6, room=30, shrinks=True),
-    Column(key="address", title="Address", priority=7, room=21),
-    Column(key="serial", title="Serial number", priority=8),
-    Column(key="firmware", title="Firmware", priority=9),
-    Column(key="more", title="More", priority=10, shrinks=True),
+    Column(key="name", title="Name", room=12, most=18),
+    Column(key="size", title="Size", align=Align.RIGHT, priority=3, room=8),
+    Column(key="level", title="Level", room=6, least=6, most=10),
+    Column(key="state", title="State", room=14, least=10, most=20),
+    Column(key="write-cache", title="Write cache", short="Cache", room=13),
+    Column(key="read-ahead", title="Read-ahead", short="Ahead", priority=1, room=10),
+    Column(key="strip", title="Strip", align=Align.RIGHT, priority=2, room=5),
+    Column(key="kind", title="Kind", priority=5, room=9),
+    Column(key="device", title="Device", priority=6, room=7),
+    Column(key="use", title="Used by", priority=7, room=12, shrinks=True),
+    Column(key="settings", title="Settings", priority=8, room=20, shrinks=True),
+    Column(key="model", title="Model", priority=9, room=30, shrinks=True),
+    Column(key="address", title="Address", priority=10, room=21),
+    Column(key="serial", title="Serial number", priority=11),
+    Column(key="firmware", title="Firmware", priority=12),
+    Column(key="more", title="More", priority=13, shrinks=True),
 )
-"""Columns, the most important first. If the width is too small, the last columns are left out first.
+"""Columns from left to right. If the width is too small, those with the highest `priority` are left out first.
 
-The columns without a `priority`, for identity, state and main settings, are shown at every width.
+The columns without a `priority`, for identity, level, state and write cache, are shown at every width. Columns are left
+out before a name is cut. The size is left out before the settings, because it is also in the title of the selected
+device.
 """
+
+ADDRESS_PRIORITY = 4
+"""Priority of the address for a command line, where it names targets: just less important than the main columns."""
 
 KEYS = tuple(column.key for column in COLUMNS)
 """Keys of the columns, by which the user chooses columns."""
@@ -146,11 +152,14 @@ def _urgency(device: Array | Drive) -> tuple[int, bool]:
     return severity_rank(device.state), isinstance(device, Array) or worst_fault(device) is None
 
 
+_LEVELS = tuple(Level)
+
 ORDERS: Mapping[str, tuple[str, Callable[[Array | Drive], Any] | None]] = {
     "address": ("address", None),
     "name": ("name", lambda device: name_of(device).lower()),
     "size": ("size, largest first", lambda device: -(device.size_bytes or 0)),
     "state": ("state, worst first", _urgency),
+    "level": ("level", lambda device: _LEVELS.index(device.level) if isinstance(device, Array) else len(_LEVELS)),
     "kind": ("kind", lambda device: kind_text(device)),
     "use": ("used devices first", lambda device: not device.uses),
 }
@@ -236,13 +245,12 @@ class _Listing:
             cells=(
                 Cell(name_of(device), tone),
                 capacity_text(device),
+                Cell(device.level.value, tone) if isinstance(device, Array) else "",
                 state_cell(branch),
                 tuning.write_cache,
                 tuning.read_ahead,
-                tuning.strip
-                if tuning.strip.text or not isinstance(device, Array)
-                else Cell(sizes.brief_text(device.strip_bytes) if device.strip_bytes else ""),
-                Cell(kind_text(device), tone),
+                tuning.strip if tuning.strip.text else _strip_cell(device, is_read=tuning is not UNREAD),
+                Cell("" if isinstance(device, Array) else kind_text(device), tone),
                 "" if isinstance(device, Controller) else paths_text(device) or node_text(device),
                 "" if isinstance(device, Controller) else use_text(device.uses),
                 tuning.others,
@@ -263,6 +271,18 @@ class _Listing:
         cells: dict[str, str | Cell] = {"name": Cell(units.plural(len(others), "other"), Tone.DIM), "state": state}
         row = tuple(cells.get(column, "") for column in KEYS)
         return Row(key=key + OTHERS, depth=depth, cells=row, fold=ExpandState.CLOSED)
+
+
+def _strip_cell(device: Device, *, is_read: bool) -> Cell:
+    """Return the strip of an array that has no such setting: its size, or that its level has no strip.
+
+    `is_read`: whether the settings of the array are known, so that none of them is a strip.
+    """
+    if not isinstance(device, Array):
+        return Cell("")
+    if device.strip_bytes:
+        return Cell(sizes.brief_text(device.strip_bytes))
+    return Cell("none" if is_read and device.level in raid.STRIPLESS else "", Tone.DIM)
 
 
 def _needs_attention(branch: DeviceTreeNode) -> bool:
@@ -357,11 +377,11 @@ def _detail_texts(device: Device) -> Iterator[str]:
 def hidden_cells_text(table: Table, key: str, shown: frozenset[str]) -> str:
     """Return the texts of a row's cells in columns that are not shown; "" if all are shown.
 
-    `shown`: keys of the columns that are shown.
+    `shown`: keys of the columns that are shown. For a row that spans the columns, return its address.
     """
     row = next((row for row in table.rows if row.key == key), None)
     if row is None or row.banner:
-        return ""
+        return "" if row is None else key
     pairs = zip(table.columns, row.cells, strict=True)
     texts: Iterator[str] = (
         f"{column.title.lower()} {text_of(cell)}"

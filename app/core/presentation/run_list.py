@@ -24,7 +24,7 @@ _LIST_FIGURES = (
     ("iops", "IOPS", 0),
     ("bytes_per_second", "MiB/s", 5),
     ("latency_p50_ns", "p50", 7),
-    ("latency_p99_ns", "p99", 2),
+    ("latency_p99_ns", "p99", 3),
 )
 """Metrics in the list of runs: key, heading, and priority of the column. Each direction has its own column."""
 
@@ -58,7 +58,7 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
     """Return a table with one row for each run, and a column for each setting that differs.
 
     `full`: show full dates and paths, throughput and fio's CPU use. Without it, target and job are shown only if they
-    differ.
+    differ. On a narrow terminal the settings that differ stay longest, and the graph goes first.
     """
     keys = varying_keys([settings_in_force(run.record.start) for run in listed])
     baselines = [run.name for run in listed if run.baseline]
@@ -66,19 +66,19 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
     directions = _directions_of(listed)
     columns = (
         Column(title="Run", key="id"),
-        Column(title="A/B", key="ab", priority=4),
+        Column(title="A/B", key="ab", priority=5),
         Column(title="When" if full else "Time", key="time"),
         Column(title="Target", key="target", priority=0 if full else 4, shrinks=True),
-        Column(title="Job", key="job", priority=3, shrinks=True),
+        Column(title="Job", key="job", priority=4, shrinks=True),
         *(_direction_column(direction, *figure) for figure in figures[:1] for direction in directions),
-        Column(title="Over time", key="spark", priority=1),
+        Column(title="Over time", key="spark", priority=8),
         Column(title="Mean of repeats", key="mean", priority=6),
         *(_direction_column(direction, *figure) for figure in figures[1:] for direction in directions),
         *((Column(title="fio CPU", key="cpu", align=Align.RIGHT, priority=7),) if full else ()),
-        *(Column(title=key_name(key), key=key, priority=3) for key in keys),
+        *(Column(title=key_name(key), key=key, priority=2) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
         Column(title="Status", key="status"),
-        Column(title="", key="simulated", priority=8),
+        Column(title="", key="simulated", priority=9),
     )
     shown = [key for key, _, _ in figures]
     table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, directions, full=full) for run in listed))

@@ -9,7 +9,7 @@ from app.core.presentation.risk_text import effect_text, risk_cell
 from app.core.presentation.table import Cell, Column, Row, StatusSymbol, Table, Tone
 from backends import sizes
 from backends.model import Scope
-from backends.settings import NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, worst
+from backends.settings import IN_FORCE, NOT_IN_FORCE, NOT_UNDERSTOOD, Effect, Reading, Risk, Setting, worst
 from backends.units import text_in_unit
 from backends.values import dataclass
 
@@ -46,12 +46,14 @@ def now_cell(setting: Setting, reading: Reading, *, brief: bool = False) -> Cell
         now = f"{now}: {reading.raw}"
     if reading.effective in (None, reading.now):
         return Cell(now)
+    if reading.effective == IN_FORCE:
+        return Cell(f"{now}, {IN_FORCE}")
     effective = value_text(setting, reading, reading.effective)
     if not reading.overruled:
         return Cell(f"{effective} ({now})")
     if brief:
         return Cell(f"{effective}, set: {now}", Tone.ATTENTION, StatusSymbol.ATTENTION)
-    joint = ": " if effective.startswith("not ") else ", in force "
+    joint = ": " if effective == NOT_IN_FORCE else ", in force "
     return Cell(f"{now}{joint}{effective}", Tone.ATTENTION, StatusSymbol.ATTENTION)
 
 
@@ -82,10 +84,10 @@ def effective_reason_text(setting: Setting, reading: Reading) -> str | None:
     """Return a sentence that explains why the effective value differs; None if the reason is unknown."""
     if not reading.why_effective:
         return None
-    return (
-        f"The effective value is {value_text(setting, reading, reading.effective or reading.now)}: "
-        f"{reading.why_effective}."
-    )
+    if reading.effective in (IN_FORCE, NOT_IN_FORCE):
+        return f"{setting.label} is {reading.effective}: {reading.why_effective}."
+    effective = value_text(setting, reading, reading.effective or reading.now)
+    return f"The effective value is {effective}: {reading.why_effective}."
 
 
 def risk_of(setting: Setting, reading: Reading, value: str | None = None) -> Risk:

@@ -66,18 +66,25 @@ class Column:
 
     title: str
     """Heading of the column."""
+    short: str = ""
+    """Heading if the column is narrower than `title`; "" to cut the title."""
     key: str = ""
     """Key by which the user chooses columns; "" if the user cannot choose columns."""
     align: Align = Align.LEFT
     """Alignment of the cells."""
     priority: int = 0
-    """If the table is too wide, columns with the highest number are left out first; 0 is never left out."""
+    """If the table is too wide, columns with the highest number are left out first; 0 is never left out.
+
+    Numbers up to 3 are for main columns: other cells are cut to `least` for them, and only to `most` for the others.
+    """
     room: int = 0
     """Usual width of the cells in characters, which is reserved while only the first rows of the table are known."""
     shrinks: bool = False
     """Whether cells may be cut if the table is too wide."""
+    least: int = 0
+    """Width in characters to which cells are cut before a main column is left out; 0 for `most`."""
     most: int = 0
-    """Width in characters to which the column is limited before other columns are left out; 0 for no limit."""
+    """Width in characters that is enough for most rows. Longer cells are cut first; 0 for no limit."""
 
 
 @dataclass(frozen=True, slots=True)

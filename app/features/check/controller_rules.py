@@ -209,7 +209,7 @@ def ineffective_policies(snapshot: SystemSnapshot) -> RuleOutput:
             why = f": {reading.why_effective}" if reading.why_effective else ""
             yield Finding(
                 where=str(array.target),
-                message=f"{key} is set to {reading.now}, but the effective value is {reading.effective}{why}.",
+                message=f"{key} is set to {reading.now}, but {reading.effective_clause}{why}.",
                 evidence=f"{key} {reading.now}, effective {reading.effective}",
                 do="Fix the cause; `raidbench show` has details.",
             )

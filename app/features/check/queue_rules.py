@@ -94,7 +94,7 @@ def card_read_ahead(snapshot: SystemSnapshot) -> RuleOutput:
         if now in _READING_AHEAD and snapshot.media(array) in FLASH:
             yield Finding(
                 where=str(array.target),
-                message=f"The controller reads ahead on flash ({now}). This costs random read IOPS.",
+                message="The controller reads ahead on flash. This costs random read IOPS.",
                 evidence=f"read_ahead {now}",
                 do="Set read_ahead to none, and compare both with a benchmark.",
                 staged=snapshot.staged(array.target, "read_ahead", "none"),

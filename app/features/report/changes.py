@@ -58,7 +58,7 @@ def findings(session: Session) -> ReportTable | None:
 def devices(inventory: Inventory) -> ReportTable:
     """Return a table with each device of the inventory once."""
     return report_table(
-        devices_table(inventory).only("address", "kind", "size", "state", "model", "firmware", "use", "name")
+        devices_table(inventory).only("address", "level", "kind", "size", "state", "model", "firmware", "use", "name")
     )
 
 
@@ -70,7 +70,7 @@ def tested_devices_table(session: Session) -> ReportTable:
     wanted = {str(target) for target in _concerned_targets(session)}
     shown = devices_table(session.inventory)
     rows = tuple(row for row in shown.rows if row.key in wanted)
-    columns = ("address", "kind", "model", "serial", "firmware", "size", "state", "device", "more", "name")
+    columns = ("address", "level", "kind", "model", "serial", "firmware", "size", "state", "device", "more", "name")
     return report_table(replace(shown, rows=rows).only(*columns))
 
 

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from app.core.presentation.device import capacity_text, kind_text, state_cell
 from app.core.presentation.device_tree import DeviceTreeNode, state_reason
 from app.tui.base import WorkbenchScreen
-from app.tui.devices.detail import DeviceDetail
+from app.tui.devices.detail import DeviceDetail, FactsPane
 from app.tui.devices.device_list import DeviceList, expansion_text
 from app.tui.devices.settings_panel import SettingsPanel
 from app.tui.render import MARKS
@@ -71,8 +71,19 @@ class ListDetailScreen(WorkbenchScreen):
         self.query_one("#detail-pane", Pane).title = otherwise if device is None else title_text(device)
 
     def show_hidden_cells(self) -> None:
-        """Show the row's values in columns for which there is no room, unless the device is shown next to the list."""
-        self.hint(self.devices.hidden_text if self._shows_one_pane and not self.detail.holds_focus else "")
+        """Show the row's values in columns for which there is no room, unless the device is shown next to the list.
+
+        While the device is shown in place of the list, they stay.
+        """
+        if not self._shows_one_pane:
+            self.hint("")
+        elif self.devices.size:
+            self.hint(self.devices.hidden_text)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the selected device has the focus, also if it is in the pane of facts next to it."""
+        return self.detail.holds_focus or isinstance(self.focused, FactsPane)
 
     @property
     def _shows_one_pane(self) -> bool:
@@ -89,7 +100,6 @@ class ListDetailScreen(WorkbenchScreen):
     def on_descendant_focus(self) -> None:
         """If the list and the device do not fit next to each other, show the one that has the focus."""
         self.set_class(self.detail.holds_focus, "-inside")
-        self.show_hidden_cells()
 
     @on(KeyedTable.RowSelected, "#devices")
     def _row_selected(self) -> None:
@@ -117,7 +127,7 @@ class ListDetailScreen(WorkbenchScreen):
 
     def action_back(self) -> None:
         """Go back one step: from the device to the list, to the parent row, or out of the list."""
-        if self.detail.holds_focus:
+        if self.is_inside:
             self.leave_inside()
         elif not self.devices.close_branch():
             self.leave_list()

@@ -349,7 +349,7 @@ class DevicesScreen(ListDetailScreen):
 
     def action_back(self) -> None:
         """Go back one step: out of the device, the filter, or the branch."""
-        if not self.detail.holds_focus and self._filter is not None and self._filter.display:
+        if not self.is_inside and self._filter is not None and self._filter.display:
             self._filter.value = ""
             self._close_filter()
         else:

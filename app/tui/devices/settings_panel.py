@@ -11,7 +11,14 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from app.core.presentation.risk_text import effect_text, kept_text
-from app.core.presentation.setting import COLUMNS, effective_reason_text, legal_labels, settings_table, value_text
+from app.core.presentation.setting import (
+    COLUMNS,
+    effective_reason_text,
+    legal_labels,
+    now_cell,
+    settings_table,
+    value_text,
+)
 from app.core.presentation.table import Cell, Table
 from app.core.workbench import Workbench
 from app.tui import render
@@ -24,19 +31,31 @@ from backends.registry import MachineBackends
 from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableColumn, TableRow
+from widgets.table_layout import MAIN
 from widgets.text_panel import Line, TextPanel
-from widgets.text_utils.text import clean, width_of, wrap
+from widgets.text_utils.text import clean, shorten, width_of, wrap
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.feature_hooks import FileDifference
 
-MIN_WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 10}
+WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 13}
 """Width in cells to which these columns shrink before another one is left out. The start of a label is enough to
 recognise it, and `▲ write-through` fits."""
 
-PRIORITY = {"risk": 1, "effect": 2}
-"""Columns that are left out if there is no room, largest number first. The help below the table has their content."""
+MIN_WIDTHS = {"setting": 12, "now": 13, "wanted": 10, "staged": 10}
+"""Width in cells to which they shrink while a value is staged: the present, the staged value and its risk are then more
+important than the end of a label, which is whole in the help below the table."""
+
+PRIORITY = {"staged": MAIN + 1, "effect": MAIN + 2}
+"""Columns that are left out before another one is narrower than `WIDTHS`, largest number first. That of staged values
+is left out only if it is empty. The help below the table has the effect."""
+
+HELP_ROWS = {"-short": 7, "-tall": 10}
+"""Least number of rows of the help by the class of the screen, enough for 350 characters of the description."""
+
+MIN_TABLE_ROWS = 4
+"""Least number of rows of the table with its headings."""
 
 _JOINT = "|"
 """Separator between target and setting key in the keys of the rows below a heading."""
@@ -70,25 +89,27 @@ class SettingPosition:
     """The reading of the setting."""
 
 
-def settings_columns(keys: Sequence[str] = SETTING_COLUMNS) -> tuple[TableColumn, ...]:
-    """Return the columns of the table of settings."""
-    columns = render.columns(Table(columns=COLUMNS).only(*keys))
-    return tuple(
-        replace(column, least=MIN_WIDTHS.get(column.key), priority=PRIORITY.get(column.key, 0)) for column in columns
-    )
+def settings_columns(*, staged: bool = False, effect: bool = False, wanted: bool = False) -> tuple[TableColumn, ...]:
+    """Return the columns of the table of settings.
 
-
-def shown_columns(*, staged: bool, effect: bool, wanted: bool = False) -> tuple[str, ...]:
-    """Return the keys of the columns that have something to show.
-
-    `staged`: whether a value is or was staged. `effect`: whether a setting takes effect later than at once.
-    `wanted`: whether the state file has another value for a setting.
+    `staged`: whether a value is or was staged. If not, the column is reserved where there is room, so that the others
+    stay in place when a value is staged. `effect`: whether a setting takes effect later than at once. `wanted`: whether
+    the state file has another value for a setting.
     """
-    left_out = {"staged": not staged, "effect": not effect}
-    shown = [key for key in SETTING_COLUMNS if not left_out.get(key)]
+    keys = [key for key in SETTING_COLUMNS if effect or key != "effect"]
     if wanted:
-        shown.insert(shown.index("now") + 1, "wanted")
-    return tuple(shown)
+        keys.insert(keys.index("now") + 1, "wanted")
+    least = MIN_WIDTHS if staged else WIDTHS
+    return tuple(
+        replace(
+            column,
+            least=least.get(column.key),
+            most=WIDTHS.get(column.key),
+            priority=0 if staged and column.key == "staged" else PRIORITY.get(column.key, 0),
+            room=WIDTHS["staged"] if column.key == "staged" else 0,
+        )
+        for column in render.columns(Table(columns=COLUMNS).only(*keys))
+    )
 
 
 class SettingsPanel(Vertical):
@@ -108,9 +129,7 @@ class SettingsPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         """Compose the table and the help."""
-        yield KeyedTable(
-            settings_columns(shown_columns(staged=False, effect=False)), id="settings", empty=SCANNING_TEXT
-        )
+        yield KeyedTable(settings_columns(), id="settings", empty=SCANNING_TEXT)
         yield SettingHelp()
 
     @property
@@ -151,7 +170,8 @@ class SettingsPanel(Vertical):
             for part in self.parts
             for key, drift in drifts[part.target].items()
         )
-        keys = shown_columns(staged=staged, effect=later, wanted=differs)
+        columns = settings_columns(staged=staged, effect=later, wanted=differs)
+        keys = [column.key for column in columns]
         for part in self.parts:
             table = settings_table(
                 part.settings,
@@ -171,11 +191,25 @@ class SettingsPanel(Vertical):
                     TableRow(key=f"{part.target}{_JOINT}{row.key}", cells=row.cells, dim=row.dim, tone=row.tone)
                     for row in part_rows
                 ]
-        columns = settings_columns(keys)
         if columns != self.table.columns:
             self.table.columns = columns
         self.table.rows = tuple(rows)
+        self._share_rows()
         self._help()
+
+    def on_resize(self) -> None:
+        """Share the rows of the new height between the table and the help."""
+        self._share_rows()
+
+    def _share_rows(self) -> None:
+        """Give the table the rows that its settings need, and the help all others, but at least `HELP_ROWS`.
+
+        The shares depend on the device alone, so that the table keeps its height while the cursor moves.
+        """
+        rows = len(self.table.rows) + 1
+        least = HELP_ROWS["-short" if self.screen.has_class("-short") else "-tall"]
+        self.table.styles.height = max(MIN_TABLE_ROWS, min(rows, self.size.height - least)) if rows > 1 else "1fr"
+        self.query_one(SettingHelp).display = rows > 1
 
     @property
     def place(self) -> tuple[str, str] | None:
@@ -424,6 +458,7 @@ class SettingHelp(TextPanel):
 
     def __init__(self) -> None:
         super().__init__(id="setting-help")
+        self._height = 0
         self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
 
     def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
@@ -432,8 +467,26 @@ class SettingHelp(TextPanel):
             self._shown = (position, staged, file)
             self.update_lines()
 
+    def on_resize(self) -> None:
+        """Lay out the lines for the new height."""
+        if self.size.height != self._height:
+            self._height = self.size.height
+            self.update_lines()
+
     def lay_out(self, width: int) -> list[Line]:
-        """Return the lines. The values come before the description, which is cut on a low terminal."""
+        """Return the lines. The values come before the description, which is cut on a low terminal.
+
+        If the description does not fit, more of the values are only counted, because the list of Enter has them all.
+        """
+        lines = self._lay_out(width, value_lines=2)
+        if len(lines) > self._height:
+            lines = self._lay_out(width, value_lines=1)
+        if len(lines) > self._height > 0:
+            tone, text = lines[self._height - 1][-1]
+            lines[self._height - 1 :] = [((tone, f"{shorten(text, width - 2, '')} …"),)]
+        return lines
+
+    def _lay_out(self, width: int, *, value_lines: int) -> list[Line]:
         position, staged, file = self._shown
         if position is None:
             return []
@@ -445,7 +498,10 @@ class SettingHelp(TextPanel):
         if (why := effective_reason_text(setting, reading)) is not None:
             lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
         lines += _wrap_lines(file, "warning", width) if file else []
-        lines += _values(position, staged, width)
+        if staged is not None and not setting.secret:
+            staged_text = value_text(setting, reading, staged)
+            lines += _wrap_lines(f"staged {staged_text}, now {now_cell(setting, reading).text}", "accent", width)
+        lines += _values(position, staged, width, value_lines)
         return [*lines, *_wrap_lines(setting.explained, "label", width)]
 
 
@@ -453,11 +509,14 @@ def _wrap_lines(text: str, tone: str, width: int) -> list[Line]:
     return [((tone, line),) for line in wrap(text, width)]
 
 
-def _values(position: SettingPosition, staged: str | None, width: int) -> list[Line]:
-    """Return lines with all legal values, or if there are many, only the current and the staged one (highlighted)."""
+def _values(position: SettingPosition, staged: str | None, width: int, most: int) -> list[Line]:
+    """Return lines with the legal values; if they need more than `most` lines, only the current and the staged one.
+
+    These two are highlighted.
+    """
     named = legal_labels(position.setting, position.reading)
     tones = {position.reading.now: "title", staged: "accent"}
-    if sum(width_of(label) + 3 for _, label in named) > 2 * width:
+    if sum(width_of(label) + 3 for _, label in named) > most * width:
         marked = [pair for pair in named if pair[0] in tones]
         named = [*marked, (None, f"{len(named) - len(marked)} others, Enter lists them")]
     lines: list[Line] = []

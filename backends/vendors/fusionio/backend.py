@@ -11,6 +11,7 @@ from backends.errors import RefusedError, ToolFailedError
 from backends.host import WriteDenied
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
+from backends.reported_words import word_text
 from backends.settings import Reading, Risk, Setting
 from backends.settings_backend import Settable
 from backends.text import clean
@@ -108,7 +109,9 @@ class FusionIo(Settable[IoCardView]):
         )
         if module_left is None or module_left.state == "Attached":
             return None
-        return f"{module_left.name} is {module_left.state}. Attach it with: fio-attach /dev/{module_left.name}"
+        return (
+            f"{module_left.name} is {word_text(module_left.state)}. Attach it with: fio-attach /dev/{module_left.name}"
+        )
 
     async def diagnose(self) -> tuple[Problem, ...]:
         """Return a problem if the driver is loaded but fio-status is missing."""

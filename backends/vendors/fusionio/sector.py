@@ -6,6 +6,7 @@ import re
 
 from backends.change import ChangeStep
 from backends.identity import Identity
+from backends.reported_words import word_text
 from backends.settings import (
     Availability,
     Effect,
@@ -121,7 +122,8 @@ def _blocked_reason(view: IoCardView) -> str | None:
         siblings = ", ".join(volume.name for volume in view.module.volumes if volume.name != view.volume.name)
         return f"{view.module.name} also has {siblings}, which would be formatted with it"
     if (view.module.state, view.volume.state) != ("Attached", "Online"):
-        return f"{view.module.name} is {view.module.state}, {view.volume.name} {view.volume.state}"
+        module, volume = (word_text(part.state) for part in (view.module, view.volume))
+        return f"{view.module.name} is {module}, {view.volume.name} {volume}"
     if missing := view.programs.missing:
         return f"not installed: {', '.join(missing)}"
     if view.node.read_only:

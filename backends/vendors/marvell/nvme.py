@@ -9,6 +9,7 @@ from backends.host import Host
 from backends.model import Array, Controller, Drive, Inventory, Level, Media, Problem, Scope, State, Target
 from backends.pci import function_of
 from backends.raid import data_drives
+from backends.reported_words import plain_words
 from backends.sizes import read_size
 from backends.tool_output import collect_problems
 from backends.vendors._read_only import facts, program_of, read_output
@@ -119,7 +120,7 @@ def _array(row: Mapping[str, str], owner: Target) -> Array:
         name=row.get("name") or None,
         level=level,
         state=state,
-        why=status if state is not State.OPTIMAL and status.lower() != state.value else "",
+        why=plain_words(status) if state is not State.OPTIMAL and status.lower() != state.value else "",
         size_bytes=read_size(row.get("size")),
         strip_bytes=read_size(row.get("stripe block size"), bare="k"),
         data_drives=data_drives(level, len(members)),

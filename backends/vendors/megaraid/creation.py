@@ -29,8 +29,8 @@ from backends.controller_arrays import (
 from backends.errors import BlockedError, InvalidValueError
 from backends.health import FOREIGN, reasons_against
 from backends.model import Level, State
+from backends.reported_words import state_text
 from backends.sizes import size_words
-from backends.text import clean
 from backends.topology import Topology
 from backends.vendors.megaraid.addresses import card_target, drive_target, volume_target
 from backends.vendors.megaraid.choices import BIRTH, FASTPATH_PARTS, strips
@@ -87,9 +87,9 @@ def drive_exclusion_reasons(contents: CardSnapshot, drive: PhysicalDrive) -> tup
     if drive.foreign or drive.state is State.FOREIGN:
         reasons.append(FOREIGN)
     elif drive.state is State.SPARE:
-        reasons.append(f"it is a hot spare ({drive.state_raw})")
+        reasons.append(f"it is {state_text(drive.state, drive.state_raw)}")
     elif not reasons and (drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw)):
-        reasons.append(f"the controller reports {drive.state_raw or 'unknown'}")
+        reasons.append(f"the controller reports it as {state_text(drive.state, drive.state_raw)}")
     if drive.jobs:
         reasons.append(f"{drive.jobs[0].kind} is running on it")
     reasons += [reason for reason in reasons_against(drive.health) if reason not in reasons]
@@ -234,7 +234,7 @@ def _drive(drive: PhysicalDrive) -> ControllerDrive:
     if drive.foreign:
         part_of = "carries a foreign configuration"
     elif drive.group is not None or drive.state in PARTS:
-        part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
+        part_of = f"is {state_text(drive.state, drive.state_raw)}"
     return ControllerDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 

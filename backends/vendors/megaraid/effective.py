@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from backends.identity import Use
+from backends.reported_words import reported_text, state_text
 from backends.values import dataclass
 from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.megaraid.dialect import CardSnapshot, Dialect
@@ -58,7 +59,7 @@ def protection_text(card: Card) -> str:
     """Return the state of the cache protection as a clause."""
     if card.backup is None:
         return "no battery or CacheVault is fitted" if card.backup_known else "the tool reports no battery"
-    return f"the {protection_name(card.backup)} is {card.backup.state.raw or card.backup.state.value}"
+    return f"the {protection_name(card.backup)} is {reported_text(card.backup.state.value, card.backup.state.raw)}"
 
 
 def protection_name(backup: CacheProtection) -> str:
@@ -93,7 +94,7 @@ def reported_difference(wanted: ReportedValue | None, volume: VirtualDrive, name
     reported: ReportedValue | None = getattr(policies, name) if policies is not None else None
     if reported is None or wanted is None or reported.value == wanted.value:
         return AS_SET
-    return EffectiveValue(reported.value, f"the controller reports {reported.raw}")
+    return EffectiveValue(reported.value, f"the controller reports {reported_text(reported.value, reported.raw)}")
 
 
 def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], bool]:
@@ -115,7 +116,7 @@ def fastpath_obstacles(card: Card, volume: VirtualDrive) -> tuple[list[str], boo
     else:
         certain = False  # storcli 8 lists options but never FastPath, so its activation is unknown
     if volume.state.value != "optimal":
-        against.append(f"the drive is {volume.state_raw or volume.state.value}")
+        against.append(f"the drive is {state_text(volume.state, volume.state_raw)}")
     in_force = write_cache(card, volume).value or value_of(volume.configured.write_cache)
     for present, wanted, text in (
         (in_force, "write-through", "the write policy is not write-through"),

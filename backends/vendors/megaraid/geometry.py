@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from backends import raid
 from backends.model import Level, State
+from backends.reported_words import reported_text, state_text
 from backends.values import dataclass
 from backends.vendors._cards import UNKNOWN, value_of
 from backends.vendors.megaraid.dialect import CardSnapshot, NewVolume
@@ -118,17 +119,17 @@ def _kind_reason(volume: VirtualDrive) -> str | None:
     if volume.strip_bytes is None:
         return "the tool does not report its strip size"
     if volume.access is not None and volume.access.value != "read-write":
-        return f"its access policy is {volume.access.raw}"
+        return f"its access policy is {reported_text(volume.access.value, volume.access.raw)}"
     return None
 
 
 def _state_reason(contents: CardSnapshot, volume: VirtualDrive) -> str | None:
     if volume.state is not State.OPTIMAL:
-        return f"it is {volume.state_raw or volume.state.value}"
+        return f"it is {state_text(volume.state, volume.state_raw)}"
     if volume.jobs:
         return f"{volume.jobs[0].kind} is running"
     busy = [drive for drive in contents.drives if drive.place in volume.drives and drive.state is not State.ONLINE]
-    return f"its drive {busy[0].place} is {busy[0].state_raw or busy[0].state.value}" if busy else None
+    return f"its drive {busy[0].place} is {state_text(busy[0].state, busy[0].state_raw)}" if busy else None
 
 
 def _spans_reason(volume: VirtualDrive) -> str | None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, Media, State
-from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
+from backends.reported_words import reported_text, state_text
+from backends.settings import IN_FORCE, NOT_IN_FORCE, Availability, Choice, Reading, Span, available_unless, offer
 from backends.sizes import exact_text
 from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.megaraid import choices, effective
@@ -98,7 +99,7 @@ def _unrestorable_reason(key: str, word: ReportedValue | None, legal: tuple[Choi
     if word.value == UNKNOWN:
         return f"its present value {word.raw!r} is not understood, so it could not be restored"
     if legal is not None and all(choice.value != word.value for choice in legal) and not is_final(key, word.value):
-        return f"it is {word.raw}, which the tool cannot restore"
+        return f"it is {reported_text(word.value, word.raw)}, which the tool cannot restore"
     return None
 
 
@@ -129,7 +130,7 @@ def _blocked_reason(view: VolumeView, key: str) -> str | None:
         if any(drive.media in (Media.SSD, Media.NVME) for drive in members):
             return "the controller does not allow changing the caches of SSDs"
     if volume.state in (*GONE, State.FOREIGN):
-        return f"the virtual drive is {volume.state_raw or volume.state.value}"
+        return f"the virtual drive is {state_text(volume.state, volume.state_raw)}"
     if any(job.kind == "migration" for job in volume.jobs):
         return "a migration is running"
     return view.why_not
@@ -200,11 +201,11 @@ def fastpath(view: VolumeView, read: Mapping[str, Reading]) -> Reading:
     now = _combined(values)
     against, certain = effective.fastpath_obstacles(view.card, view.volume)
     if against:
-        force = EffectiveValue("not in force", "; ".join(against))
+        force = EffectiveValue(NOT_IN_FORCE, "; ".join(against))
     elif not certain:
         force = EffectiveValue(UNKNOWN, "the tool does not report whether its option is activated")
     else:
-        force = EffectiveValue("in force", "the option is activated and all conditions are met")
+        force = EffectiveValue(IN_FORCE, "the option is activated and all conditions are met")
     return Reading(
         now=now,
         raw=", ".join(word or "not reported" for word in values),

@@ -12,6 +12,7 @@ from backends.change_steps import evidence_of, run_steps
 from backends.errors import BlockedError, DeviceGoneError, InvalidValueError, RefusedError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.model import State
+from backends.reported_words import state_text
 from backends.settings import Effect, Persistence, Risk
 from backends.text import clean
 from backends.vendors.megaraid.addresses import MegaRaidAddress
@@ -227,6 +228,6 @@ def _free(contents: CardSnapshot, serial: str) -> PhysicalDrive:
     used = [volume.number for volume in contents.volumes if drive.place in volume.drives]
     unused = drive.group is None and not drive.volumes and not used and not drive.foreign and not drive.jobs
     if not unused or drive.state is not State.UNASSIGNED or not GOOD.fullmatch(drive.state_raw):
-        text = "foreign" if drive.foreign else f"{drive.state_raw or 'in an unknown state'}"
+        text = "foreign" if drive.foreign else state_text(drive.state, drive.state_raw)
         raise RefusedError(f"The drive {clean(serial)} at {drive.place} is not free: it is {text}.")
     return drive

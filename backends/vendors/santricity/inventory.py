@@ -5,6 +5,7 @@ from __future__ import annotations
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Media, Problem, Protection, Scope, State, Target, Task
 from backends.raid import data_drives
+from backends.reported_words import word_text
 from backends.topology import Node, Topology
 from backends.topology.device_identity import identity
 from backends.vendors._disk_systems import battery_state, level_of, node_of
@@ -69,13 +70,14 @@ def problems(system: WebSystem, hardware: WebHardware) -> tuple[Problem, ...]:
     where = f"{NAME}:{system_address(system)}"
     findings = []
     if system.out_of_reach:
-        message = f"The proxy does not reach {system.name} ({system.status}), so its data is out of date."
+        status = word_text(system.status)
+        message = f"The proxy does not reach {system.name}, which is {status}, so its data is out of date."
         findings.append(Problem(where=where, message=message, hint="Check its network and its controllers."))
     if system.password == "invalid":
         message = f"The proxy has a wrong password for {system.name}, so its settings cannot be changed."
         findings.append(Problem(where=where, message=message, hint="Set the password in the proxy."))
     if (bad := hardware.bad_controller) is not None:
-        message = f"Controller {bad.place} of {system.name} is {bad.status}."
+        message = f"The status of controller {bad.place} of {system.name} is {word_text(bad.status)}."
         findings.append(Problem(where=where, message=message, hint="Check it in SANtricity."))
     return tuple(findings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from backends.reported_words import word_text
 from backends.settings import Availability, Choice, Reading, Setting, available_unless, is_understood
 from backends.text import clean
 from backends.values import dataclass
@@ -151,15 +152,15 @@ def _effective_value(view: WebView, field: CacheField, now: str | None) -> tuple
             return _OTHER[now], "the disk system reports that it is still active"
         return _OTHER[now], f"the disk system reports that it is not active{_reason(view)}"
     if field is WRITE_CACHE and now == "write-back" and bad is not None and cache.get("cwob") is True:
-        return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
+        return "write-back, not protected", f"a battery is {word_text(bad)}, and caching without batteries is on"
     return None, None
 
 
 def _reason(view: WebView) -> str:
     if (bad := view.hardware.bad_battery) is not None:
-        return f"; a battery is {bad}"
+        return f"; a battery is {word_text(bad)}"
     if (controller := view.hardware.bad_controller) is not None:
-        return f"; controller {controller.place} is {controller.status}"
+        return f"; the status of controller {controller.place} is {word_text(controller.status)}"
     return ""
 
 
@@ -173,7 +174,7 @@ def _unknown_reason(now: str | None) -> str | None:
 def _blocked_reason(view: WebView) -> str | None:
     """Return the first reason against any change, or None."""
     if view.system.out_of_reach:
-        return f"the proxy does not reach its disk system ({view.system.status})"
+        return f"the proxy does not reach its disk system, which is {word_text(view.system.status)}"
     if view.volume.thin:
         return "raidbench cannot change settings of thin volumes"
     if view.volume.changeable is False:

@@ -29,6 +29,7 @@ from backends.controller_arrays import (
 from backends.errors import BlockedError, InvalidValueError
 from backends.model import Level, State
 from backends.raid import PARITY, PARITY_IN_SPANS
+from backends.reported_words import state_text
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import Topology
@@ -81,14 +82,14 @@ def drive_exclusion_reasons(text: CardText, drive: BayDrive, tool: ArrayTool) ->
     used = [volume.number for volume in text.volumes if drive.place in volume.drives]
     reasons: list[str] = []
     if drive.state is State.SPARE:
-        reasons.append(f"it is a hot spare ({drive.state_raw})")
+        reasons.append(f"it is {state_text(drive.state, drive.state_raw)}")
     elif used:
         reasons.append(f"it is in logical drive {used[0]}")
     elif drive.array is not None:
         reasons.append(f"it is in array {drive.array}")
     elif not tool.is_free(drive):
         card_state = ", ".join(filter(None, (drive.use_raw, drive.state_raw)))
-        reasons.append(f"the controller reports {card_state or 'unknown'}")
+        reasons.append(f"the controller reports it as {state_text(drive.state, card_state)}")
     if not reasons and (serial_reason := ambiguity_reason(drive.serial, (drive.serial for drive in text.drives))):
         reasons.append(serial_reason)
     return tuple(reasons)
@@ -216,7 +217,7 @@ def _drive(drive: BayDrive) -> ControllerDrive:
     if drive.array is not None:
         part_of = f"is in array {clean(drive.array, 40)}"
     elif drive.state in PARTS:
-        part_of = f"is {clean(drive.state_raw or drive.state.value, 40)}"
+        part_of = f"is {state_text(drive.state, drive.state_raw)}"
     return ControllerDrive(place=drive.place, serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 

@@ -7,6 +7,7 @@ cached now.
 
 from __future__ import annotations
 
+from backends.reported_words import plain_words, reported_text, word_text
 from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.smartarray.facts import Family, LogicalDrive, RaidCard
 
@@ -25,8 +26,12 @@ def cache_works(card: RaidCard) -> bool | None:
 
 def cache_text(card: RaidCard) -> str:
     """Return the state of the cache with the controller's reason, as a clause."""
-    details = f": {card.cache_details.rstrip('.')}" if card.cache_details is not None else ""
-    return f"the cache is {card.cache_state}{details}"
+    return f"the cache is {word_text(card.cache_state)}{cache_reason_text(card)}"
+
+
+def cache_reason_text(card: RaidCard) -> str:
+    """Return the controller's reason for the state of the cache, after a colon; "" if it gives none."""
+    return "" if card.cache_details is None else f": {card.cache_details.rstrip('.')}"
 
 
 def power_text(card: RaidCard) -> str:
@@ -34,8 +39,8 @@ def power_text(card: RaidCard) -> str:
     if card.power is None:
         return "the tool reports no battery"
     if card.power.kind == "none":
-        return f"the cache has no battery or capacitor ({card.power.state})"
-    return f"the {'battery' if card.power.kind == 'bbu' else 'capacitor'} is {card.power.state}"
+        return f"the cache has no battery or capacitor ({plain_words(card.power.state)})"
+    return f"the {'battery' if card.power.kind == 'bbu' else 'capacitor'} is {word_text(card.power.state)}"
 
 
 def write_policy(card: RaidCard, volume: LogicalDrive) -> ReportedValue | None:
@@ -80,7 +85,7 @@ def read_cache(volume: LogicalDrive) -> EffectiveValue:
     now = value_of(volume.reading_cached)
     if now not in ("on", "off") or now == value_of(volume.read_cache) or volume.reading_cached is None:
         return AS_SET
-    return EffectiveValue(now, f"the controller reports {volume.reading_cached.raw}")
+    return EffectiveValue(now, f"the controller reports {reported_text(now, volume.reading_cached.raw)}")
 
 
 def unprotected_reason(card: RaidCard, volume: LogicalDrive) -> str | None:

@@ -9,6 +9,7 @@ from backends import raid
 from backends.change_steps import LOOK_AGAIN
 from backends.identity import Identity, Use
 from backends.model import UNRECOVERABLE, Array, Controller, Drive, Fact, Inventory, Problem, Protection, State, Task
+from backends.reported_words import plain_words
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
 from backends.vendors._cards import UNKNOWN, ReportedValue, value_of, value_text
@@ -92,7 +93,7 @@ def _card_facts(card: RaidCard, tool: str) -> Iterable[Fact]:
         "Tool": tool,
         "Reported as": card.state_raw,
         "Mode": card.mode,
-        "Cache state": None if card.cache_state is None else effective.cache_text(card).removeprefix("the cache is "),
+        "Cache state": None if card.cache_state is None else card.cache_state + effective.cache_reason_text(card),
         "Cache power": None if card.power is None else card.power.state,
         "Temperature": None if card.temperature_c is None else f"{card.temperature_c} °C",
         "Capacitor temperature": None if card.capacitor_c is None else f"{card.capacitor_c} °C",
@@ -116,7 +117,9 @@ def _array(
         strip_bytes=volume.strip_bytes,
         data_drives=_data_drives(volume, counted=not text.cut),
         spans=volume.parity_groups,
-        why="" if volume.state_raw.lower() in ("ok", "okay", "optimal", volume.state.value) else volume.state_raw,
+        why=""
+        if volume.state_raw.lower() in ("ok", "okay", "optimal", volume.state.value)
+        else plain_words(volume.state_raw),
         device=node.device if node is not None else None,
         members=tuple(drive_target(prefix, bay) for bay in volume.drives),
         identity=volume_identity(prefix, text, volume, node),

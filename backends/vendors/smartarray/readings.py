@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from backends.errors import InvalidValueError
 from backends.model import GONE, State
+from backends.reported_words import reported_text, state_text
 from backends.settings import Choice, Reading, Span, available_unless, offer
 from backends.sizes import size_words
 from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
@@ -66,9 +67,9 @@ def _unrestorable_reason(phrase: ReportedValue | None, legal: tuple[Choice, ...]
         return f"its present value {phrase.raw!r} is not understood, so it could not be restored"
     if span is not None:
         inside = phrase.value.isdigit() and span.minimum <= int(phrase.value) <= span.maximum
-        return None if inside else f"it is {phrase.raw}, which cannot be restored"
+        return None if inside else f"it is {reported_text(phrase.value, phrase.raw)}, which cannot be restored"
     if all(choice.value != phrase.value for choice in legal):
-        return f"it is {phrase.raw}, which cannot be restored"
+        return f"it is {reported_text(phrase.value, phrase.raw)}, which cannot be restored"
     return None
 
 
@@ -133,7 +134,7 @@ def _busy_reason(view: PartView) -> str | None:
     if volume.jobs:
         return f"a {volume.jobs[0].kind} is running"
     if volume.state is not State.OPTIMAL:
-        return f"the logical drive is {volume.state_raw or volume.state.value}"
+        return f"the logical drive is {state_text(volume.state, volume.state_raw)}"
     return None
 
 
@@ -174,7 +175,7 @@ def _offline_reason(view: PartView) -> str | None:
     volume = view.volume
     assert volume is not None
     out = volume.state in GONE
-    return f"the logical drive is {volume.state_raw}" if out else None
+    return f"the logical drive is {state_text(volume.state, volume.state_raw)}" if out else None
 
 
 def strip(view: PartView) -> Reading:
@@ -211,5 +212,5 @@ def _drive_cache(view: PartView) -> Reading:
     drive = view.drive
     assert drive is not None
     out = drive.state in GONE
-    against = _blocked_reason(view) or (f"the drive is {drive.state_raw}" if out else None)
+    against = _blocked_reason(view) or (f"the drive is {state_text(drive.state, drive.state_raw)}" if out else None)
     return _reading(view, drive.write_cache, choices.DRIVE_CACHE, against)

@@ -14,6 +14,7 @@ from backends.errors import InvalidValueError, RaidbenchError, ToolFailedError
 from backends.host import Command, Completed, Host
 from backends.identity import Identity
 from backends.model import Inventory, Problem, Target
+from backends.reported_words import word_text
 from backends.settings import Reading, Setting
 from backends.settings_backend import Settable
 from backends.subject import refused_text
@@ -204,7 +205,7 @@ class Smcli(Settable[SystemView]):
                 problems.append(Problem(where=f"{NAME}:{name}", message=error.message, hint=error.hint))
                 continue
             if (offline := profile.offline) is not None:
-                message = f"The controller of {name} in {offline.name} is {offline.text_of('status')}."
+                message = f"The controller of {name} in {offline.name} is {word_text(offline.text_of('status'))}."
                 problems.append(
                     Problem(where=f"{NAME}:{name}", message=message, hint="Check it in the Storage Manager.")
                 )

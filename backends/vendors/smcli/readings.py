@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
+from backends.reported_words import word_text
 from backends.settings import Choice, Reading, Risk, Setting, Span, available_unless, is_understood, offer
 from backends.values import dataclass
 from backends.vendors import _disk_systems
@@ -200,16 +201,19 @@ def _in_force(view: SystemView, now: str | None, raw: str | None) -> tuple[str |
         return None, None
     cache_line = _ON.match(raw or "")
     if cache_line is not None and cache_line[2]:
-        return "write-through", f"the disk system reports: {cache_line[2]}"
+        return "write-through", f'the disk system reports: "{cache_line[2]}"'
     bad = next((battery for battery in view.profile.batteries if not battery.startswith("Optimal")), None)
     if bad is not None and value_of(view.record, WITHOUT_BATTERY) != "on":
-        return "write-through", f"a battery is {bad}, and caching without batteries is off"
+        return "write-through", f"a battery is {word_text(bad)}, and caching without batteries is off"
     offline = view.profile.offline
     if offline is not None and value_of(view.record, MIRRORING) == "on":
         state = offline.text_of("status")
-        return "write-through", f"the cache is mirrored, and the controller in {offline.name} is {state}"
+        return (
+            "write-through",
+            f"the cache is mirrored, and the controller in {offline.name} is {word_text(state)}",
+        )
     if bad is not None:
-        return "write-back, not protected", f"a battery is {bad}, and caching without batteries is on"
+        return "write-back, not protected", f"a battery is {word_text(bad)}, and caching without batteries is on"
     return None, None
 
 
@@ -236,5 +240,5 @@ def _blocked_reason(view: SystemView, row: SmcliSetting) -> str | None:
             return "its name has characters that SMcli commands do not accept"
         state = view.volume.text_of("logical drive status", "volume status", "virtual disk status") or "not told"
         if row is SEGMENT and not state.startswith("Optimal"):
-            return f"its status is {state}"
+            return f"its status is {word_text(state)}"
     return view.frozen

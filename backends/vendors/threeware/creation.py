@@ -32,6 +32,7 @@ from backends.errors import BlockedError, InvalidValueError
 from backends.host import PromptReply
 from backends.model import Drive, Level
 from backends.raid import PARITY_IN_SPANS
+from backends.reported_words import state_text, word_text
 from backends.settings import Setting
 from backends.sizes import read_size, size_words
 from backends.text import clean
@@ -119,7 +120,7 @@ def _drive_exclusion_reasons(port: Row, spares: set[str], serials: list[str | No
     if unit != "-":
         return (f"it is in unit {unit}",)
     if port["Status"] != "OK":
-        return (f"the controller reports {port['Status'] or 'unknown'}",)
+        return (f"the controller reports it as {word_text(port['Status'])}",)
     twice = ambiguity_reason(port.get("Serial"), serials)
     return (twice,) if twice else ()
 
@@ -130,7 +131,7 @@ def card_exclusion_reasons(card: ThreewareCard) -> tuple[str, ...]:
     reasons = [problem.message.rstrip(".") for problem in card.cut.values()]
     if not _NAMES.fullmatch(model):
         reasons.append(f"a 3ware {model} stores no unit names, so raidbench cannot identify a unit")
-    working = [row["Status"].lower() for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
+    working = [word_text(row["Status"]) for row in (*card.units, *card.ports) if running_word(row["Status"]) in _BUSY]
     reasons += [f"a unit is {working[0]} on the controller"] if working else []
     # Source: TW_MAX_UNITS and TW_MAX_UNITS_9650SE in 3w-9xxx.h and 3w-sas.h.
     most = 32 if _MANY.fullmatch(model) else 16
@@ -344,7 +345,7 @@ def _drive(card: ThreewareCard, port: Row, drive: Drive) -> ControllerDrive:
     if port["Unit"] != "-" and all(row["Unit"] != port["Unit"] for row in card.units):
         part_of = f"is in unit {clean(port['Unit'], 20)}"
     elif drive.state in PARTS:
-        part_of = f"is {clean(port['Status'], 40)}"
+        part_of = f"is {state_text(drive.state, port['Status'])}"
     return ControllerDrive(place=port["Place"], serial=drive.serial, size_bytes=drive.size_bytes, part_of=part_of)
 
 

@@ -21,6 +21,7 @@ from backends.model import (
     Task,
 )
 from backends.raid import data_drives
+from backends.reported_words import plain_words, reported_text
 from backends.sizes import read_size
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
@@ -125,7 +126,7 @@ class ThreewareCard:
         if self.protection in (None, "optimal", "unknown"):
             return ""
         battery = (self.battery or {}).get("Status") or self.row.get("BBU", "")
-        ready = "not ready" if battery == "OK" else battery
+        ready = "not ready" if battery == "OK" else reported_text(self.protection or "", battery)
         return f"the battery is {ready}, so the controller does not cache writes until it is ready"
 
     @property
@@ -261,7 +262,9 @@ def _array(card: ThreewareCard, row: Row, owner: Target, ports: Iterable[Row], p
         name=row["Unit"],
         level=level,
         state=state,
-        why=status_word if status != status_word or status not in (*_UNITS, *_TASKS) or status == "RECOVERY" else "",
+        why=plain_words(status_word)
+        if status != status_word or status not in (*_UNITS, *_TASKS) or status == "RECOVERY"
+        else "",
         size_bytes=exact_size(node, _size(row)),
         strip_bytes=read_size(row.get("Stripe")),
         # None if degraded, because missing drives are not listed, and for RAID 50, whose groups are not reported.

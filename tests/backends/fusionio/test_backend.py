@@ -200,7 +200,7 @@ async def test_a_change_cut_short_says_how_the_card_comes_back() -> None:
     host = PlayedCard()
     change = await planned(host)
     host.card.attached = False
-    assert await FusionIo(host).remains(change) == "fct0 is Detached. Attach it with: fio-attach /dev/fct0"
+    assert await FusionIo(host).remains(change) == "fct0 is detached. Attach it with: fio-attach /dev/fct0"
 
 
 class _Unnoticed(PlayedCard):

@@ -78,7 +78,7 @@ async def test_write_back_with_a_dead_battery_is_write_through_in_force() -> Non
     host.card["battery"] = "Failed"
     now = (await backend(host).read(V1))["write_cache"]
     assert (now.now, now.effective) == ("write-back", "write-through")
-    assert "battery is Failed" in (now.why_effective or "")
+    assert "battery is failed" in (now.why_effective or "")
 
 
 async def test_a_battery_that_cannot_be_judged_leaves_it_unknown() -> None:
@@ -123,7 +123,7 @@ async def test_risks(battery: str, key: str, value: str, risk: Risk) -> None:
 async def test_the_reason_of_a_risk_is_the_state_of_the_battery() -> None:
     host = PlayedCard()
     host.card["battery"] = "Failed"
-    assert "battery is Failed" in (await backend(host).plan(V1, "write_cache", "write-back")).risk_text
+    assert "battery is failed" in (await backend(host).plan(V1, "write_cache", "write-back")).risk_text
 
 
 async def test_a_plan_is_the_very_line() -> None:
@@ -167,7 +167,7 @@ async def test_the_fastpath_preset_sets_only_what_is_not_so_yet() -> None:
         ({"MegaRAID RAID5": "Unlimited"}, {}, "not in force", "key is missing"),
         ({"MegaRAID FastPath": "Unlimited"}, {}, "in force", "all conditions"),
         ({"MegaRAID FastPath": "Unlimited"}, {"rdcache": "ra"}, "not in force", "read-ahead is on"),
-        ({"MegaRAID FastPath": "Unlimited"}, {"state": "Dgrd"}, "not in force", "the drive is Dgrd"),
+        ({"MegaRAID FastPath": "Unlimited"}, {"state": "Dgrd"}, "not in force", "the drive is degraded (Dgrd)"),
         ({"MegaRAID FastPath": "Unlimited"}, {"iopolicy": "cached"}, "not in force", "I/O is cached"),
     ],
 )
@@ -249,9 +249,9 @@ async def test_the_strip_of_an_array_without_a_known_device_is_refused() -> None
 @pytest.mark.parametrize(
     ("changes", "more", "why"),
     [
-        ({"state": "Dgrd"}, {}, "it is Dgrd"),
+        ({"state": "Dgrd"}, {}, "it is degraded (Dgrd)"),
         ({"work": "Consistency Check (3%)"}, {}, "consistency-check is running"),
-        ({"accesspolicy": "ro"}, {}, "access policy is RO"),
+        ({"accesspolicy": "ro"}, {}, "access policy is read-only (RO)"),
         ({"name": "two words"}, {}, "name 'two words'"),
         ({}, {"TOPOLOGY": answers.topology("245:1", "245:2", "245:3", free="Y")}, "does not use its drives completely"),
         ({}, {"Capabilities": {}}, "does not report which strip sizes"),

@@ -151,9 +151,9 @@ UNSURE = "it may not use its drives completely"
         ({"level": Level.UNKNOWN}, "its level (not reported) cannot be re-created"),
         ({"secured": True}, "it is encrypted: the key cannot be re-created"),
         ({"strip_bytes": None}, "the tool does not report its strip size"),
-        ({"access": ReportedValue(value="read-only", raw="RO")}, "its access policy is RO"),
-        ({"state": State.DEGRADED, "state_raw": "Dgrd"}, "it is Dgrd"),
-        ({"state": State.UNKNOWN}, "it is unknown"),
+        ({"access": ReportedValue(value="read-only", raw="RO")}, "its access policy is read-only (RO)"),
+        ({"state": State.DEGRADED, "state_raw": "Dgrd"}, "it is degraded (Dgrd)"),
+        ({"state": State.UNKNOWN}, "it is in an unknown state"),
         ({"jobs": (BackgroundOperation(kind="migration"),)}, "migration is running"),
         ({"drives": ()}, "the tool does not report its drives"),
         ({"drives": (":0", *EIGHT[1:])}, LISTED),
@@ -185,7 +185,7 @@ def test_what_could_not_be_made_again_exactly_is_not_and_says_why(how: dict[str,
 @pytest.mark.parametrize(
     ("one", "why"),
     [
-        (drive(3, state=State.REBUILDING, state_raw="Rbld"), "its drive 252:3 is Rbld"),
+        (drive(3, state=State.REBUILDING, state_raw="Rbld"), "its drive 252:3 is rebuilding (Rbld)"),
         (drive(3, state=State.MISSING), "its drive 252:3 is missing"),
     ],
 )
@@ -195,7 +195,7 @@ def test_a_drive_that_is_not_online_stands_against_it(one: PhysicalDrive, why: s
 
 def test_of_two_that_stand_against_it_the_first_is_named() -> None:
     failed = (drive(2, state=State.FAILED, state_raw="Offln"), drive(4, state=State.MISSING, state_raw="Msng"))
-    assert why_not(replace(CONTENTS, drives=(*CONTENTS.drives, *failed))) == "its drive 252:2 is Offln"
+    assert why_not(replace(CONTENTS, drives=(*CONTENTS.drives, *failed))) == "its drive 252:2 is failed (Offln)"
     others = tuple(replace(WHOLE, number=number) for number in (3, 4))
     assert why_not(replace(CONTENTS, volumes=others)) == "it shares its drives with virtual drive 3"
     spares = tuple(drive(slot, state=State.SPARE) for slot in (9, 10))

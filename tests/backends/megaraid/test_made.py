@@ -301,7 +301,7 @@ def first(**other: object) -> tuple[PhysicalDrive, ...]:
         ),
         (replace(GONE, drives=first(foreign=True)), "carries a foreign configuration"),
         (replace(GONE, drives=first(group=4)), "No virtual drive uses its drive S0"),
-        (replace(GONE, drives=first(state=State.UNKNOWN, state_raw="Xyz")), "which is Xyz"),
+        (replace(GONE, drives=first(state=State.UNKNOWN, state_raw="Xyz")), "which is in an unknown state (Xyz)"),
         (
             replace(GONE, volumes=(replace(VOLUME, drives=("252:9",)),), drives=first(volumes=(1,))),
             "does not consist of exactly its drives",

@@ -108,7 +108,7 @@ async def test_nothing_is_asked_that_it_has_no_word_for() -> None:
 async def test_what_is_in_force_is_what_it_says() -> None:
     now = (await backend(Played8(current="NR,WT", pack="Failed")).read(V1))["write_cache"]
     assert (now.now, now.effective) == ("write-back", "write-through")
-    assert "CacheVault is Failed" in (now.why_effective or "")
+    assert "CacheVault is failed" in (now.why_effective or "")
 
 
 async def test_it_has_no_io_policy_and_no_adaptive_read_ahead() -> None:

@@ -115,7 +115,9 @@ async def test_the_disk_system_tells_of_its_controllers_and_batteries() -> None:
     assert {"Controller A": "optimal", "Controller B": "serviceMode"}.items() <= {
         fact.label: fact.value for fact in one.facts
     }.items()
-    assert [problem.message for problem in found.problems] == ["Controller B of array1 is serviceMode."]
+    assert [problem.message for problem in found.problems] == [
+        "The status of controller B of array1 is service mode (serviceMode)."
+    ]
 
 
 async def test_what_tells_its_parts_from_all_others_is_known_so_that_a_recording_can_hide_it() -> None:
@@ -328,7 +330,7 @@ async def test_a_request_that_is_not_of_this_change_is_not_sent(words: tuple[str
     [
         (PlayedServices(thin=True), "raidbench cannot change settings of thin volumes"),
         (PlayedServices(changeable=False), "the disk system reports that its cache settings cannot be changed"),
-        (PlayedServices(status="offline"), "the proxy does not reach its disk system (offline)"),
+        (PlayedServices(status="offline"), "the proxy does not reach its disk system, which is offline"),
     ],
 )
 async def test_what_cannot_be_changed_says_why(services: PlayedServices, why: str) -> None:

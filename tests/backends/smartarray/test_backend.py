@@ -138,7 +138,7 @@ async def test_write_back_without_its_battery_is_write_through_and_says_why() ->
     host = PlayedCards((replace(HPE, battery=LOW),))
     reading = (await SmartArray(host).read(LD))["write_cache"]
     assert (reading.now, reading.effective) == ("write-back", "write-through")
-    assert reading.why_effective == "the cache is Temporarily Disabled: Cache disabled; low batteries"
+    assert reading.why_effective == "the cache is temporarily disabled: Cache disabled; low batteries"
     (array,) = (await found_on(host)).arrays
     words = f"write-back, in force: write-through ({reading.why_effective})"
     assert ("Write cache", words) in {(fact.label, fact.value) for fact in array.facts}
@@ -159,7 +159,7 @@ async def test_without_a_battery_and_with_leave_to_do_without_it_is_always_write
 
 async def test_a_dead_battery_blocks_the_ratio_with_the_firmwares_reason() -> None:
     host = PlayedCards((replace(HPE, battery=LOW, values={**DEFAULTS, "nobatterywritecache": "disable"}),))
-    with pytest.raises(BlockedError, match="while the cache is unprotected: the battery is Failed"):
+    with pytest.raises(BlockedError, match="while the cache is unprotected: the battery is failed"):
         await SmartArray(host).plan(CARD, "cache_ratio", "25/75")
 
 
@@ -242,7 +242,7 @@ async def test_arcconf_sets_no_bypass_and_says_so() -> None:
     host = PlayedCards(adaptec=(replace(SMARTRAID, volumes=(volume,)),))
     reading = (await SmartArray(host).read(volume_target("/arc1", 1)))["acceleration"]
     assert reading.now == "smart-path"
-    assert reading.availability.why_not == "it is SSD I/O Bypass, which cannot be restored"
+    assert reading.availability.why_not == "it is smart-path (SSD I/O Bypass), which cannot be restored"
 
 
 async def test_an_arcconf_that_names_no_words_for_caching_is_not_told_any() -> None:

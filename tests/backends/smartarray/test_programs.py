@@ -72,7 +72,7 @@ def test_what_is_set_and_what_is_in_force_are_shown_with_the_reason(path: Path) 
     assert code == 0, text
     (setting,) = [one for one in json.loads(text)["target"]["settings"] if one["key"] == "write_cache"]
     assert (setting["now"], setting["effective"]) == ("write-back", "write-through")
-    assert setting["why_effective"] == "the cache is Temporarily Disabled: Cache disabled; low batteries"
+    assert setting["why_effective"] == "the cache is temporarily disabled: Cache disabled; low batteries"
 
 
 def test_a_drive_whose_tool_does_not_answer_is_not_said_to_be_missing(path: Path) -> None:
@@ -102,7 +102,7 @@ def test_the_table_of_devices_and_the_page_of_the_drive_say_so_too(path: Path) -
     code, text = raidbench("show", "smartarray:/slot0/ld1")
     assert code == 0
     assert "▲ write-back, in force write-through" in text
-    why = "The effective value is write-through: the cache is Temporarily Disabled: Cache disabled; low batteries."
+    why = "The effective value is write-through: the cache is temporarily disabled: Cache disabled; low batteries."
     assert f"Configured but not effective:\nwrite_cache: {why}\n" in text
 
 

@@ -124,7 +124,7 @@ def test_caching_that_is_set_is_not_in_force_while_the_batteries_are_low() -> No
     policy = effective.write_policy(found.card, drive)
     assert policy is not None
     assert policy.value == "write-back"
-    why = "the cache is Temporarily Disabled: Cache disabled; low batteries"
+    why = "the cache is temporarily disabled: Cache disabled; low batteries"
     assert effective.write_cache(found.card, drive) == ("write-through", why)
 
 
@@ -284,7 +284,7 @@ def test_a_cache_that_is_off_for_good_is_not_in_force() -> None:
     gone = "\n".join(line for line in gone.splitlines() if "Accelerator Ratio" not in line)
     (one,) = cards(gone)
     force, why = effective.write_cache(one.card, one.volumes[0])
-    assert (force, why) == ("write-through", f"the cache is Permanently Disabled: {said}")
+    assert (force, why) == ("write-through", f"the cache is permanently disabled: {said}")
 
 
 @pytest.mark.parametrize("words", ["All disabled", "All Disabled", "None", "Disabled"])

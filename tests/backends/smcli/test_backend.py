@@ -313,7 +313,7 @@ async def test_it_is_looked_for_where_smcli_is(there: bool) -> None:
 
 async def test_doctor_names_a_controller_that_is_not_online() -> None:
     (problem,) = await Smcli(PlayedSystem(DiskSystem(second="Offline"))).diagnose()
-    assert problem.message == "The controller of DS4700_A in Enclosure 85, Slot B is Offline."
+    assert problem.message == "The controller of DS4700_A in Enclosure 85, Slot B is offline."
 
 
 class _TwoSystems(PlayedSystem):

@@ -80,7 +80,7 @@ def test_members_are_found_in_tables_and_in_sentences() -> None:
 def test_what_the_disk_system_adds_in_brackets_is_what_is_in_force() -> None:
     found = readings(view())["write_cache"]
     assert (found.now, found.effective) == ("write-back", "write-through")
-    assert found.why_effective == "the disk system reports: currently suspended"
+    assert found.why_effective == 'the disk system reports: "currently suspended"'
 
 
 @pytest.mark.parametrize(("text", "noun"), [(NETAPP, "volume"), (DELL, "virtualDisk")])

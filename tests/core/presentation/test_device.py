@@ -82,8 +82,8 @@ def test_everything_is_told_how_it_is() -> None:
     assert column("state") == ["battery failed", "rebuild 37 %", "failed"]
 
 
-def test_kinds_are_in_words() -> None:
-    assert column("kind") == ["controller", "raid5", "sata ssd"]
+def test_an_array_has_a_level_and_a_drive_a_kind() -> None:
+    assert (column("level"), column("kind")) == (["", "raid5", ""], ["controller", "", "sata ssd"])
 
 
 @pytest.mark.parametrize(

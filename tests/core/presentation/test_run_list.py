@@ -6,11 +6,13 @@ import pytest
 
 from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
-from app.core.presentation.table import Cell, Tone
+from app.core.presentation.table import Cell, Tone, without_empty_columns
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord, replay
+from app.tui import render
 from tests.core import sessions
 from tests.core.presentation.test_comparison import SAME, SLOWER, measured
+from widgets.table_layout import TableLayout
 
 WRITES = {"rw": "randwrite", "bs": "4k"}
 
@@ -54,6 +56,18 @@ def test_the_whole_table_has_every_column() -> None:
 def test_the_time_is_never_left_out() -> None:
     columns = runs_table([], full=False).columns
     assert next(column for column in columns if column.key == "time").priority == 0
+
+
+@pytest.mark.parametrize(("width", "graph"), [(76, False), (120, True)])
+def test_on_a_narrow_terminal_the_setting_that_differs_stays_and_the_graph_goes(width: int, graph: bool) -> None:
+    runs = [
+        replay(sessions.run(id, settings={"read_ahead_kb": size})).runs[0] for id, size in (("r1", "4"), ("r2", "8"))
+    ]
+    listed = [ListedRun(record=run, name=run.id, repeats=Replicates(runs), spark="▃" * 12) for run in runs]
+    table = without_empty_columns(runs_table(listed, full=False))
+    layout = TableLayout(render.columns(table), render.rows(table))
+    places = {place.column.key for place in layout.place(width)}
+    assert ("read_ahead_kb" in places, "spark" in places) == (True, graph)
 
 
 def test_a_slower_run_says_so_with_its_sign_its_word_and_its_colour() -> None:

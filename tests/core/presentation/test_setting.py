@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from app.core.presentation.setting import legal_text, now_cell, risk_of, settings_table, unavailable_reasons, value_text
+from app.core.presentation.setting import (
+    effective_reason_text,
+    legal_text,
+    now_cell,
+    risk_of,
+    settings_table,
+    unavailable_reasons,
+    value_text,
+)
 from app.core.presentation.table import Cell, StatusSymbol, Table, Tone, text_of
 from backends.model import Scope
-from backends.settings import Availability, Choice, Effect, Reading, Risk, Setting, Span
+from backends.settings import IN_FORCE, NOT_IN_FORCE, Availability, Choice, Effect, Reading, Risk, Setting, Span
 
 CACHE = Setting(key="write_cache", label="Write cache", help="Where writes wait.")
 AHEAD = Setting(key="read_ahead_kb", label="Read-ahead", help="KiB read ahead.", unit="KiB")
@@ -59,6 +69,23 @@ def test_a_policy_that_is_not_in_force_says_what_is() -> None:
 
 def test_what_is_set_and_not_in_force_reads_as_a_sentence() -> None:
     assert now_cell(CACHE, Reading(now="on", effective="not in force")).text == "on: not in force"
+
+
+@pytest.mark.parametrize(
+    ("effective", "cell", "sentence"),
+    [
+        (IN_FORCE, Cell("on, in force"), "Fast is in force: all conditions are met."),
+        (
+            NOT_IN_FORCE,
+            Cell("on: not in force", Tone.ATTENTION, StatusSymbol.ATTENTION),
+            "Fast is not in force: all conditions are met.",
+        ),
+    ],
+)
+def test_a_combination_of_settings_is_in_force_or_not(effective: str, cell: Cell, sentence: str) -> None:
+    fast = replace(CACHE, label="Fast")
+    reading = Reading(now="on", effective=effective, why_effective="all conditions are met")
+    assert (now_cell(fast, reading), effective_reason_text(fast, reading)) == (cell, sentence)
 
 
 def test_a_value_that_leaves_it_to_another_one_shows_that_first_and_is_no_fault() -> None:

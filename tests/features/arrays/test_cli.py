@@ -59,11 +59,13 @@ def test_the_rack_with_free_drives_has_one_of_each_reason_against_a_drive(cli: C
         assert "physical volume" in why.pop(f"block:nvme{number}n1")
     assert why == {
         "megaraid:/c0/e252/s6": "it is a hot spare (GHS)",
-        "megaraid:/c0/e252/s7": "the controller reports JBOD",
+        "megaraid:/c0/e252/s7": "the controller reports it as online (JBOD)",
         "megaraid:/c0/e252/s8": "it has a foreign configuration and may belong to an array of another controller",
         "smartarray:/slot0/1I:1:3": "it is a hot spare (OK)",
         "threeware:/c2/p8": "it is a hot spare (u0)",
-        "smartarray:/slot0/2I:1:7": ("the controller reports Unassigned Drive, Predictive Failure it predicts failure"),
+        "smartarray:/slot0/2I:1:7": (
+            "the controller reports it as unassigned drive, predictive failure it predicts failure"
+        ),
         "block:nvme1n1": "/dev/nvme1n1 holds a physical volume (LVM2_member).",
     }
     assert sum(one["free"] for one in told["drives"]) == 6 + 8 + 6 + 8 + 8 + 8 + 8 + 1 + 5

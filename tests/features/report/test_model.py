@@ -170,7 +170,7 @@ def test_what_was_measured_is_shown_with_what_it_is_made_of() -> None:
 
 def test_a_disk_is_shown_with_its_identity() -> None:
     session = replace(replay([sessions.started(), *sessions.run()]), inventory=array())
-    assert table(part(report_of(session), "Test objects")).rows[2][2:5] == ("Disk", "S1", "F1")
+    assert table(part(report_of(session), "Test objects")).rows[2][3:6] == ("Disk", "S1", "F1")
 
 
 def test_many_changes_are_a_table() -> None:

@@ -189,7 +189,7 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
-    return f"{assignment.key} is {assignment.value}, but the effective value is {reading.effective}{why}."
+    return f"{assignment.key} is {assignment.value}, but {reading.effective_clause}{why}."
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from app.features.sweep.engine.raid_levels import array_text, shapes
 from app.features.sweep.engine.targets import SettingOwner, TargetFacts
 from backends.errors import InvalidValueError
 from backends.model import Target
+from backends.reported_words import reported_text
 from backends.settings import Effect, Reading, Setting, check_value
 from backends.values import dataclass
 
@@ -349,7 +350,7 @@ def _require_settable(setting: Setting, reading: Reading, value: str, holder: Se
     if reading.now is None:
         raise _LeftOutError(f"{subject} cannot be read, so it could not be restored.")
     if wanted != reading.now and reading.choices and all(choice.value != reading.now for choice in reading.choices):
-        raise _LeftOutError(f"{subject} is {reading.raw or reading.now}, which could not be restored.")
+        raise _LeftOutError(f"{subject} is {reported_text(reading.now, reading.raw)}, which could not be restored.")
     if wanted != reading.now and reading.availability.why_not is not None:
         raise _LeftOutError(f"{subject} cannot be changed: {reading.availability.why_not}.")
     return wanted
