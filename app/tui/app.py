@@ -34,7 +34,7 @@ from app.tui.notices import Notice, Notices, commands_in, join_sentences
 from app.tui.options import ScreenOptions
 from app.tui.session_updates import SessionApp
 from app.tui.stylesheet import NarrowedStylesheet
-from app.tui.suspension import suspend_refusal
+from app.tui.suspension import is_shell_job, suspend_refusal
 from app.tui.theme import PREFIX, theme_of
 from app.tui.trials import Trials
 from backends.errors import NotFoundError, RaidbenchError, StorageError
@@ -147,6 +147,8 @@ class WorkbenchApp(SessionApp):
         if self.options.keymap:
             self.set_keymap(dict(self.options.keymap))
         self._catch_signals()
+        # Textual draws nothing after a suspension unless the size of the terminal has changed meanwhile.
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh())
         self.call_after_refresh(self._start_later)
         self.set_interval(1.0, self._every_second)
 
@@ -435,7 +437,7 @@ class WorkbenchApp(SessionApp):
         reason = suspend_refusal(self.workbench, self.workers)
         if reason:
             self.notify_transient(f"Not suspended: {reason}")
-        elif self._driver is None or not self._driver.can_suspend or os.getsid(0) == os.getpid():
+        elif self._driver is None or not self._driver.can_suspend or not is_shell_job():
             self.notify_transient("Not suspended: there is no shell to return to.")
         else:
             self.action_suspend_process()

@@ -26,6 +26,7 @@ from app.core.workbench import Workbench
 from app.tui.app import WorkbenchApp
 from app.tui.escape_keys import EscapeParser
 from app.tui.options import ScreenOptions
+from app.tui.suspension import is_shell_job
 from backends.errors import RaidbenchError
 from backends.text import clean
 
@@ -95,6 +96,16 @@ class SteadyDriver(LinuxDriver):
         except OSError:
             with contextlib.suppress(RuntimeError):  # The event loop is closed, so the app is ending.
                 self._loop.call_soon_threadsafe(app.end_by_signal, signal.SIGHUP)
+
+    def _sigtstp_application(self, *_: object) -> None:
+        """Restore the terminal, then stop this process and the program that started it, such as make.
+
+        A shell gets the terminal back only when its own child has stopped. Textual stops only this process.
+        """
+        if self._auto_restart:
+            self.suspend_application_mode()
+            self._must_signal_resume = True
+        os.kill(0 if is_shell_job() else os.getpid(), signal.SIGSTOP)
 
     def stop_application_mode(self) -> None:
         """Restore the terminal if it still exists."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -30,3 +31,11 @@ def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> 
     if workbench.changes.watches_itself and workbench.changes.trials():
         return "the trial on a simulated host would not be reverted in time. K keeps it, u reverts it."
     return ""
+
+
+def is_shell_job() -> bool:
+    """Return whether a shell with job control started this process, so that it can continue a stopped one.
+
+    Such a shell puts every job into a process group of its own. The group of the session leader has no such shell.
+    """
+    return os.getpgrp() != os.getsid(0)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from app.tui.app import WorkbenchApp
+from app.tui.runner import SteadyDriver
 from tests.journeys.bench_walk import start
 from tests.tui.stage import Table, opened, text_of, until
 
@@ -15,7 +21,7 @@ def suspended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     monkeypatch.setattr(WorkbenchApp, "action_suspend_process", lambda _: found.append("suspended"))
     monkeypatch.setattr("textual.drivers.headless_driver.HeadlessDriver.can_suspend", True)
-    monkeypatch.setattr("app.tui.app.os.getsid", lambda _: 1)
+    monkeypatch.setattr("app.tui.app.is_shell_job", lambda: True)
     return found
 
 
@@ -37,11 +43,23 @@ async def test_during_a_job_it_is_refused_with_the_reason(table: Table, suspende
 async def test_where_no_shell_could_bring_it_back_it_is_refused(
     table: Table, suspended: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.tui.app.os.getsid", lambda _: __import__("os").getpid())
+    monkeypatch.setattr("app.tui.app.is_shell_job", lambda: False)
     async with opened(table) as pilot:
         await pilot.press("ctrl+z")
         await until(pilot, lambda: "there is no shell to return to" in text_of(pilot))
         assert suspended == []
+
+
+@pytest.mark.parametrize(("job", "stopped"), [(True, 0), (False, os.getpid())])
+def test_make_stops_with_it_so_that_the_shell_has_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, job: bool, stopped: int
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr("app.tui.runner.is_shell_job", lambda: job)
+    monkeypatch.setattr("app.tui.runner.os.kill", lambda *call: done.append(call))
+    driver = cast("Any", SimpleNamespace(_auto_restart=True, suspend_application_mode=lambda: done.append("restored")))
+    SteadyDriver._sigtstp_application(driver)
+    assert (done, driver._must_signal_resume) == (["restored", (stopped, signal.SIGSTOP)], True)
 
 
 async def test_ctrl_c_says_what_it_does_without_markup(table: Table) -> None:

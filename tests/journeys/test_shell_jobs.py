@@ -1,0 +1,65 @@
+"""Ctrl-Z gives the terminal back to the shell, also below make; fg brings the whole screen back at the present size."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.terminal import PROGRAM, ROOT, Terminal, terminal
+
+pytestmark = pytest.mark.long
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+SHELL = ("bash", "--norc", "--noprofile", "-i")
+DEMO = (*PROGRAM, "--demo", "linux", "--demo-speed", "1000")
+PROMPT = "ready> "
+LOADED = "18 drives"
+
+
+def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[int, int]) -> tuple[list[str], ...]:
+    """What stands on the screen before Ctrl-Z, and after fg in a terminal of this size on which nothing was left."""
+    made.wait_for(PROMPT)
+    made.keys(shlex.join(command), "\n")
+    made.wait_for(LOADED)
+    before = made.text.splitlines()
+    made.keys("\x1a")
+    made.wait(lambda: "Stopped" in made.text and PROMPT in made.text, "the prompt")
+    made.resize(*size)
+    made.screen.reset()
+    made.keys("fg\n")
+    made.wait(lambda: LOADED in made.text and made.text.splitlines()[-2][-1] == "╯", "the whole screen")
+    made.wait_for("q Quit")
+    after = made.text.splitlines()
+    made.keys("q")
+    made.wait(lambda: "The session is in" in made.text, "the end")
+    return before, after
+
+
+def names(lines: Sequence[str]) -> list[str]:
+    """The devices in the list, of which some may not have been read yet."""
+    return [line[:18] for line in lines if line.startswith("│") and line.strip("│ ")]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 30)], ids=str)
+def test_the_shell_has_the_terminal_until_fg(tmp_path: Path, size: tuple[int, int]) -> None:
+    with terminal(tmp_path, SHELL, env={"PS1": PROMPT}) as made:
+        before, after = lines_before_and_after(made, DEMO, size)
+    assert (names(after), len(names(after)) > 10) == (names(before), True)
+
+
+@needs_make
+def test_make_does_not_keep_the_terminal(tmp_path: Path) -> None:
+    make = ("make", "-C", str(ROOT), "--no-print-directory", "demo", "SETUP=@:", "ARGS=linux --demo-speed 1000")
+    with terminal(tmp_path, SHELL, env={"PS1": PROMPT}) as made:
+        before, after = lines_before_and_after(made, make, (80, 24))
+    assert (names(after), after[-1]) == (names(before), before[-1])
+
+
+def test_without_a_shell_it_says_so_and_goes_on(tmp_path: Path) -> None:
+    with terminal(tmp_path, ("sh", "-c", shlex.join(DEMO) + "; exit $?")) as made:  # as in `tmux new raidbench`
+        made.wait_for(LOADED)
+        made.keys("\x1a")
+        made.wait_for("there is no shell to return to")
