@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -56,9 +56,10 @@ class ChoiceDialog(GuardedDialog[str | None]):
         choices: tuple[ChoiceItem, ...],
         current: str | None = None,
         *,
+        grace: float = 0.0,
         clock: Clock = time.monotonic,
     ) -> None:
-        super().__init__(clock=clock)
+        super().__init__(grace=grace, clock=clock)
         self._heading = title
         self._choices = {choice.value: choice for choice in choices}
         self._current = current
@@ -86,9 +87,9 @@ class ChoiceDialog(GuardedDialog[str | None]):
             table.cursor = self._current
         table.focus()
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Limit the height of the list, so that a long list fits on the screen."""
-        self.query_one(KeyedTable).styles.max_height = max(3, event.size.height - 9)
+        self.query_one(KeyedTable).styles.max_height = max(3, self.size.height - 9)
 
     @on(KeyedTable.RowHighlighted)
     def _show_help(self, event: KeyedTable.RowHighlighted) -> None:

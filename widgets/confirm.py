@@ -8,12 +8,12 @@ from typing import ClassVar, Final
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.widgets import Button, Input
 
 from widgets.command_preview import CommandPreview, bullet_lines
 from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
-from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton, TypedField
+from widgets.guarded_dialog import GRACE, ButtonRow, Clock, DialogBody, GuardedDialog, KeyButton, TypedField
 from widgets.text_panel import Line, Style, TextPanel, TextParagraphs
 from widgets.text_utils.text import clean
 
@@ -31,8 +31,14 @@ _TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "de
 TAKEN: Final = "if the terminal supports it"
 """Condition in the note after a copy to the clipboard: with OSC 52, the terminal does not report if it accepted it."""
 
+SCROLL_ON: Final = "Scroll on"
+"""Label of the key and the button that confirm, as long as a part of the dialog has not been on the screen."""
+
 _FEW: Final = 2
 """Maximum number of devices that are always visible. More devices are in the part that scrolls."""
+
+_TALL: Final = 20
+"""Minimum number of rows of a terminal on which devices are always visible."""
 
 
 class _Sentences(TextPanel):
@@ -47,7 +53,7 @@ class _Sentences(TextPanel):
 
 
 class ConfirmDialog(GuardedDialog[bool]):
-    """Dialog that returns True only if the user confirms a hardware change. The tier determines how:
+    """Dialog that returns True only if the user confirms a hardware change that was shown completely. How:
 
     - harmless: the button Apply has the focus, so enter or `y` applies.
     - risky: the button Cancel has the focus, so only `y` applies.
@@ -60,10 +66,6 @@ class ConfirmDialog(GuardedDialog[bool]):
         Binding("t", "trial", "Trial", id="confirm.trial"),
         Binding("u", "unfold", "Show undo", id="confirm.unfold"),
         Binding("c", "copy", "Copy", id="confirm.copy"),
-        Binding("up", "scroll_body(-1)", "Up", show=False, id="confirm.up"),
-        Binding("down", "scroll_body(1)", "Down", show=False, id="confirm.down"),
-        Binding("pageup", "scroll_body(-10)", "Page up", show=False, id="confirm.page-up"),
-        Binding("pagedown", "scroll_body(10)", "Page down", show=False, id="confirm.page-down"),
     ]
 
     DEFAULT_CSS = """
@@ -74,9 +76,8 @@ class ConfirmDialog(GuardedDialog[bool]):
         & .dialog-title { height: auto; margin-bottom: 1; }
         & .dialog-device { height: auto; margin-bottom: 1; }
         & .dialog-title > .lines--warning { text-style: bold; }
-        & VerticalScroll { height: auto; max-height: 60%; scrollbar-size-vertical: 1; }
-        & VerticalScroll > TextPanel { margin-bottom: 1; }
-        & VerticalScroll > TextPanel:last-child { margin-bottom: 0; }
+        & DialogBody > TextPanel { margin-bottom: 1; }
+        & DialogBody > TextPanel:last-child { margin-bottom: 0; }
         & TypedField { margin-top: 1; }
         & #hint { height: 2; }
         & .destructive .dialog-buttons { margin-top: 0; }
@@ -87,7 +88,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     """Whether the user chose a trial. It is valid after the dialog has returned True."""
 
     def __init__(self, confirmation: Confirmation, *, clock: Clock = time.monotonic) -> None:
-        super().__init__(clock=clock)
+        super().__init__(grace=GRACE if confirmation.tier in ("risky", "destructive") else 0.0, clock=clock)
         self.confirmation = confirmation
         """Contents of the dialog."""
 
@@ -101,9 +102,10 @@ class ConfirmDialog(GuardedDialog[bool]):
                 _TONES[confirmation.tier],
                 classes="dialog-title",
             )
-            for device in confirmation.devices if len(confirmation.devices) <= _FEW else ():
-                yield TextParagraphs(device, classes="dialog-device")
-            with VerticalScroll(can_focus=False):
+            if self._devices_fit:
+                for device in confirmation.devices:
+                    yield TextParagraphs(device, classes="dialog-device")
+            with DialogBody():
                 yield from self._body()
             if confirmation.tier == "destructive":
                 yield TypedField(placeholder=f"type {clean(confirmation.required)} here", compact=True, id="typed")
@@ -115,16 +117,22 @@ class ConfirmDialog(GuardedDialog[bool]):
         super().on_mount()
         self.query_one("#apply" if self.confirmation.tier == "harmless" else "#cancel", Button).focus()
 
-    def on_resize(self) -> None:
-        """Limit the height of the body again, so that the buttons stay visible on a small terminal."""
-        self.call_after_refresh(self._fit)
+    @property
+    def _devices_fit(self) -> bool:
+        """Whether the devices are always visible, above the part that scrolls."""
+        return len(self.confirmation.devices) <= _FEW and self.app.size.height >= _TALL
 
-    def _fit(self) -> None:
-        """Limit the body to the height that is left by the title, the field and the buttons."""
-        body = self.query_one(VerticalScroll)
-        others = [child for child in self.query_one(".dialog").children if child is not body]
-        used_height = sum(child.outer_size.height + child.styles.margin.height for child in others)
-        body.styles.max_height = max(2, self.size.height - 2 - used_height)
+    def watch_unread(self, lines: int) -> None:
+        """Let the button say what it does."""
+        super().watch_unread(lines)
+        for button in self.query("#apply").results(KeyButton):
+            button.rename(SCROLL_ON if lines else self.confirmation.apply_label)
+
+    def key_label(self, binding: Binding) -> str:
+        """Return the label of a key: for the key that confirms, that of the button."""
+        if binding.action == "apply":
+            return SCROLL_ON if self.unread else self.confirmation.apply_label
+        return super().key_label(binding)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available: the tier and the contents must allow it."""
@@ -141,13 +149,13 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     def action_apply(self) -> None:
         """Close the dialog with True, if the tier allows this key."""
-        if self.is_listening and self.confirmation.tier in ("harmless", "risky"):
+        if self.confirmation.tier in ("harmless", "risky") and self.accept_answer():
             self.dismiss(True)
 
     @on(Button.Pressed, "#trial")
     def action_trial(self) -> None:
         """Close the dialog with True, and record that a trial was chosen."""
-        if self.is_listening and self.confirmation.trial_label:
+        if self.confirmation.trial_label and self.accept_answer():
             self.trial_chosen = True
             self.dismiss(True)
 
@@ -167,15 +175,11 @@ class ConfirmDialog(GuardedDialog[bool]):
         """Close the dialog with False."""
         self.dismiss(False)
 
-    def action_scroll_body(self, lines: int) -> None:
-        """Scroll the body."""
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
-
     @on(Button.Pressed, "#apply")
     def _handle_apply(self) -> None:
         if self.confirmation.tier != "destructive":
             self.action_apply()
-        elif self.is_listening and self._is_typed():
+        elif self._is_typed() and self.accept_answer():
             self.dismiss(True)
 
     @on(Input.Changed, "#typed")
@@ -207,7 +211,7 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     def _body(self) -> ComposeResult:
         confirmation = self.confirmation
-        if len(confirmation.devices) > _FEW:
+        if not self._devices_fit:
             yield _Sentences("Devices", confirmation.devices, "value")
         if confirmation.changes:
             yield ChangeTable(confirmation.changes)

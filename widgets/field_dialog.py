@@ -68,6 +68,11 @@ class NumberSpan:
 class FieldDialog(GuardedDialog[str | None]):
     """Dialog with a field. It returns the content of the field if that is accepted, or None if the user cancels."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move_to('#field')", "Field", show=False, id="field.up"),
+        Binding("down", "move_to('#accept')", "Button", show=False, id="field.down"),
+    ]
+
     DEFAULT_CSS = """
     FieldDialog {
         & > .dialog { width: 72; max-width: 100%; }
@@ -130,6 +135,10 @@ class FieldDialog(GuardedDialog[str | None]):
         else:
             self.dismiss(self.accepted(text))
 
+    def action_move_to(self, selector: str) -> None:
+        """Focus the field or the first button."""
+        self.query_one(selector).focus()
+
     def _show_reason(self, reason: str) -> None:
         self.query_one(".dialog-reason", TextParagraphs).say(f"Not accepted: {reason}" if reason else "", "bad")
 
@@ -147,12 +156,7 @@ class TextDialog(FieldDialog):
 
 
 class NumberDialog(FieldDialog):
-    """Dialog that returns a number within limits, as a string of digits. The keys up and down change it by the step."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "step(1)", "More", show=False, id="number.more"),
-        Binding("down", "step(-1)", "Less", show=False, id="number.less"),
-    ]
+    """Dialog that returns a number within limits, as a string of digits."""
 
     def __init__(
         self,
@@ -178,15 +182,3 @@ class NumberDialog(FieldDialog):
     def accepted(self, text: str) -> str:
         """Return the number as plain digits."""
         return plain_number(float(text.strip()))
-
-    def action_step(self, direction: int) -> None:
-        """Increase or decrease the number by the step, within the limits."""
-        field = self.query_one("#field", Input)
-        try:
-            value = float(field.value.strip())
-        except ValueError:
-            value = self._span.minimum or 0.0
-        step = self._span.step or 1.0
-        value = (round(value / step) + direction) * step
-        if not self._span.reason(value):
-            field.value = plain_number(value)

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Button
 
-from widgets.guarded_dialog import ButtonRow, Clock, GuardedDialog, KeyButton
+from widgets.guarded_dialog import GRACE, ButtonRow, Clock, DialogBody, GuardedDialog, KeyButton
 from widgets.text_panel import TextParagraphs
 
 
@@ -32,7 +32,7 @@ class QuestionDialog(GuardedDialog[str]):
     DEFAULT_CSS = """
     QuestionDialog {
         & > .dialog { width: auto; max-width: 90%; }
-        & .dialog-text { width: 64; max-width: 100%; margin-top: 1; }
+        & DialogBody { width: 64; max-width: 100%; margin-top: 1; }
         & .dialog-title { width: 64; max-width: 100%; }
         & .dialog-buttons { width: auto; }
     }
@@ -41,7 +41,7 @@ class QuestionDialog(GuardedDialog[str]):
     def __init__(
         self, title: str, answers: tuple[KeyedAnswer, ...], text: str = "", *, clock: Clock = time.monotonic
     ) -> None:
-        super().__init__(clock=clock)
+        super().__init__(grace=GRACE, clock=clock)
         self._title_text = title
         self._text = text
         self._answers = answers
@@ -51,7 +51,8 @@ class QuestionDialog(GuardedDialog[str]):
         with Vertical(classes="dialog"):
             yield TextParagraphs(self._title_text, "title", classes="dialog-title")
             if self._text:
-                yield TextParagraphs(self._text, classes="dialog-text")
+                with DialogBody():
+                    yield TextParagraphs(self._text)
             yield ButtonRow(
                 *(
                     KeyButton(answer.label, "esc" if answer.key == "escape" else answer.key, id=f"answer-{number}")
@@ -71,7 +72,7 @@ class QuestionDialog(GuardedDialog[str]):
         for answer in self._answers:
             if answer.key != "escape" and answer.key in (event.key, event.character):
                 event.stop()
-                if self.is_listening:
+                if self.accept_answer():
                     self.dismiss(answer.value)
 
     def action_leave(self) -> None:
@@ -80,5 +81,8 @@ class QuestionDialog(GuardedDialog[str]):
 
     @on(Button.Pressed)
     def _handle_press(self, event: Button.Pressed) -> None:
-        if self.is_listening and event.button.id:
-            self.dismiss(self._answers[int(event.button.id.removeprefix("answer-"))].value)
+        answer = self._answers[int((event.button.id or "").removeprefix("answer-"))]
+        if answer.key == "escape":
+            self.action_back()
+        elif self.accept_answer():
+            self.dismiss(answer.value)

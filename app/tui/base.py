@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -41,12 +41,13 @@ TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
 _KEY_NAMES = {"escape": "esc", "question_mark": "?"}
 
 
-def dialog_keys(dialog: Screen[object]) -> tuple[tuple[str, str], ...]:
+def dialog_keys(dialog: Screen[Any]) -> tuple[tuple[str, str], ...]:
     """Return the keys and labels that a dialog shows and that are enabled now, each label once."""
+    label_of = getattr(dialog, "key_label", lambda binding: binding.description)
     key_of: dict[str, str] = {}
     for key, active in dialog.active_bindings.items():
         if active.node is dialog and active.enabled and active.binding.show and active.binding.description:
-            key_of.setdefault(active.binding.description, _KEY_NAMES.get(key, key))
+            key_of.setdefault(label_of(active.binding), _KEY_NAMES.get(key, key))
     pairs = [(key.replace("ctrl+", "^"), label) for label, key in key_of.items()]
     return tuple(sorted(pairs, key=lambda pair: pair[0] == "esc"))
 
@@ -102,7 +103,12 @@ class WorkbenchScreen(SparseScreen[None]):
     def on_screen_suspend(self) -> None:
         """Show the keys of the dialog that opens over the screen."""
         if self.has_widgets and self.app.screen_stack and isinstance(self.app.screen, ModalScreen):
-            self.query_one(KeyLine).over = dialog_keys(self.app.screen)
+            self._show_dialog_keys(self.app.screen)
+            self.app.screen.bindings_updated_signal.subscribe(self, self._show_dialog_keys)
+
+    def _show_dialog_keys(self, dialog: Screen[Any]) -> None:
+        if self.has_widgets and self.app.is_running and self.app.screen is dialog:
+            self.query_one(KeyLine).over = dialog_keys(dialog)
 
     def on_screen_resume(self) -> None:
         """Show the changes that happened while another screen was in front."""

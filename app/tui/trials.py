@@ -134,13 +134,14 @@ class Trials:
         self, question: str, trial_sets: Sequence[_TrialSet], decided: Callable[[Sequence[_TrialSet]], None]
     ) -> None:
         from widgets.choice_list import ChoiceDialog, ChoiceItem
+        from widgets.guarded_dialog import GRACE
 
         items = [
             ChoiceItem(value=str(at), label=trial_set.text, help=f"{max(0, ceil(trial_set.left))} s left")
             for at, trial_set in enumerate(trial_sets)
         ]
         every = ChoiceItem(value="all", label="All of them", help="")
-        dialog = ChoiceDialog(question, (*items, every), "0")
+        dialog = ChoiceDialog(question, (*items, every), "0", grace=GRACE)
 
         def answered(value: str | None) -> None:
             if value is not None:

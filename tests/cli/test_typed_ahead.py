@@ -15,6 +15,7 @@ from tests.cli.typing_ahead import (
     COMMANDS,
     DIALOGS,
     KEYS,
+    RISKS,
     TYPED,
     answer_to,
     answers_ahead,
@@ -67,13 +68,13 @@ def _reads_input(path: Path) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", DIALOGS)
-async def test_a_dialog_answers_no_key_of_its_first_half_second(name: str) -> None:
+@pytest.mark.parametrize("name", RISKS)
+async def test_a_dialog_about_a_risk_answers_no_key_of_its_first_half_second(name: str) -> None:
     assert await answers_ahead(name, GRACE - 0.01) == []
 
 
 @pytest.mark.parametrize("name", [name for name in DIALOGS if name != "refusal"])
-async def test_the_same_keys_answer_it_afterwards(name: str) -> None:
+async def test_the_same_keys_answer_every_dialog_afterwards(name: str) -> None:
     keys = ("ctrl+s",) if name == "job" else TYPED  # letters in its first field would make it another job, or none
     assert len(await answers_ahead(name, GRACE, keys)) == 1
 

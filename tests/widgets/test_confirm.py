@@ -8,9 +8,10 @@ import pytest
 from textual import events
 from textual.widgets import Button
 
+from app.tui.base import dialog_keys
 from tests.widgets.stage import HOSTILE, Asking, Clock, screen_text
 from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange, Tier
-from widgets.guarded_dialog import GRACE, TypedField
+from widgets.guarded_dialog import GRACE, DialogBody, TypedField
 
 CHANGE = PlannedChange(setting="Read-ahead", before="none", after="adaptive", effect="at once", undo="nora")
 HARMLESS = Confirmation(
@@ -68,10 +69,101 @@ async def test_tab_and_enter_cannot_apply_what_is_risky() -> None:
     assert True not in await answers_after(RISKY, "tab", "enter")
 
 
-@pytest.mark.parametrize("keys", [["y"], ["enter", "y"], ["t"]])
-async def test_keys_typed_ahead_apply_nothing(keys: list[str]) -> None:
-    confirmation = replace(HARMLESS, trial_label="Trial")
+@pytest.mark.parametrize("keys", [["y"], ["y", "y"], ["t"]])
+async def test_keys_typed_ahead_apply_nothing_risky(keys: list[str]) -> None:
+    confirmation = replace(RISKY, trial_label="Trial")
     assert await answers_after(confirmation, *keys, waited=GRACE - 0.01) == []
+
+
+@pytest.mark.parametrize("key", ["y", "enter"])
+async def test_what_is_harmless_takes_fast_typing(key: str) -> None:
+    assert await answers_after(HARMLESS, key, waited=0.0) == [True]
+
+
+SIZES = [(60, 15), (80, 24), (120, 40)]
+WORDS = [f"word{number:02}" for number in range(24)]
+MANY = replace(
+    HARMLESS,
+    commands=tuple(("storcli64", "/c0/v1", "set", word) for word in WORDS),
+    trial_label="Trial, 5 min",
+)
+
+
+LONGER = replace(MANY, tier="risky", commands=MANY.commands * 3)
+
+ANSWERS: list[tuple[Tier, tuple[str, ...]]] = [
+    ("harmless", ("enter",)),
+    ("harmless", ("y",)),
+    ("harmless", ("t",)),
+    ("risky", ("y",)),
+    ("risky", ("t",)),
+    ("destructive", ("shift+tab", *"sdb", "enter", "enter")),
+]
+
+
+def _each(size: tuple[int, int], tier: Tier, keys: tuple[str, ...]) -> object:
+    daily = (size, keys) == (SIZES[0], ("y",)) or (size, tier) == (SIZES[1], "destructive")
+    return pytest.param(size, tier, keys, marks=() if daily else pytest.mark.long, id=f"{size} {tier} {keys[-1]}")
+
+
+@pytest.mark.parametrize(("size", "tier", "keys"), [_each(size, *answer) for size in SIZES for answer in ANSWERS])
+async def test_it_is_confirmed_once_every_command_was_on_the_screen(
+    size: tuple[int, int], tier: Tier, keys: tuple[str, ...]
+) -> None:
+    clock = Clock()
+    app = Asking(lambda: ConfirmDialog(replace(MANY, tier=tier, required="sdb"), clock=clock))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        clock.advance(GRACE)
+        seen: set[str] = set()
+        for key in (*keys, *keys[-1:] * 60):
+            seen |= {word for word in WORDS if word in screen_text(app)}
+            if app.answers:
+                break
+            assert "page down" in screen_text(app) or WORDS[-1] in seen
+            await pilot.press(key)
+            await pilot.pause()
+    assert (app.answers, seen) == ([True], set(WORDS))
+
+
+async def test_a_burst_of_one_key_confirms_nothing_that_was_not_drawn() -> None:
+    assert await answers_after(LONGER, "y", "y") == []
+
+
+async def test_the_end_alone_is_not_all_of_it() -> None:
+    clock = Clock()
+    dialog = ConfirmDialog(LONGER, clock=clock)
+    app = Asking(lambda: dialog)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        clock.advance(GRACE)
+        dialog.query_one(DialogBody).scroll_end(animate=False)
+        await pilot.pause()
+        await pilot.press("y")
+        assert app.answers == []
+
+
+async def test_on_a_smaller_terminal_what_is_cut_off_must_be_shown_again() -> None:
+    clock = Clock()
+    app = Asking(lambda: ConfirmDialog(LONGER, clock=clock))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await pilot.pause()
+        clock.advance(GRACE)
+        await pilot.press("y")
+        await pilot.resize_terminal(60, 15)
+        await pilot.pause()
+        await pilot.press("y", "y")
+        assert app.answers == []
+
+
+@pytest.mark.parametrize(("commands", "label"), [(LONGER.commands, "Scroll on"), (HARMLESS.commands, "Begin")])
+async def test_the_key_is_called_what_it_does(commands: tuple[tuple[str, ...], ...], label: str) -> None:
+    dialog = ConfirmDialog(replace(MANY, commands=commands, apply_label="Begin"))
+    app = Asking(lambda: dialog)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert f"{label}  y" in screen_text(app)
+        assert ("y", label) in dialog_keys(dialog)
 
 
 async def test_y_does_not_apply_what_destroys_data() -> None:
@@ -178,7 +270,7 @@ async def test_a_long_dialog_scrolls() -> None:
     long = replace(RISKY, risks=tuple(f"risk {number}" for number in range(60)))
     app = Asking(lambda: ConfirmDialog(long))
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press(*["pagedown"] * 8)
+        await pilot.press(*["pagedown"] * 12)
         assert "risk 59" in screen_text(app)
 
 

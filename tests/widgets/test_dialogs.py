@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -89,19 +90,60 @@ async def test_escape_leaves(make: Make, answer: object) -> None:
     assert await answers_after(make, "escape", waited=0.0) == [answer]
 
 
+@pytest.mark.parametrize("key", ["s", "enter"])
+async def test_a_key_typed_ahead_answers_no_question(key: str) -> None:
+    assert await answers_after(question, key, waited=0.0) == []
+
+
 @pytest.mark.parametrize(
-    ("make", "key"), [(choosing, "enter"), (number, "enter"), (question, "s"), (question, "enter")]
+    ("make", "keys", "answer"),
+    [(choosing, ("up", "enter"), "wt"), (number, ("enter",), "65536"), (text, ("h", "o", "t", "enter"), "hot")],
 )
-async def test_a_key_typed_ahead_answers_nothing(make: Make, key: str) -> None:
-    assert await answers_after(make, key, waited=0.0) == []
+async def test_what_changes_nothing_yet_takes_fast_typing(make: Make, keys: tuple[str, ...], answer: str) -> None:
+    assert await answers_after(make, *keys, waited=0.0) == [answer]
+
+
+async def test_a_list_that_acts_on_a_risk_may_wait() -> None:
+    assert (
+        await answers_after(lambda clock: ChoiceDialog("Keep", CHOICES, grace=GRACE, clock=clock), "enter", waited=0)
+        == []
+    )
 
 
 async def test_a_number_comes_back_in_plain_digits() -> None:
     assert await answers_after(number, "enter") == ["65536"]
 
 
-async def test_up_goes_by_the_step() -> None:
-    assert await answers_after(number, "up", "enter") == ["69632"]
+@pytest.mark.parametrize("keys", [("up",), ("down",), ("down", "up"), ("pageup",), ("pagedown",)])
+async def test_moving_changes_no_number(keys: tuple[str, ...]) -> None:
+    assert await answers_after(number, *keys, "enter") == ["65536"]
+
+
+async def test_down_goes_to_the_buttons_and_up_back_to_the_field() -> None:
+    assert "> OK" in await shown_after(number, "down")
+    assert await answers_after(number, "down", "up", *["backspace"] * 5, *"4096", "enter") == ["4096"]
+
+
+LONG = "\n".join(f"line {number}" for number in range(40))
+
+
+@pytest.mark.parametrize(
+    "size", [(60, 15), *(pytest.param(size, marks=pytest.mark.long) for size in ((80, 24), (120, 40)))], ids=str
+)
+async def test_a_question_is_answered_once_all_of_it_was_on_the_screen(size: tuple[int, int]) -> None:
+    clock = Clock()
+    app = Asking(lambda: QuestionDialog("Restore?", ANSWERS, LONG, clock=clock))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        clock.advance(GRACE)
+        assert ("Stay" in screen_text(app), "page down" in screen_text(app)) == (True, True)
+        shown: set[str] = set()
+        while not app.answers:
+            shown |= set(re.findall(r"line \d+", screen_text(app)))
+            await pilot.press("s")
+            await pilot.pause()
+        assert len(shown) == 40
+    assert app.answers == ["stop"]
 
 
 @pytest.mark.parametrize(
