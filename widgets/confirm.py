@@ -31,7 +31,7 @@ _TONES: Final[dict[Tier, Style]] = {"harmless": "title", "risky": "warning", "de
 TAKEN: Final = "if the terminal supports it"
 """Condition in the note after a copy to the clipboard: with OSC 52, the terminal does not report if it accepted it."""
 
-SCROLL_ON: Final = "Scroll on"
+MORE: Final = "More"
 """Label of the key and the button that confirm, as long as a part of the dialog has not been on the screen."""
 
 _FEW: Final = 2
@@ -126,12 +126,12 @@ class ConfirmDialog(GuardedDialog[bool]):
         """Let the button say what it does."""
         super().watch_unread(lines)
         for button in self.query("#apply").results(KeyButton):
-            button.rename(SCROLL_ON if lines else self.confirmation.apply_label)
+            button.rename(MORE if lines else self.confirmation.apply_label)
 
     def key_label(self, binding: Binding) -> str:
         """Return the label of a key: for the key that confirms, that of the button."""
         if binding.action == "apply":
-            return SCROLL_ON if self.unread else self.confirmation.apply_label
+            return MORE if self.unread else self.confirmation.apply_label
         return super().key_label(binding)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -211,7 +211,7 @@ class ConfirmDialog(GuardedDialog[bool]):
 
     def _body(self) -> ComposeResult:
         confirmation = self.confirmation
-        if not self._devices_fit:
+        if confirmation.devices and not self._devices_fit:
             yield _Sentences("Devices", confirmation.devices, "value")
         if confirmation.changes:
             yield ChangeTable(confirmation.changes)

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.errors import NoWidget
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input
@@ -59,12 +60,6 @@ class DialogBody(VerticalScroll):
     def scroll_on(self) -> None:
         """Scroll to the first line that has not been on the screen yet. The line before it stays visible."""
         self.scroll_to(y=max(0, self._end - 1), animate=False)
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Record the lines once they are drawn."""
-        super().watch_scroll_y(old_value, new_value)
-        if isinstance(self.screen, GuardedDialog):
-            self.call_after_refresh(self.screen.record_lines)
 
 
 class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
@@ -150,6 +145,10 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
         if self._opened is None:
             self._opened = self._clock()
         self.record_lines()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        super()._refresh_layout(size, scroll)
+        self.call_after_refresh(self.record_lines)
 
     def record_lines(self) -> None:
         """Record which part of the body is on the screen, once the dialog has its final height."""

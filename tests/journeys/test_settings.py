@@ -13,6 +13,7 @@ from textual.widgets import Input
 from app.core.session.events import MachineFacts
 from app.tui.devices.device_list import DeviceList
 from app.tui.devices.screen import DevicesScreen
+from app.tui.status_lines import KeyLine
 from backends.model import Drive
 from backends.vendors.block.backend import BlockBackend
 from tests.backends.fakes import FakeHost
@@ -299,13 +300,34 @@ async def test_an_undo_is_named_by_what_it_takes_back(table: Table) -> None:
 
 
 @pytest.mark.long
-async def test_keys_typed_ahead_of_the_review_are_passed_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("widgets.guarded_dialog.GRACE", 3600.0)
+async def test_keys_typed_ahead_of_a_risky_review_are_passed_over(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("widgets.confirm.GRACE", 3600.0)
     async with opened(table) as pilot:
-        await stage(pilot)
-        await pilot.press("a", *["enter", "y", "space"] * 7)
+        await risky(pilot)
+        await pilot.press(*["enter", "y", "space"] * 7)
         await pilot.pause()
         assert table.host.written == []
+
+
+@pytest.mark.parametrize("size", [(60, 15), pytest.param((120, 40), marks=pytest.mark.long)], ids=str)
+async def test_y_applies_once_the_commands_were_on_the_screen(table: Table, size: tuple[int, int]) -> None:
+    async with opened(table) as pilot:
+        await stage(pilot)
+        await pilot.resize_terminal(*size)  # a smaller one shows no settings
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
+        await heard(pilot)
+        command, shown = "read_ahead_kb", False
+        while isinstance(dialog := pilot.app.screen, ConfirmDialog):
+            shown = shown or command in text_of(pilot)
+            below = app_of(pilot).screen_stack[-2]
+            assert ("y", "More" if dialog.unread else "Apply") in (below.query_one(KeyLine).over or ())
+            await pilot.press("y")
+            await pilot.pause()
+        await until(pilot, lambda: table.host.written)
+        assert shown
 
 
 async def test_a_kernel_that_does_otherwise_is_not_believed(table: Table) -> None:

@@ -66,7 +66,7 @@ async def test_what_is_found_shows_the_letters_it_was_found_by(palette: Pilot[in
 async def test_a_setting_of_the_selected_device_opens_its_values(palette: Pilot[int]) -> None:
     await palette.press(*"ra")
     await until(palette, lambda: first(palette).startswith("Setting: Read-ahead"))
-    await palette.press("enter", "enter")
+    await palette.press("enter")
     await until(palette, lambda: isinstance(palette.app.screen, GuardedDialog))
     assert "Read-ahead" in text_of(palette)
 

@@ -156,7 +156,7 @@ async def test_on_a_smaller_terminal_what_is_cut_off_must_be_shown_again() -> No
         assert app.answers == []
 
 
-@pytest.mark.parametrize(("commands", "label"), [(LONGER.commands, "Scroll on"), (HARMLESS.commands, "Begin")])
+@pytest.mark.parametrize(("commands", "label"), [(LONGER.commands, "More"), (HARMLESS.commands, "Begin")])
 async def test_the_key_is_called_what_it_does(commands: tuple[tuple[str, ...], ...], label: str) -> None:
     dialog = ConfirmDialog(replace(MANY, commands=commands, apply_label="Begin"))
     app = Asking(lambda: dialog)
