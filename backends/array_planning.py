@@ -6,12 +6,13 @@ A physical volume of LVM counts as a drive with the size of its free extents. Ex
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
 from backends import raid
 from backends.change import ChangeStep
+from backends.device_label import DeviceLabel, drive_label
 from backends.errors import InvalidValueError, RefusedError
 from backends.identity import Identity, Signature
 from backends.model import Level, Media, Target
@@ -30,9 +31,6 @@ SPANNED = (Level.RAID10, Level.RAID50, Level.RAID60)
 
 SYNC_RATE = 200e6
 """Default limit of md's resync in bytes per second on each member (Documentation/admin-guide/sysctl, dev.raid)."""
-
-END = 4
-"""Number of characters at the end of a serial number that the user types to confirm a drive of unknown content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +77,14 @@ class Candidate:
     def free(self) -> bool:
         """Return whether it may become a member of a new array."""
         return not self.why_not
+
+    @property
+    def label(self) -> DeviceLabel:
+        """Return its label in a confirmation question."""
+        serial, wwn = self.serial, None
+        if self.identity is not None:
+            serial, wwn = self.identity.serial or serial, self.identity.wwn
+        return drive_label(self.place, serial, wwn=wwn, model=self.model, size_bytes=self.size_bytes)
 
     @property
     def shared(self) -> bool:
@@ -468,14 +474,14 @@ def capacity(request: ArrayRequest, data_drives: float, *, lost_bytes: int = 0) 
     return max(0, int(smallest // strip * strip * data_drives))
 
 
-def confirm_tokens(drives: Iterable[Candidate]) -> str:
-    """Return the confirmation token for drives that only a controller sees.
+def confirm_labels(drives: Sequence[Candidate]) -> tuple[DeviceLabel, ...]:
+    """Return the labels of the drives of a new array, whose token (`confirm_token`) confirms its creation.
 
-    It consists of the ends of their serial numbers, separated by commas.
-
-    For free extents of LVM it is the name of the volume group.
+    For free extents of LVM it is one label, whose token is the name of the volume group.
     """
-    drives = tuple(drives)
-    if drives and drives[0].shared and drives[0].controller is not None:
-        return drives[0].controller.address
-    return ",".join("".join((drive.serial or drive.place).split())[-END:] for drive in drives)
+    group = drives[0].controller if drives and drives[0].shared else None
+    if group is None:
+        return tuple(drive.label for drive in drives)
+    lost = "a volume group: only free extents are used, and any old data in them will be lost"
+    sentences = tuple(drive.label.sentence for drive in drives)
+    return (DeviceLabel(name=group.address, description=lost, token=group.address, drives=sentences),)

@@ -46,7 +46,7 @@ def require_still_free(request: ArrayRequest, candidates: Iterable[Candidate]) -
     now = {candidate.drive: candidate for candidate in candidates}
     for drive in request.drives:
         present = now.get(drive.drive)
-        if present is None or present.serial != drive.serial:
+        if present is None or present.label.mark != drive.label.mark:
             raise gone_error(drive.drive)
         require_free_drive(present)
 

@@ -15,6 +15,9 @@ LENGTH = 6
 """Number of last characters of a serial number or WWN to type; more are needed if the number of another device has the
 same end."""
 
+DIGITS = 6
+"""Number of hex digits in the token for several devices."""
+
 SHORTEST = 4
 """Minimum length of a serial number that is used as a token."""
 
@@ -41,11 +44,20 @@ class DeviceLabel:
     """`SAMSUNG MZQLB960HAJR, serial number S437NX0K601300, 894.3 GiB`; unknown facts are named as unknown."""
     token: str
     """Token that has to be typed: the end of its serial number or WWN, else its name."""
+    mark: str = ""
+    """Its complete serial number and WWN, else its name; "" if only the token distinguishes it."""
+    drives: tuple[str, ...] = ()
+    """Sentences about the drives of an array, which are shown with it."""
 
     @property
     def sentence(self) -> str:
         """Return the label as a sentence: `/dev/sda is ACME X1, serial number 12345678, 1.8 TiB.`"""
         return f"{self.name} is {self.description}."
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return the sentence about the device, then those about its drives."""
+        return (self.sentence, *self.drives)
 
 
 def device_label(
@@ -67,12 +79,35 @@ def device_label(
     foreign = [mark for other in others if apart or not device.same_disk(other) for mark in _marks(other)]
     candidates = (mark[-length:] for mark in _marks(device) for length in range(min(LENGTH, len(mark)), len(mark) + 1))
     word = next((word for word in candidates if not any(mark.endswith(word) for mark in foreign)), own_name)
-    return DeviceLabel(name=name or own_name, description=_description(device, word), token=word)
+    mark = " ".join(filter(None, (_plain(device.serial), _plain(device.wwn)))) or own_name
+    return DeviceLabel(name=name or own_name, description=_description(device, word), token=word, mark=mark)
+
+
+def drive_label(
+    place: str,
+    serial: str | None,
+    *,
+    wwn: str | None = None,
+    model: str | None = None,
+    size_bytes: int | None = None,
+) -> DeviceLabel:
+    """Return the label of a drive that may be known only to its controller. `place`: the tool's name for it."""
+    return device_label(Identity(name=place, serial=serial, wwn=wwn, model=model, size_bytes=size_bytes))
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:
-    """Return the token for several devices: their tokens in order, without duplicates, separated by commas."""
-    return ",".join(dict.fromkeys(plate.token for plate in plates))
+    """Return the token for devices; "" for none. For one device it is the token of its label.
+
+    For several it is their number and six hex digits, such as `24-3fa9c1`. The digits are the start of a SHA-256 of
+    their serial numbers and WWNs in order; a device with neither counts by its name or address. So the token differs if
+    one device is replaced, left out or moved. A device that is listed twice counts once.
+    """
+    marks = {(plate.token, plate.mark): plate.mark or plate.token for plate in plates}
+    if len(marks) < 2:
+        return "".join(token for token, _ in marks)
+    import hashlib  # loads libcrypto, which few commands need
+
+    return f"{len(marks)}-{hashlib.sha256(chr(10).join(marks.values()).encode()).hexdigest()[:DIGITS]}"
 
 
 def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
@@ -89,10 +124,11 @@ def device_label_of(inventory: Inventory, target: Target) -> DeviceLabel:
 
 
 def device_label_of_parts(target: Target, serials: Sequence[str]) -> DeviceLabel:
-    """Return the label of a device to be created from drives. The token is the end of the first serial number."""
-    word = next((_plain(serial)[-LENGTH:] for serial in serials if len(_plain(serial)) >= SHORTEST), target.address)
+    """Return the label of a device to be created from drives with these serial numbers. Its token is theirs."""
+    labels = [drive_label(serial, serial) for serial in serials]
     drives = ", ".join(map(clean, serials)) or "unknown drives"
-    return DeviceLabel(name=str(target), description=f"to be created from the drives {drives}", token=word)
+    token = confirm_token(labels) or target.address
+    return DeviceLabel(name=str(target), description=f"to be created from the drives {drives}", token=token)
 
 
 def _is_other(device: Device, other: Device) -> bool:

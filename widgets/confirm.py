@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from textual import on
@@ -16,8 +17,9 @@ from widgets.confirmation import ChangeTable, Confirmation, PlannedChange, Tier
 from widgets.guarded_dialog import GRACE, ButtonRow, Clock, DialogBody, GuardedDialog, KeyButton, TypedField
 from widgets.text_panel import Line, Style, TextPanel, TextParagraphs
 from widgets.text_utils.text import clean
+from widgets.text_utils.units import plural
 
-__all__ = ["ConfirmDialog", "Confirmation", "PlannedChange", "Tier"]
+__all__ = ["ConfirmDialog", "Confirmation", "PlannedChange", "Tier", "named_or_counted"]
 
 MARKS: Final[dict[Tier, str]] = {
     "harmless": "",
@@ -39,6 +41,11 @@ _FEW: Final = 2
 
 _TALL: Final = 20
 """Minimum number of rows of a terminal on which devices are always visible."""
+
+
+def named_or_counted(names: Sequence[str], noun: str) -> str:
+    """Return the names for a title, or their number with the noun if there are more than fit."""
+    return ", ".join(names) if len(names) <= _FEW else plural(len(names), noun)
 
 
 class _Sentences(TextPanel):
@@ -212,7 +219,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     def _body(self) -> ComposeResult:
         confirmation = self.confirmation
         if confirmation.devices and not self._devices_fit:
-            yield _Sentences("Devices", confirmation.devices, "value")
+            yield _Sentences(f"{len(confirmation.devices)} devices", confirmation.devices, "value")
         if confirmation.changes:
             yield ChangeTable(confirmation.changes)
         if confirmation.summary:

@@ -125,7 +125,7 @@ def require_confirmation(
 
 
 def _label_sentences(labels: Sequence[DeviceLabel]) -> str:
-    return " ".join(label.sentence for label in labels)
+    return " ".join(sentence for label in labels for sentence in label.sentences)
 
 
 def _confirm_option(word: str) -> str:
@@ -135,7 +135,7 @@ def _confirm_option(word: str) -> str:
 def _confirm_risky(labels: Sequence[DeviceLabel], action: str, word: str) -> None:
     if not can_ask():
         raise _no_terminal_error(f"--yes {_confirm_option(word)}", labels)
-    say_lines(label.sentence for label in labels)
+    say_lines(sentence for label in labels for sentence in label.sentences)
     if ask(f"{action} despite the risk above? Type yes") != "yes":
         raise _declined_error()
 
@@ -143,7 +143,7 @@ def _confirm_risky(labels: Sequence[DeviceLabel], action: str, word: str) -> Non
 def _confirm_destructive(labels: Sequence[DeviceLabel], action: str, word: str) -> None:
     if not can_ask():
         raise _no_terminal_error(_confirm_option(word), labels)
-    say_lines(label.sentence for label in labels)
+    say_lines(sentence for label in labels for sentence in label.sentences)
     if ask(f"{action}? This DESTROYS DATA. Type {word} to continue") != word:
         raise _declined_error()
 

@@ -264,10 +264,6 @@ class SweepArrays:
     once: bool = False
     """Whether each array is created only once, because creating it takes long; the first one again at the end."""
 
-    def confirm_token(self, array: SweepArray) -> str:
-        """Return the confirmation token for one array: the parts of `word` that stand for the array's drives."""
-        return ",".join(self.word.split(",")[: array.members])
-
     def array(self, array_id: str) -> SweepArray:
         """Return the array with the id `array_id`. Raises KeyError if there is none."""
         return {array.id: array for array in reversed(self.arrays)}[array_id]

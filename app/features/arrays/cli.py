@@ -20,7 +20,7 @@ from app.cli.shared_options import confirm_option, dry_run_option, json_option
 from app.core.fio.sizes import parse_size
 from app.core.presentation.table import without_empty_columns
 from app.features.arrays import presentation as view
-from backends.array_planning import LEVELS, ArrayRequest
+from backends.array_planning import LEVELS, ArrayRequest, confirm_labels
 from backends.model import Level, Problem
 from backends.raid import layout_of
 from backends.settings import Risk
@@ -160,7 +160,6 @@ def create_command(options: _CreateOptions) -> int:
 
 
 async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, options: _CreateOptions) -> int:
-    from app.core.changes.arrays.builder import array_label
     from app.core.changes.arrays.candidates import choose, new_array_name, plan_array
 
     candidates = (await _candidates(bench, options.drives))[0]
@@ -186,7 +185,11 @@ async def _create(bench: Workbench, _: Interruption, request: ArrayRequest, opti
     await bench.arrays.require_array_support(plan.request.drives[0].controller)
     bench.arrays.require_new_name(plan.request.name)
     word = confirm.require_confirmation(
-        Risk.DESTROYS_DATA, (array_label(plan),), yes=False, typed=options.typed, action="Create the array"
+        Risk.DESTROYS_DATA,
+        confirm_labels(plan.request.drives),
+        yes=False,
+        typed=options.typed,
+        action="Create the array",
     )
     await open_session(bench)
     made = await bench.arrays.create(plan, assume_clean=options.assume_clean, typed=word)
@@ -225,7 +228,11 @@ async def _delete(bench: Workbench, _: Interruption, name: str, typed: str | Non
         show(row)
     if not dry_run:
         word = confirm.require_confirmation(
-            Risk.DESTROYS_DATA, (created_array_label(entry),), yes=False, typed=typed, action="Delete the array"
+            Risk.DESTROYS_DATA,
+            (created_array_label(entry, bench.session.inventory),),
+            yes=False,
+            typed=typed,
+            action="Delete the array",
         )
         await open_session(bench)
         match = await bench.arrays.delete(name, typed=word)

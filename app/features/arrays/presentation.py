@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.presentation import json_schema
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, Table, Tone
-from backends.array_planning import ArrayPlan, Candidate, confirm_tokens
+from backends.array_planning import ArrayPlan, Candidate, confirm_labels
+from backends.device_label import confirm_token
 from backends.model import Array, Inventory, Target
 from backends.raid import ARRANGEMENTS, LAYOUT
 from backends.sizes import exact_text, size_words
@@ -176,10 +177,12 @@ def _plan_lines(plan: ArrayPlan) -> Iterator[FactLine]:
         yield FactLine("Policies", ", ".join(f"{key}={value}" for key, value in request.policies.items()))
     takes = f"{plan.seconds:.1f} s, then" if plan.seconds < 600 else f"about {plan.seconds / 3600:.1f} h"
     yield FactLine("Duration", f"{takes}: {plan.initialising}")
+    if not plan.by_hand:
+        yield FactLine("Confirm with", confirm_token(confirm_labels(request.drives)))
 
 
 def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
-    """Return sentences about warnings, the data that would be lost, and the text to type for confirmation."""
+    """Return sentences about warnings and the data that would be lost."""
     lines = [*filter(None, (plan.by_hand,)), *plan.warnings]
     lies = [line for drive in plan.request.drives for line in drive.lies]
     lines += [f"Data that will be lost: {line}." for line in lies]
@@ -194,8 +197,6 @@ def plan_sentences(plan: ArrayPlan) -> tuple[str, ...]:
             "The controller reports that no array uses these drives, but raidbench cannot read their content. Data"
             f" from another machine would be lost: {serials}."
         )
-        if not plan.by_hand:
-            lines.append(f"Confirm these drives with: {confirm_tokens(unknown)}.")
     return tuple(lines)
 
 

@@ -9,7 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry
-from app.core.changes.arrays.builder import array_label, created_array_label
+from app.core.changes.arrays.builder import created_array_label
 from app.core.changes.arrays.candidates import WantedArrays, candidates_of, controller_of, new_array_name, plan_array
 from app.features.arrays import presentation as view
 from app.tui.base import WorkbenchScreen
@@ -22,10 +22,12 @@ from backends.array_planning import (
     ArrayRequest,
     Candidate,
     capacity,
+    confirm_labels,
     require_alike,
     require_shape,
     spans_that_fit,
 )
+from backends.device_label import DeviceLabel, confirm_token
 from backends.errors import RaidbenchError, RefusedError
 from backends.model import Level
 from backends.sizes import exact_text, size_words
@@ -265,7 +267,7 @@ class NewArrayScreen(WorkbenchScreen):
         except RaidbenchError as error:
             self._app.show_error(error, title=f"{entry.array.name} was not deleted")
             return
-        asked = _deletion_dialog(entry, match)
+        asked = _deletion_dialog(created_array_label(entry, self._app.session.inventory), match)
         if await self._app.push_screen_wait(ConfirmDialog(asked)):
             self._app.run_worker(self._delete(entry), group="write", exit_on_error=True)
 
@@ -286,27 +288,27 @@ class NewArrayScreen(WorkbenchScreen):
 
 
 def _creation_dialog(plan: ArrayPlan) -> Confirmation:
-    plate = array_label(plan)
+    labels = confirm_labels(plan.request.drives)
     full = plan.full_stripe_bytes
     size = f"About {size_words(plan.size_bytes)}" + ("" if full is None else f", full stripe {exact_text(full)}")
     return Confirmation(
         title=f"Create {plan.request.level.value} {plan.request.name} of {plural(len(plan.request.drives), 'drive')}",
         tier="destructive",
-        devices=(plate.sentence,),
-        summary=f"{size}; redundancy takes {plan.cost} of the drives. {plan.initialising}",
+        devices=tuple(sentence for label in labels for sentence in label.sentences),
+        summary=f"All data on the drives will be lost. {size}; redundancy takes {plan.cost} of the drives."
+        f" {plan.initialising}",
         commands=tuple(step.argv for step in plan.steps),
         risks=tuple(clean(sentence, 1000) for sentence in view.plan_sentences(plan)),
-        required=plate.token,
+        required=confirm_token(labels),
         apply_label="Create",
     )
 
 
-def _deletion_dialog(entry: ArrayJournalEntry, match: ArrayMatch) -> Confirmation:
-    plate = created_array_label(entry)
+def _deletion_dialog(plate: DeviceLabel, match: ArrayMatch) -> Confirmation:
     return Confirmation(
-        title=f"Delete {entry.array.name}",
+        title=f"Delete {plate.name}",
         tier="destructive",
-        devices=(plate.sentence,),
+        devices=plate.sentences,
         summary=match.sentence,
         commands=tuple(step.argv for step in match.remove),
         risks=("The array is deleted, and all of its data is lost.",),

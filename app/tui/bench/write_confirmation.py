@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from app.core.benchmark.endurance import wear_texts
 from backends.sizes import size_words
-from widgets.confirm import Confirmation, ConfirmDialog
+from widgets.confirm import Confirmation, ConfirmDialog, named_or_counted
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _overwrite_confirmation(app: AppInterface, ready: RunPlan) -> Confirmation:
     overwritten = (f"{device} is overwritten." for device in devices if ready.job.writes_data)
     verb = "writes to" if ready.job.writes_data else "trims"
     return Confirmation(
-        title=f"{ready.job.describe()} {verb} {', '.join(devices)}",
+        title=f"{ready.job.describe()} {verb} {named_or_counted(devices, 'device')}",
         tier="destructive",
         summary=f"All data on {lost} is lost. There is no undo.",
         commands=(ready.command,),

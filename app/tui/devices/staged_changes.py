@@ -31,7 +31,7 @@ from backends.errors import RaidbenchError
 from backends.model import Controller, Device, Inventory, Target
 from backends.settings import Reading, Risk, Setting, worst
 from widgets.choice_list import ChoiceDialog, ChoiceItem
-from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange
+from widgets.confirm import Confirmation, ConfirmDialog, PlannedChange, named_or_counted
 from widgets.confirm import Tier as DialogTier
 from widgets.field_dialog import NumberDialog, NumberSpan, TextDialog
 from widgets.text_utils import units
@@ -96,7 +96,7 @@ def confirmation(
         tuple(write.argv) if write.path is None else write.shown() for change in changes for write in change.writes
     )
     return Confirmation(
-        title=title or f"Apply {count} to {', '.join(targets)}",
+        title=title or f"Apply {count} to {named_or_counted(targets, 'device')}",
         tier=TIERS[confirmation_level(worst(change.risk for change in changes))],
         devices=tuple(
             dict.fromkeys(

@@ -18,11 +18,11 @@ from backends.array_planning import (
     ArrayMatchState,
     ArrayPlan,
     Candidate,
-    confirm_tokens,
+    confirm_labels,
     require_free_drive,
 )
 from backends.change import ChangeStep
-from backends.device_label import DeviceLabel
+from backends.device_label import DeviceLabel, confirm_token, drive_label
 from backends.errors import (
     BlockedError,
     DeviceGoneError,
@@ -37,7 +37,7 @@ from backends.free_drives import kernel_candidate
 from backends.guard import content_changed_error, require_free
 from backends.host import ProcessTracking, WriteDenied, completed_when_cancelled, custody
 from backends.identity import new_content
-from backends.model import Target
+from backends.model import Inventory, Target
 from backends.protocol import ArrayCreator
 from backends.system.caching import uncached
 from backends.text import clean
@@ -69,18 +69,17 @@ class ArrayBuilder:
     async def create(self, plan: ArrayPlan, *, assume_clean: bool, typed: str | None) -> ArrayMatch:
         """Create the array of a plan that the user has seen; return the created array and its parts.
 
-        `typed`: the confirmation token, which is made of the ends of the drives' serial numbers. An array whose
-        policies differ from the plan is kept, and `differs` reports the differences. Raises RefusedError, BlockedError,
+        `typed`: the confirmation token of the drives, which are read again under the lock. An array whose policies
+        differ from the plan is kept, and `differs` reports the differences. Raises RefusedError, BlockedError,
         HeldError, DeviceGoneError if nothing was done. Raises StorageError, ToolFailedError if the creation failed: its
         parts are then deleted, or the message names the remaining ones.
         """
         session = self._record.require_recording()
         await self.require_array_support(plan.request.drives[0].controller)
         self.require_new_name(plan.request.name)
-        if typed != confirm_tokens(plan.request.drives):
-            raise RefusedError(
-                "The drives were not confirmed.", hint=f"Confirmation token: {confirm_tokens(plan.request.drives)}."
-            )
+        token = confirm_token(confirm_labels(plan.request.drives))
+        if typed != token:
+            raise RefusedError("The drives were not confirmed.", hint=f"Confirmation token: {token}.")
         array = plan.created_array()
         builder = self._builder(array.controller)
         with self._locked(plan.locks, "making", array.name) as lock:
@@ -310,9 +309,13 @@ class ArrayBuilder:
         """
         machine = self._hardware.machine
         with uncached():
-            for shown in plan.request.drives:
-                if shown.is_visible:
-                    await self._require_free_as_shown(shown)
+            shown_drives = plan.request.drives
+            present = [await self._read_again(shown) if shown.is_visible else shown for shown in shown_drives]
+            if confirm_token(confirm_labels(present)) != confirm_token(confirm_labels(shown_drives)):
+                raise DeviceGoneError(
+                    "The drives are not those that you confirmed. Nothing was created.",
+                    hint="Run `raidbench array list` and try again.",
+                )
             if plan.request.drives[0].controller is not None:
                 again = await plan_array(machine, plan.request, assume_clean=assume_clean)
                 if (again.steps, again.before) != (plan.steps, plan.before):
@@ -324,7 +327,8 @@ class ArrayBuilder:
                         hint="Review the plan again.",
                     )
 
-    async def _require_free_as_shown(self, shown: Candidate) -> None:
+    async def _read_again(self, shown: Candidate) -> Candidate:
+        """Return a drive in its present state. Raises RaidbenchError unless it is free and as shown."""
         host, inventory = self._hardware.machine.host, self._record.session.inventory
         drive = next((drive for drive in inventory.drives if drive.target == shown.drive), None)
         if drive is None:
@@ -341,6 +345,7 @@ class ArrayBuilder:
         if new := new_content(now.lies, shown.lies):
             raise content_changed_error(shown.place, new)
         await require_free(host, shown.place, shown.signatures)
+        return now
 
     async def _run(
         self,
@@ -429,24 +434,24 @@ class ArrayBuilder:
             self._record.emit(NoteAdded(at=time.time(), text=text))
 
 
-def array_label(plan: ArrayPlan) -> DeviceLabel:
-    """Return the label for the confirmation prompt of a planned array: its drives and the confirmation token."""
-    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in plan.request.drives)
-    lost = "all data on them will be lost"
-    if plan.request.drives[0].shared:
-        lost = "only free extents are used, and any old data in them will be lost"
-    return DeviceLabel(
-        name=plan.request.name,
-        description=f"to be created from {clean(drives, 2000)}: {lost}",
-        token=confirm_tokens(plan.request.drives),
+def created_array_label(entry: ArrayJournalEntry, inventory: Inventory) -> DeviceLabel:
+    """Return the label for the confirmation prompt before an array is deleted; the array's name is the token.
+
+    `inventory`: the present devices, for the models of the drives.
+    """
+    models = {drive.serial: drive.model for drive in inventory.drives if drive.serial}
+    labels = (
+        drive_label(
+            drive.place,
+            drive.serial,
+            wwn=drive.wwn,
+            model=models.get(drive.serial or ""),
+            size_bytes=drive.size_bytes,
+        )
+        for drive in entry.array.members
     )
-
-
-def created_array_label(entry: ArrayJournalEntry) -> DeviceLabel:
-    """Return the label for the confirmation prompt before an array is deleted; the array's name is the token."""
-    drives = ", ".join(drive.serial or drive.place for drive in entry.array.members)
-    name = entry.array.name
-    return DeviceLabel(name=name, description=f"an array of the drives {clean(drives, 2000)}", token=name)
+    name, drives = entry.array.name, tuple(label.sentence for label in labels)
+    return DeviceLabel(name=name, description=f"an array of these {len(drives)} drives", token=name, drives=drives)
 
 
 def _unknown_result_error(

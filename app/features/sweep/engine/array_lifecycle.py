@@ -19,7 +19,8 @@ from app.features.sweep.engine.array_preparation import (
 from app.features.sweep.engine.cell_settings import note_restored
 from app.features.sweep.engine.order import ArrayUse, array_use_of
 from app.features.sweep.engine.raid_levels import array_request, array_text
-from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, require_free_drive
+from backends.array_planning import ArrayMatch, ArrayMatchState, Candidate, confirm_labels, require_free_drive
+from backends.device_label import confirm_token
 from backends.errors import (
     DeviceGoneError,
     InvalidValueError,
@@ -146,7 +147,8 @@ class ArrayLifecycle:
         request = array_request(array, drives, making.policies)
         try:
             plan = await plan_array(bench.hardware.machine, request, assume_clean=making.assume_clean)
-            match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=making.confirm_token(array))
+            typed = confirm_token(confirm_labels(drives))  # `_drives` has compared them with those that were confirmed
+            match = await bench.arrays.create(plan, assume_clean=making.assume_clean, typed=typed)
         except (InvalidValueError, ToolFailedError) as error:
             if bench.arrays.journal.entry(request.name) is not None:
                 raise ArrayMismatchError(error.message, hint=error.hint, evidence=error.evidence) from error

@@ -17,9 +17,10 @@ from backends.array_planning import (
     ArrayRequest,
     ArrayShape,
     Candidate,
-    confirm_tokens,
+    confirm_labels,
     spans_that_fit,
 )
+from backends.device_label import DeviceLabel, confirm_token
 from backends.errors import InvalidValueError, ToolFailedError
 from backends.model import Level, Media, Target
 from backends.text import clean
@@ -54,6 +55,8 @@ class PlannedArrays:
     """Role by which the plan refers to the array that currently exists."""
     making: SweepArrays
     """The arrays that the sweep will create, their drives, and the confirmation token."""
+    labels: tuple[DeviceLabel, ...] = ()
+    """The labels of the drives, whose token confirms all arrays that the sweep creates and deletes on them."""
     controller: Target | None = None
     """The controller that creates them; None for md."""
     refused: tuple[tuple[ArrayShape, str], ...] = ()
@@ -120,6 +123,7 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             "None of the arrays of the plan can be created on these drives.",
             hint=" ".join(dict.fromkeys(reason for _, reason in refused)),
         )
+    labels = confirm_labels(drives)
     making = SweepArrays(
         drives=tuple(
             SweepDrive(
@@ -133,13 +137,18 @@ async def plan_levels(bench: Workbench, axis: LevelAxis) -> PlannedArrays:
             for drive in drives
         ),
         arrays=tuple(arrays),
-        word=confirm_tokens(drives),
+        word=confirm_token(labels),
         assume_clean=axis.assume_clean,
         policies=dict(axis.policies),
         once=any(array.making_seconds + array.preparing_seconds > LONG_SECONDS for array in arrays),
     )
     return PlannedArrays(
-        role=axis.role, making=making, controller=controller, refused=tuple(refused), warnings=tuple(warnings)
+        role=axis.role,
+        making=making,
+        labels=labels,
+        controller=controller,
+        refused=tuple(refused),
+        warnings=tuple(warnings),
     )
 
 

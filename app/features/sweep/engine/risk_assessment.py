@@ -12,14 +12,13 @@ from app.core.analysis.past_runs.series import noise_of_condition
 from app.core.benchmark.endurance import amount_text, endurance_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
-from app.core.session.sweep_steps import MADE, Design, OverwrittenDevice, SweepArrays
+from app.core.session.sweep_steps import MADE, Design, OverwrittenDevice
 from app.core.workbench import Workbench
 from app.features.sweep.engine.estimate import writing_seconds
 from app.features.sweep.engine.targets import SettingOwner, TargetFacts
 from backends.device_label import DeviceLabel
 from backends.errors import RaidbenchError
 from backends.settings import Risk, worst
-from backends.text import clean
 from backends.values import dataclass
 
 
@@ -68,7 +67,7 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
             )
             wear += _wear(bench, ready, writing_seconds(design, name))
     if design.making is not None:
-        plates.append(_drives_label(design.making))
+        plates += facts.arrays.labels if facts.arrays is not None else ()
         if (unable := await _array_error(bench, facts)) is not None:
             refused.append(unable.message)
             hint = hint or unable.hint
@@ -86,18 +85,9 @@ async def assess_risk(bench: Workbench, design: Design, facts: TargetFacts) -> R
         hint=hint,
         risks=(*sentences, *(facts.arrays.warnings if facts.arrays is not None else ())),
         wear=tuple(wear),
-        plates=tuple({plate.token: plate for plate in reversed(plates)}.values())[::-1],
+        plates=tuple({(plate.token, plate.mark): plate for plate in reversed(plates)}.values())[::-1],
         noise=dict(_noise(bench, design, facts)),
     )
-
-
-def _drives_label(making: SweepArrays) -> DeviceLabel:
-    """Return one label for all drives of the sweep. Its token confirms all arrays that the sweep creates and deletes on
-    them.
-    """
-    drives = ", ".join(f"{drive.place} ({drive.serial or 'no serial number'})" for drive in making.drives)
-    text = f"created on {clean(drives, 2000)}: all data on them is lost"
-    return DeviceLabel(name="Every array of the sweep", description=text, token=making.word)
 
 
 async def _array_error(bench: Workbench, facts: TargetFacts) -> RaidbenchError | None:

@@ -150,7 +150,7 @@ def question(
         evidence=(*lost, *blank) if destroys else (),
         devices=()
         if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS
-        else tuple(plate.sentence for plate in assessment.plates),
+        else tuple(sentence for plate in assessment.plates for sentence in plate.sentences),
         required=confirm_token(assessment.plates) if destroys else "",
         apply_label="Start",
     )
