@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from backends.array_planning import (
     ArrayRequest,
     Candidate,
     capacity,
-    confirm_tokens,
+    confirm_labels,
     creation_policies,
     is_name,
     require_alike,
@@ -19,6 +20,7 @@ from backends.array_planning import (
     spans_of,
     spans_that_fit,
 )
+from backends.device_label import confirm_token
 from backends.errors import InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
 from tests.case_loop import loop_over
@@ -192,8 +194,49 @@ def test_every_reason_against_a_drive_is_told_and_none_can_be_talked_round() -> 
         require_free_drive(drive(1, why_not=("it is a hot spare", "it is locked")))
 
 
-def test_what_is_typed_are_the_ends_of_all_serial_numbers() -> None:
-    assert confirm_tokens((drive(1), drive(12))) == "0001,0012"
+def test_one_drive_is_confirmed_by_the_end_of_its_serial_number() -> None:
+    assert confirm_token(confirm_labels((drive(1),))) == "AL0001"
+
+
+def _token(*drives: Candidate) -> str:
+    return confirm_token(confirm_labels(drives))
+
+
+TWO = (drive(1), drive(12))
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        (drive(12), drive(1)),
+        (drive(1), drive(12), drive(13)),
+        (drive(1), drive(12, serial="SERIAL0112")),
+        (drive(1), drive(12, serial=None)),
+    ],
+)
+def test_the_word_for_several_drives_is_that_of_no_other_drives(others: tuple[Candidate, ...]) -> None:
+    assert _token(*TWO) == _token(*TWO)
+    assert re.fullmatch("2-[0-9a-f]{6}", _token(*TWO))
+    assert _token(*others) != _token(*TWO)
+
+
+def test_drives_without_serial_numbers_count_by_their_places() -> None:
+    bare = tuple(drive(number, serial=None) for number in range(24))
+    assert _token(*bare).startswith("24-")
+    assert _token(*bare) != _token(*bare[:23], replace(bare[23], place="252:99"))
+
+
+def test_the_question_shows_model_serial_number_and_size_of_every_drive() -> None:
+    assert [label.sentence for label in confirm_labels(TWO)] == [
+        "252:1 is X1, serial number SERIAL0001, 1,000 MiB.",
+        "252:12 is X1, serial number SERIAL0012, 1,000 MiB.",
+    ]
+
+
+def test_free_extents_are_confirmed_by_the_name_of_their_group() -> None:
+    volumes = tuple(replace(each, free_extents=10) for each in TWO)
+    (label,) = confirm_labels(volumes)
+    assert (label.token, len(label.drives)) == ("c0", 2)
 
 
 @pytest.mark.parametrize(

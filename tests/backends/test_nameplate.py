@@ -122,7 +122,14 @@ def test_several_devices_are_meant_by_all_their_words_each_once() -> None:
         DeviceLabel(name=name, description="", token=word)
         for name, word in (("a", "111111"), ("b", "222222"), ("c", "111111"))
     ]
-    assert confirm_token(plates) == "111111,222222"
+    assert confirm_token(plates) == confirm_token(plates[:2])
+    assert confirm_token(plates).startswith("2-")
+
+
+def test_the_word_for_several_devices_depends_on_their_whole_numbers() -> None:
+    other = replace(OTHER, serial="XX-XX11D7654321")
+    assert device_label(OTHER, (DISK,)).token == device_label(other, (DISK,)).token
+    assert len({confirm_token(map(device_label, pair)) for pair in ((DISK, OTHER), (DISK, other), (OTHER, DISK))}) == 3
 
 
 CARD = Target(backend="megaraid", address="/c0", scope=Scope.CONTROLLER)

@@ -23,7 +23,8 @@ from app.core.changes.arrays.builder import ArrayBuilder
 from app.core.changes.arrays.candidates import candidates_of, new_array_name, plan_array
 from app.core.session.paths import Paths
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, Candidate, confirm_tokens
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, Candidate, confirm_labels
+from backends.device_label import confirm_token
 from backends.errors import RaidbenchError, RefusedError
 from backends.model import Level
 from backends.system.local import LocalHost
@@ -85,7 +86,7 @@ async def planned(
 
 
 async def create(bench: Workbench, plan: ArrayPlan) -> ArrayMatch:
-    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_tokens(plan.request.drives))
+    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_token(confirm_labels(plan.request.drives)))
 
 
 async def test_a_nested_array_is_made_known_again_and_deleted_without_a_trace(

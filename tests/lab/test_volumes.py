@@ -19,7 +19,8 @@ import pytest
 from app.core.changes.arrays.array_journal import ArrayStage
 from app.core.changes.arrays.candidates import candidates_of, choose, new_array_name, plan_array
 from app.core.workbench import Workbench
-from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, confirm_tokens
+from backends.array_planning import ArrayMatch, ArrayMatchState, ArrayPlan, ArrayRequest, confirm_labels
+from backends.device_label import confirm_token
 from backends.errors import RefusedError, ToolFailedError
 from backends.model import Level
 from backends.vendors.lvm import creation
@@ -69,7 +70,7 @@ async def planned(bench: Workbench, level: Level, disks: tuple[Disk, ...], *, mi
 
 
 async def create(bench: Workbench, plan: ArrayPlan) -> ArrayMatch:
-    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_tokens(plan.request.drives))
+    return await bench.arrays.create(plan, assume_clean=False, typed=confirm_token(confirm_labels(plan.request.drives)))
 
 
 async def test_a_volume_of_each_level_is_made_found_and_removed_without_a_trace(

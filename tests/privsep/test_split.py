@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from backends.device_label import DeviceLabel, confirm_token
 from tests.backends.loops import Loop, loop, needs_loops, wait_for
 from tests.packages import needs
 from tests.privsep.helping import NOBODY, needs_python, needs_root, running
@@ -73,7 +74,7 @@ def test_several_devices_are_written_by_one_fio_of_the_user(
 ) -> None:
     other = stack.enter_context(loop(place / "other"))
     job = ("--rw", "randwrite", "--size", "16m", "--runtime", "1", "--ramp", "0")
-    words = f"{device.name},{other.name}"
+    words = confirm_token(DeviceLabel(name=name, description="", token=name) for name in (device.name, other.name))
     done = sudo(program, place, "bench", device.sure(), other.sure(), *job, "--confirm", words)
 
     assert done.returncode == 0, done.stderr

@@ -18,6 +18,7 @@ from app.core.session.locks import hold_lock
 from app.core.session.results import RunStatus
 from app.core.session.state import RunRecord
 from backends.change_steps import locks_of
+from backends.device_label import DeviceLabel, confirm_token
 from backends.errors import InvalidValueError, RefusedError
 from tests.backends.loops import Loop, loop, luks_header, needs_loops
 from tests.core.benchmark.test_measurer import bench_at
@@ -227,7 +228,7 @@ class TestWriting:
     async def test_the_words_of_both_mean_both(self, tmp_path: Path, pair: Pair) -> None:
         for one in pair:
             one.write(0, luks_header())
-        words = ",".join(one.name for one in pair)
+        words = confirm_token(DeviceLabel(name=one.name, description="", token=one.name) for one in pair)
         assert (await measured(tmp_path, request(*nodes(pair), rw="randwrite"), words)).figures.status is RunStatus.OK
 
     @pytest.mark.long

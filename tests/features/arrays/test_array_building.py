@@ -22,7 +22,7 @@ RACK = ("--demo", "arrays")
 ARRAY = (*RACK, "array")
 MIRROR = ("create", "raid1", "sdb", "sdc")
 NESTED = ("create", "raid50", "sdb", "sdc", "sdd", "sde", "sdf", "sdg", "--strip", "64k")
-WORD = "1700,1701"
+WORD = "2-6f509a"
 
 
 class KilledError(BaseException):
@@ -71,7 +71,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequenc
 
 @pytest.mark.parametrize(
     ("words", "word"),
-    [(MIRROR, WORD), (NESTED, "1700,1701,1702,1703,1704,1705")],
+    [(MIRROR, WORD), (NESTED, "6-6d125b")],
     ids=["a mirror", "nested"],
 )
 def test_what_is_made_is_listed_and_deleted_without_a_trace(cli: Cli, words: Sequence[str], word: str) -> None:
@@ -83,7 +83,7 @@ def test_what_is_made_is_listed_and_deleted_without_a_trace(cli: Cli, words: Seq
     assert (here(cli), free(cli)) == ([], EIGHT)
 
 
-@pytest.mark.parametrize("words", [(), ("--confirm", "1700,1702"), ("--confirm", "1701,1700")])
+@pytest.mark.parametrize("words", [(), ("--confirm", "1700,1701"), ("--confirm", "2-e8ca0c")])
 def test_without_the_word_of_its_drives_in_their_order_nothing_is_made(cli: Cli, words: tuple[str, ...]) -> None:
     done = cli(*ARRAY, *MIRROR, *words)
     assert (done.status, WORD in done.err, here(cli), free(cli)) == (3, True, [], EIGHT)
@@ -114,7 +114,7 @@ def test_what_a_failed_step_leaves_is_taken_apart_at_once(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     run_only(monkeypatch, count, ToolFailedError("no luck."))
-    done = cli(*ARRAY, *NESTED, "--confirm", "1700,1701,1702,1703,1704,1705")
+    done = cli(*ARRAY, *NESTED, "--confirm", "6-6d125b")
     assert (done.status, "was not created: no luck." in done.err, "All its parts were deleted." in done.err) == (
         1,
         True,
@@ -192,7 +192,7 @@ def test_what_is_left_of_a_former_file_system_does_not_stand_against_a_deletion(
 def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
 ) -> None:
-    killed(cli, monkeypatch, count, NESTED, "1700,1701,1702,1703,1704,1705")
+    killed(cli, monkeypatch, count, NESTED, "6-6d125b")
     assert "was interrupted" in cli(*RACK, "devices").err
     (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
     assert (left["standing"], bool(left["remove"])) == (standing, standing in ("partly", "whole"))
@@ -209,7 +209,7 @@ def test_after_a_kill_recover_tells_what_there_is_and_leaves_no_half(
 def test_after_a_kill_in_a_deletion_recover_tells_what_there_is_and_finishes_it(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, standing: str
 ) -> None:
-    name = made(cli, NESTED, "1700,1701,1702,1703,1704,1705")["name"]
+    name = made(cli, NESTED, "6-6d125b")["name"]
     take = MdRaid.run_making
 
     async def some(self: MdRaid, controller: Target | None, steps: Sequence[ChangeStep]) -> None:

@@ -17,8 +17,7 @@ from tests.cli.conftest import Cli
 
 RACK = ("--demo", "arrays", "--demo-speed", "1000")
 ARRAY = (*RACK, "array")
-WORD = "1000,1037,1074"
-STORCLI = ("create", "raid5", "252:0", "252:1", "252:2", "--name", "rb-1", "--confirm", WORD)
+STORCLI = ("create", "raid5", "252:0", "252:1", "252:2", "--name", "rb-1", "--confirm", "3-10dbd8")
 MEGACLI = (
     "create",
     "raid5",
@@ -30,13 +29,13 @@ MEGACLI = (
     "--set",
     "drive_cache=off",
     "--confirm",
-    WORD,
+    "3-ccf2e4",
 )
 CREATE = ("--name", "rb-1", "--confirm")
-SSACLI = ("create", "raid5", "2I:1:1", "2I:1:2", "2I:1:3", *CREATE, "1037,1074,1111")
-ARCCONF = ("create", "raid5", "/arc1/0:0", "/arc1/0:1", "/arc1/0:2", *CREATE, WORD)
-SERIES = ("create", "raid5", "/aac2/0:0", "/aac2/0:1", "/aac2/0:2", *CREATE, WORD)
-TW_CLI = ("create", "raid5", "p0", "p1", "p2", *CREATE, WORD)
+SSACLI = ("create", "raid5", "2I:1:1", "2I:1:2", "2I:1:3", *CREATE, "3-39be97")
+ARCCONF = ("create", "raid5", "/arc1/0:0", "/arc1/0:1", "/arc1/0:2", *CREATE, "3-d825f9")
+SERIES = ("create", "raid5", "/aac2/0:0", "/aac2/0:1", "/aac2/0:2", *CREATE, "3-423bb6")
+TW_CLI = ("create", "raid5", "p0", "p1", "p2", *CREATE, "3-0b4c45")
 WORDS = {"/c0": STORCLI, "/c1": MEGACLI, "/slot0": SSACLI, "/arc1": ARCCONF, "/aac2": SERIES, "/c2": TW_CLI}
 NAMES = {
     "/c0": "storcli",

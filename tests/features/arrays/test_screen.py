@@ -22,7 +22,7 @@ from tests.backends.simulator.asking import FAST
 from tests.tui.stage import answer, notices, paths_in, settled, text_in, text_of, until
 from widgets.confirm import ConfirmDialog
 
-TYPED = (*"1700", "comma", *"1701")
+TYPED = ("2", "minus", *"6f509a")
 
 
 @asynccontextmanager
@@ -107,7 +107,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
     async with sheet(tmp_path) as pilot:
         asked = await ask(pilot)
         assert "DESTROYS DATA" in asked
-        assert "1700,1701" in asked
+        assert "2-6f509a" in asked
         await answer(pilot, "tab", *TYPED, "enter", "enter")
         await until(pilot, lambda: "Created by raidbench: rb-" in text_of(pilot))
         made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]
@@ -126,7 +126,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
 async def test_without_the_word_nothing_is_made(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await ask(pilot)
-        await answer(pilot, "tab", *"1701", "comma", *"1700", "enter", "enter")
+        await answer(pilot, "tab", "2", "minus", *"e8ca0c", "enter", "enter")
         assert isinstance(pilot.app.screen, ConfirmDialog)
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, NewArrayScreen))

@@ -52,8 +52,8 @@ def shortened(tmp_path: Path) -> Callable[[str], str]:
 def swept(cli: Cli, *words: str) -> Any:
     """A finished sweep, begun with the word of what loses its data."""
     design = cli(*words, "--dry-run", "--json").json["sweep"]
-    word = ",".join(each["name"] for each in design["destroys"]) or (design["making"] or {}).get("word")
-    sure = ["--confirm", word] if word else []
+    asks = design["destroys"] or design["making"]
+    sure = ["--confirm", re.findall(r"--confirm (\S+)", cli(*words, "--yes").err)[-1]] if asks else []
     done = cli(*words, *sure, "--yes", "--seed", "1", "--json")
     assert done.status == 0, done.err
     return done.json["sweep"]

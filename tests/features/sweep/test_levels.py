@@ -152,7 +152,7 @@ async def require_nothing_left(bench: Workbench) -> None:
 async def test_the_plan_has_arrays_commands_time_drives_and_their_word(bed: Bed, small: None) -> None:
     surveyed = await bed.surveyed(bed.bench(), plan("raid0", "raid5", more=CLEAN, repeats=3))
     assert surveyed.risk is Risk.DESTROYS_DATA
-    assert [plate.token for plate in surveyed.plates] == ["1700,1701,1702,1703"]
+    assert [plate.token for plate in surveyed.plates] == ["201700", "201701", "201702", "201703"]
     text = "\n".join(fact.value for group in plan_facts(surveyed) for fact in group.facts)
     assert "created 3 times" in text
     assert "preparation writes each drive in full 6 times" in text
