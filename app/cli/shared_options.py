@@ -24,8 +24,8 @@ confirm_option: Decorator = click.option(
     "--confirm",
     "typed",
     metavar="TOKEN",
-    help="Confirmation token of a dangerous step: the end of a serial number or, for several drives, their number and a"
-    " checksum (24-3fa9c1). Run without it to see the token.",
+    help="Confirmation token of a dangerous step, such as the end of a serial number, or 24-3fa9c1 for 24 drives."
+    " Run without it to see the token.",
 )
 
 redact_option: Decorator = click.option(

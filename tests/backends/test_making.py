@@ -20,8 +20,9 @@ from backends.array_planning import (
     spans_of,
     spans_that_fit,
 )
+from backends.change_steps import require_still_free
 from backends.device_label import confirm_token
-from backends.errors import InvalidValueError, RefusedError
+from backends.errors import DeviceGoneError, InvalidValueError, RefusedError
 from backends.model import Level, Media, Target
 from tests.case_loop import loop_over
 
@@ -220,6 +221,14 @@ def test_the_word_for_several_drives_is_that_of_no_other_drives(others: tuple[Ca
     assert _token(*others) != _token(*TWO)
 
 
+@pytest.mark.parametrize("now", [{"serial": "SERIAL9999"}, {"serial": None}])
+def test_a_drive_that_was_swapped_in_its_slot_is_refused(now: dict[str, None]) -> None:
+    request = wish(Level.RAID0, 2)
+    require_still_free(request, request.drives)
+    with pytest.raises(DeviceGoneError):
+        require_still_free(request, (drive(0), drive(1, **now)))
+
+
 def test_drives_without_serial_numbers_count_by_their_places() -> None:
     bare = tuple(drive(number, serial=None) for number in range(24))
     assert _token(*bare).startswith("24-")
@@ -228,8 +237,8 @@ def test_drives_without_serial_numbers_count_by_their_places() -> None:
 
 def test_the_question_shows_model_serial_number_and_size_of_every_drive() -> None:
     assert [label.sentence for label in confirm_labels(TWO)] == [
-        "252:1 is X1, serial number SERIAL0001, 1,000 MiB.",
-        "252:12 is X1, serial number SERIAL0012, 1,000 MiB.",
+        "252:1 is X1, serial number SERIAL0001, 1000 MiB.",
+        "252:12 is X1, serial number SERIAL0012, 1000 MiB.",
     ]
 
 

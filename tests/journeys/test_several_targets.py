@@ -116,7 +116,7 @@ def test_the_question_tells_the_risk_of_each_device(seen: dict[str, str]) -> Non
 
 
 def test_the_words_to_type_are_those_of_the_command_line(seen: dict[str, str]) -> None:
-    assert seen["required"] == "6ef362,a66d13"
+    assert seen["required"] == "2-bd6172"
 
 
 async def test_one_disk_is_one_target_whatever_names_it_has(tmp_path: Path) -> None:

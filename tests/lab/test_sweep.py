@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from app.features.sweep.engine.builtin_plans import plan_files
-from backends.array_planning import END
 from tests.lab.disks import Disk, Disks
 from tests.lab.making import Md
 from tests.lab.results import Results
@@ -146,12 +145,13 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     """
     disks = blank("nvme0", "nvme1", "nvme2", "nvme3")
     levels = ("raid0", "raid10", "raid5", "raid6")
-    typed = ",".join(disk.serial[-END:] for disk in disks)
-    words = ("--drives", ",".join(disk.kernel for disk in disks), "--yes", "--confirm", typed)
+    words = ("--drives", ",".join(disk.kernel for disk in disks), "--yes")
+    refused = raidbench("sweep", short(tmp_path, "articles-b", SMALL), *words)
+    typed = refused.err.split("--confirm ")[1].split()[0]
     watched = Watched()
     watched.start()
     try:
-        done = swept(short(tmp_path, "articles-b", SMALL), *words)
+        done = swept(short(tmp_path, "articles-b", SMALL), *words, "--confirm", typed)
     finally:
         watched.over.set()
         watched.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 
 from app.core.changes.arrays.array_journal import ArrayJournalEntry, ArrayStage
 from app.core.changes.arrays.builder import ArrayBuilder
-from backends.array_planning import ArrayMatch
+from backends.array_planning import ArrayMatch, Candidate
 from backends.change import ChangeStep
 from backends.errors import ToolFailedError
+from backends.free_drives import kernel_candidate
+from backends.host import Host
 from backends.identity import Signature
-from backends.model import Target
+from backends.model import Drive, Target
 from backends.vendors.mdraid.backend import MdRaid
 from tests.cli.conftest import Cli
 
@@ -87,6 +90,18 @@ def test_what_is_made_is_listed_and_deleted_without_a_trace(cli: Cli, words: Seq
 def test_without_the_word_of_its_drives_in_their_order_nothing_is_made(cli: Cli, words: tuple[str, ...]) -> None:
     done = cli(*ARRAY, *MIRROR, *words)
     assert (done.status, WORD in done.err, here(cli), free(cli)) == (3, True, [], EIGHT)
+
+
+def test_a_drive_that_was_swapped_after_the_question_is_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def swapped(host: Host, drive: Drive) -> Candidate:
+        now = await kernel_candidate(host, drive)
+        assert now.identity is not None
+        other = replace(now.identity, serial="S47FNA0M999999", wwn=None)
+        return replace(now, identity=other) if drive.device == "/dev/sdc" else now
+
+    monkeypatch.setattr("app.core.changes.arrays.builder.kernel_candidate", swapped)
+    done = cli(*ARRAY, *MIRROR, "--confirm", WORD)
+    assert (done.status != 0, "/dev/sdc is not the drive that you confirmed" in done.err, here(cli)) == (True, True, [])
 
 
 @pytest.mark.parametrize("words", [("create", "raid1", "sdb", "sdc", "--confirm", WORD), ("delete", "rb-1")])
@@ -236,7 +251,7 @@ def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(
 ) -> None:
     killed(cli, monkeypatch, 0, MIRROR, WORD)
     monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: True)
-    made(cli, ("create", "raid1", "sdc", "sdd"), "1701,1702")
+    made(cli, ("create", "raid1", "sdc", "sdd"), "2-654c33")
     monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
     done = cli(*RACK, "recover", "--restore")
     assert done.status == 1

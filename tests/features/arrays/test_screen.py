@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import MACHINES
 from backends.system.wrapped import ReadOnlyHost
 from tests.backends.simulator.asking import FAST
-from tests.tui.stage import answer, notices, paths_in, settled, text_in, text_of, until
+from tests.tui.stage import answer, heard, notices, paths_in, settled, text_in, text_of, until
 from widgets.confirm import ConfirmDialog
 
 TYPED = ("2", "minus", *"6f509a")
@@ -123,6 +124,30 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
         assert made.journal.entries() == ()
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)], ids=str)
+async def test_many_drives_are_listed_and_confirmed_by_one_short_word(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with sheet(tmp_path) as pilot:
+        await pilot.press("space", *["down", "space"] * 7, "plus", "plus")
+        await pilot.resize_terminal(*size)
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(dialog := pilot.app.screen, ConfirmDialog) and dialog._opened)
+        await heard(pilot)
+        dialog = pilot.app.screen
+        assert isinstance(dialog, ConfirmDialog)
+        token = dialog.confirmation.required
+        assert re.fullmatch("8-[0-9a-f]{6}", token)
+        assert f"type {token}" in text_of(pilot)
+        seen: set[str] = set()
+        await pilot.press("tab", *["minus" if letter == "-" else letter for letter in token], "enter")
+        while pilot.app.screen is dialog:
+            seen |= set(re.findall(r"S47FNA0M20170\d|mdadm --create", text_of(pilot)))
+            await pilot.press("enter")
+            await pilot.pause()
+        assert len(seen) == 9
+        await until(pilot, lambda: len(pilot.app.workbench.arrays.journal.entries()) == 1)  # type: ignore[attr-defined]
+
+
 async def test_without_the_word_nothing_is_made(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await ask(pilot)
@@ -163,7 +188,7 @@ async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) ->
         await pilot.press("down", "down", "space")
         await until(pilot, lambda: "Confirm with" in text_of(pilot))
         shown = text_of(pilot)
-        assert "1700,1701" in shown
+        assert "2-6f509a" in shown
         assert all(f"[x] {level}" in shown for level in ("raid0", "raid1"))
         await pilot.press("1")
         await until(pilot, lambda: "New array" not in text_of(pilot))

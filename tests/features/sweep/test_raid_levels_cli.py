@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import Cli
 
 ARRAYS = ("--demo", "arrays", "--demo-speed", "1000")
-WORD = "1700,1701,1702"
+WORD = "3-2f9ba9"
 DRIVES = ("--drives", "sdb,sdc,sdd")
 PLAN = """
 title = "small"
@@ -36,7 +36,7 @@ def plan(tmp_path: Path) -> str:
 def test_the_plan_that_comes_along_names_drives_arrays_time_and_word(cli: Cli) -> None:
     shown = cli(*ARRAYS, "sweep", "levels", "--dry-run")
     assert shown.status == 0, shown.err
-    for words in ("S47FNA0M201700", "1700,1701,1702,1703", "--level=raid6", "created 2 times, about", "no verdict"):
+    for words in ("S47FNA0M201700", "4-16d6ac", "--level=raid6", "created 2 times, about", "no verdict"):
         assert words in shown.out
     making = cli(*ARRAYS, "sweep", "levels", "--dry-run", "--json").json["sweep"]["making"]
     assert [array["level"] for array in making["arrays"]] == ["raid0", "raid10", "raid5", "raid6"]
@@ -67,7 +67,7 @@ def test_options_make_the_arrays_that_a_plan_measures_and_the_word_is_asked_for_
 @pytest.mark.long
 def test_levels_of_a_3ware_card_are_made_measured_and_deleted_in_turn(cli: Cli, plan: str) -> None:
     words = (*ARRAYS, "sweep", plan, "--level", "raid0,raid5", "--strip", "64k", "--drives", "p0,p1,p2")
-    done = cli(*words, "--confirm", "1000,1037,1074", "--json")
+    done = cli(*words, "--confirm", "3-0b4c45", "--json")
     assert done.status == 0, done.err
     swept = done.json["sweep"]
     assert (swept["result"], swept["left"], swept["refused"]) == ("finished", [], [])
@@ -119,13 +119,13 @@ drives = ["sdb", "sdc", "sdd"]\nmembers = { raid0 = 2 }\n"""
 
 
 CARD = ("--drives", ",".join(f"/aac2/0:{device}" for device in range(8)))
-CARD_WORD = "1000,1037,1074,1111,1148,1185,1222,1259"
+CARD_WORD = "8-8a431f"
 
 
 @pytest.mark.long
 def test_each_number_of_spans_is_an_array_that_is_made_measured_and_deleted(cli: Cli, plan: str) -> None:
     drives = ("--drives", ",".join(f"245:{slot}" for slot in range(8)))
-    words = (*ARRAYS, "sweep", plan, "--level", "raid10,raid50", "--spans", "every", *drives, "--confirm", CARD_WORD)
+    words = (*ARRAYS, "sweep", plan, "--level", "raid10,raid50", "--spans", "every", *drives, "--confirm", "8-5bb7db")
     done = cli(*words, "--json")
     assert done.status == 0, done.err
     swept = done.json["sweep"]
