@@ -112,14 +112,16 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
 
     @property
     def is_listening(self) -> bool:
-        """Whether the dialog has been visible long enough to accept keys."""
-        return self._opened is not None and self._clock() - self._opened >= self._grace
+        """Whether the dialog accepts keys: without a grace period at once, so that no key of fast typing is lost."""
+        return not self._grace or (self._opened is not None and self._clock() - self._opened >= self._grace)
 
     def accept_answer(self) -> bool:
         """Return whether an answer counts now. If a part of the body has not been on the screen, scroll on to it."""
-        if self.is_listening and self.unread:
+        if self._opened is None or not self.is_listening:
+            return False
+        if self.unread:
             self.query_one(DialogBody).scroll_on()
-        return self.is_listening and not self.unread
+        return not self.unread
 
     def on_mount(self) -> None:
         """Start the grace period as soon as the dialog is visible."""

@@ -38,10 +38,12 @@ from tests.tui.stage import (
     text_of,
     until,
 )
+from widgets.choice_list import ChoiceDialog
 from widgets.confirm import ConfirmDialog
 from widgets.keyed_table import KeyedTable
 
 AHEAD = f"{SECTOR}/read_ahead_kb"
+SIZES = ((80, 24), (120, 40))
 WRITE_CACHE = 7
 """Rows down to the setting that risks data."""
 
@@ -309,6 +311,19 @@ async def test_keys_typed_ahead_of_a_risky_review_are_passed_over(
         await pilot.press(*["enter", "y", "space"] * 7)
         await pilot.pause()
         assert table.host.written == []
+
+
+@pytest.mark.parametrize("size", [(60, 15), *(pytest.param(size, marks=pytest.mark.long) for size in SIZES)], ids=str)
+async def test_a_value_is_chosen_as_fast_as_it_is_typed(table: Table, size: tuple[int, int]) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("escape", "enter", "home", *["down"] * WRITE_CACHE)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+        await pilot.resize_terminal(*size)
+        await pilot.press("down", "enter")
+        await pilot.pause()
+        assert not isinstance(pilot.app.screen, ChoiceDialog)
+        assert app_of(pilot).staged["block:sda"].keys() == {"write_cache"}
 
 
 @pytest.mark.parametrize("size", [(60, 15), pytest.param((120, 40), marks=pytest.mark.long)], ids=str)
