@@ -293,7 +293,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         number="T20",
-        what="20 keys typed before each question of the command line and each dialog, and 20 in its first half second",
+        what="20 keys typed before each question of the command line and each dialog about a risk, and 20 in its first"
+        " half second",
         mark="no confirmation",
         least=20,
         check="tests.cli.typing_ahead:run",
