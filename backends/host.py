@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from contextvars import ContextVar
@@ -229,6 +230,11 @@ class Capabilities:
     """Time of a simulated host; None for a real one."""
     harmed: bool = True
     """Whether actions there can cause damage, so that a device that cannot be checked counts as in use."""
+
+    @property
+    def counter_clock(self) -> Callable[[], float] | None:
+        """Function that returns the seconds of /proc/diskstats; None for a recorded host, where they do not change."""
+        return time.monotonic if self.live else self.counted
 
 
 THIS_MACHINE = Capabilities(opens_devices=True, shares_files=True, shares_processes=True, shares_watchdog=True)

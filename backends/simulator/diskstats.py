@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import zip_longest
 
 from backends.model import Level
 from backends.raid import PARITY
@@ -19,14 +20,16 @@ from backends.simulator.zfs_model import ALLOCATED, pool_flow
 from backends.values import dataclass
 
 Totals = dict[str, list[float]]
-"""Counters by kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds of waiting."""
+"""Counters by kernel name: reads, sectors read, writes, sectors written, milliseconds busy, milliseconds of waiting,
+milliseconds that the reads took, milliseconds that the writes took.
+"""
 
 DISKSTATS = "/proc/diskstats"
 """Path of the kernel's counters."""
 
 
 _SECTOR = 512
-_COLUMNS = 6
+_COLUMNS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +175,8 @@ class DiskCounts:
         self.seconds += seconds
         for disk in disks:
             disk_reads, disk_writes = reads * disk.reads + writes * disk.fetches, writes * disk.writes
+            waited = disk.queued * seconds * 1000
+            read_share = disk_reads / (disk_reads + disk_writes) if disk_reads else 0.0
             added = [
                 disk_reads,
                 (read_bytes * disk.reads if disk.read_bytes is None else disk_reads * disk.read_bytes) / _SECTOR,
@@ -179,7 +184,9 @@ class DiskCounts:
                 (written * disk.writes if disk.write_bytes is None else disk_writes * disk.write_bytes) / _SECTOR,
                 # For random arrivals, this is the time with at least one request in flight.
                 (1 - math.exp(-disk.queued)) * seconds * 1000,
-                disk.queued * seconds * 1000,
+                waited,
+                waited * read_share,
+                waited * (1 - read_share) if disk_writes else 0.0,
             ]
             self.totals[disk.name] = _add_rows(self.totals.get(disk.name), added)
 
@@ -192,8 +199,8 @@ class DiskCounts:
 
 
 def _add_rows(numbers: Sequence[float] | None, other: Sequence[float] | None) -> list[float]:
-    zeros = (0.0,) * _COLUMNS
-    return [first + second for first, second in zip(numbers or zeros, other or zeros, strict=True)]
+    rows = zip_longest(numbers or (), other or (), range(_COLUMNS), fillvalue=0.0)
+    return [first + second for first, second, _ in rows]
 
 
 def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:
@@ -203,9 +210,8 @@ def diskstats(numbers: Mapping[str, str], before: Totals, now: Totals) -> str:
     """
     lines = []
     for name, number in numbers.items():
-        reads, sectors, writes, written, busy, waited = map(int, _add_rows(before.get(name), now.get(name)))
+        reads, sectors, writes, written, busy, waited, *took = map(int, _add_rows(before.get(name), now.get(name)))
         major, _, minor = number.partition(":")
-        lines.append(
-            f"{major:>4} {minor:>7} {name} {reads} 0 {sectors} 0 {writes} 0 {written} 0 0 {busy} {waited} 0 0 0 0 0 0"
-        )
+        done = f"{reads} 0 {sectors} {took[0]} {writes} 0 {written} {took[1]}"
+        lines.append(f"{major:>4} {minor:>7} {name} {done} 0 {busy} {waited} 0 0 0 0 0 0")
     return "\n".join(lines) + "\n"

@@ -19,15 +19,17 @@ def block(share: float, levels: str = LEVELS) -> str:
     return levels[min(len(levels) - 1, max(0, round(share * (len(levels) - 1))))]
 
 
-def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = False) -> str:
-    """Return a sparkline of at most `width` characters, scaled from zero to the largest value.
+def spark(
+    values: Sequence[float | None], width: int, *, ascii_only: bool = False, top: float | None = None
+) -> str:
+    """Return a sparkline of at most `width` characters, scaled from zero to `top`, or else to the largest value.
 
     Each character shows the mean of its part of the values, or is a blank if all of them are unknown. No character
     fills its line completely, so that sparklines below each other do not merge.
     """
     levels = (ASCII_LEVELS if ascii_only else LEVELS)[:-1]
     means = [_mean(part) for part in _split_evenly(values, width)]
-    largest = max((part for part in means if part is not None), default=0.0)
+    largest = top or max((part for part in means if part is not None), default=0.0)
     if largest <= 0:
         return ""
     return "".join(" " if part is None else block(part / largest, levels) for part in means)

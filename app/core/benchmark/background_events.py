@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -127,7 +126,7 @@ async def open_event_watch(
     host: Host, devices: Sequence[str], members: Sequence[Member], ramp: float
 ) -> BackgroundEventWatch | None:
     """Return an opened watch on the disks with these nodes and the md arrays below them; None for a recorded host."""
-    clock = time.monotonic if host.capabilities.live else host.capabilities.counted
+    clock = host.capabilities.counter_clock
     if clock is None:
         return None
     arrays = [member.md.split("/")[3] for member in members if member.md is not None]

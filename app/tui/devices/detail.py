@@ -8,6 +8,7 @@ from textual.widget import Widget
 
 from app.core.presentation.table import Facts, Table
 from app.tui import render
+from app.tui.devices.activity_line import ActivityLine
 from app.tui.devices.settings_panel import SettingsPanel
 from widgets.details import Details
 from widgets.keyed_table import KeyedTable
@@ -63,8 +64,10 @@ class FactsPane(VerticalScroll):
 class DeviceDetail(Vertical):
     """Shows one device: its title, the tabs, and the content of the current tab."""
 
-    def __init__(self) -> None:
+    def __init__(self, activity: ActivityLine | None = None) -> None:
+        """Create the widget. `activity`: the line with the present I/O of the device; None if it is unknown."""
         super().__init__(id="detail")
+        self._activity = activity
         self.tab = "settings"
         """The current tab."""
         self.facts_apart = False
@@ -74,6 +77,8 @@ class DeviceDetail(Vertical):
     def compose(self) -> ComposeResult:
         """Compose tabs, settings and facts. The history is created when it is first shown."""
         yield TabLine()
+        if self._activity is not None:
+            yield self._activity
         yield self.make_panel()
         yield FactsPane(id="facts-scroll")
 

@@ -14,7 +14,9 @@ from app.core.presentation.device import count_texts, device_facts, problem_fact
 from app.core.presentation.setting import UNREAD, TuningCells, tuning_cells
 from app.core.presentation.table import Facts
 from app.core.session.state import ChangeRecord, Session
-from app.tui.devices.detail import FactsPane
+from app.tui.activity_watch import ActivityWatch
+from app.tui.devices.activity_line import ActivityLine
+from app.tui.devices.detail import DeviceDetail, FactsPane
 from app.tui.devices.list_detail import ListDetailScreen
 from app.tui.devices.settings_panel import (
     TargetSettings,
@@ -74,13 +76,38 @@ class DevicesScreen(ListDetailScreen):
         self._offered_item: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
         self._pending_cursor: tuple[str, str] | None = None  # put the cursor on this target and key once read
+        self._activity: ActivityWatch | None = None
+        self._activity_line = ActivityLine()
+
+    def make_detail(self) -> DeviceDetail:
+        """Return the widget for the selected device, with its present I/O."""
+        return DeviceDetail(self._activity_line)
 
     def on_mount(self) -> None:
         """At the very first start, show the tab of facts, because it contains the first steps."""
+        self._activity = ActivityWatch(self, self._devices_with_shown_activity, self._show_activity)
         self.panel.wanted = lambda: self._selected
         self._is_first_start = bool(welcome_lines(self.workbench_app))
         if self._is_first_start:
             self.detail.show_tab("facts")
+
+    def on_screen_resume(self) -> None:
+        """Read the present I/O again at once."""
+        if self._activity is not None:
+            self._activity.restart()
+
+    def _devices_with_shown_activity(self) -> frozenset[str]:
+        return frozenset(self._activity_line.devices)
+
+    def _show_activity(self) -> None:
+        if self._activity is not None:
+            self._activity_line.show(self._activity.meter)
+
+    def _select_activity(self, device: Device | None) -> None:
+        """Show the present I/O of this device, which is read at once if it is not read yet."""
+        self._activity_line.select(self._inventory or Inventory(), device)
+        if self._activity is not None and not self._devices_with_shown_activity() <= self._activity.meter.devices:
+            self._activity.restart()
 
     @property
     def _selected(self) -> str | None:
@@ -110,6 +137,8 @@ class DevicesScreen(ListDetailScreen):
             self._take(session.inventory)
         if session.changes is not self._changes:
             before, self._changes = self._changes, session.changes
+            if self._activity is not None:
+                self._activity.meter.recheck()
             self._reread_changed(
                 [change for change in session.changes if change.end is not None and change not in before]
             )
@@ -275,6 +304,7 @@ class DevicesScreen(ListDetailScreen):
             )
             self._show_history(device)
         self.show_title(device, self._selected or "")
+        self._select_activity(device)
         for pane in self.query(FactsPane):
             pane.show((*welcome_lines(app), *shown_facts), is_new=is_new)
 

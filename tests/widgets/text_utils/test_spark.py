@@ -43,3 +43,7 @@ def test_a_share_beyond_is_the_nearer_end(share: float, shown: str) -> None:
 def test_it_is_never_wider_than_asked_for(values: list[float | None], width: int) -> None:
     shown = spark(values, width, ascii_only=True)
     assert (len(shown) <= width, shown.isascii()) == (True, True)
+
+
+def test_a_fixed_scale_compares_lines_with_each_other() -> None:
+    assert spark([0.5, None, 0.0, 1.0], 4, top=1.0) == "▄ ▁▇"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from app.core.benchmark.device_stats.caches import CacheDevice, caches_of
@@ -91,7 +91,7 @@ async def _below(
 ) -> LowerDevices:
     in_bcache = await read_bcache(host)
     disks = [tree.disk_of(device.node.name) for device in devices]
-    wanted = [f"/sys/block/{disk}/{name}" for disk in disks for name in ("queue/iostats", "stat")]
+    wanted = counter_files(disks)
     folders = [f"/sys/block/{device.above}/md" for device in devices]
     wanted += [f"{folder}/{name}" for folder in dict.fromkeys(folders) for name in ("level", "raid_disks")]
     wanted += [
@@ -180,12 +180,17 @@ def _member(tree: Tree, device: LocatedDevice, texts: Mapping[str, str], role: s
         role=role,
         depth=device.depth,
         md=folder if f"{folder}/state" in texts else None,
-        counted=_counted(tree.disk_of(name), texts),
+        counted=is_counted(tree.disk_of(name), texts),
     )
 
 
-def _counted(disk: str, texts: Mapping[str, str]) -> bool:
-    """Return whether the kernel counts the I/O of a disk.
+def counter_files(disks: Iterable[str]) -> list[str]:
+    """Return the paths of the files that show whether the kernel counts the I/O of disks."""
+    return [f"/sys/block/{disk}/{name}" for disk in disks for name in ("queue/iostats", "stat")]
+
+
+def is_counted(disk: str, texts: Mapping[str, str]) -> bool:
+    """Return whether the kernel counts the I/O of a disk, from the texts of `counter_files`.
 
     device-mapper and bcache start with `iostats` off and count all the same: bio_start_io_acct does not check it.
     """

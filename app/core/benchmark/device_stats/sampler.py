@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, replace
-from operator import add
+from dataclasses import replace
 
 from app.core.benchmark.device_stats.caches import CacheDevice, CacheMeter
-from app.core.benchmark.device_stats.diskstats import SECTOR, DiskCounters, parse, since
+from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters, add_counters, parse, since
 from app.core.benchmark.device_stats.member_devices import Member, find_below, find_below_file, read_roles
 from app.core.session.results import MemberStats
 from backends.host import Host
@@ -96,7 +95,7 @@ class MemberSampler:
             name: since(before.totals[name], totals) for name, totals in now.totals.items() if name in before.totals
         }
         for name, part in done.items():
-            self._sum[name] = _added(self._sum.get(name, DiskCounters()), part)
+            self._sum[name] = add_counters((self._sum.get(name, DiskCounters()), part))
         return self._stats(done, now.at - before.at)
 
     async def total(self, seconds: float = 0.0) -> tuple[MemberStats, ...]:
@@ -141,10 +140,7 @@ class MemberSampler:
         members = [member for member in self.members if member.depth == depth]
         if not all(member.counted for member in members):
             return None
-        total = DiskCounters()
-        for member in members:
-            total = _added(total, done.get(member.device, DiskCounters()))
-        return total
+        return add_counters(done[member.device] for member in members if member.device in done)
 
     def _role(self, member: Member) -> str:
         is_present = self._last is None or member.device in self._last.totals
@@ -161,14 +157,15 @@ def _stats_of(
     uncounted = MemberStats(device=member.device, label=member.label, role=role, depth=member.depth)
     if done is None:
         return uncounted
+    rates = DeviceRates(done, seconds)
     return replace(
         uncounted,
-        read_iops=done.reads / seconds,
-        write_iops=done.writes / seconds,
-        read_bytes_per_second=done.sectors_read * SECTOR / seconds,
-        write_bytes_per_second=done.sectors_written * SECTOR / seconds,
-        utilisation=min(1.0, done.busy_ms / 1000 / seconds),  # ticks are rounded, so the quotient may exceed 1
-        queue=done.waited_ms / 1000 / seconds,
+        read_iops=rates.read_iops,
+        write_iops=rates.write_iops,
+        read_bytes_per_second=rates.read_bytes_per_second,
+        write_bytes_per_second=rates.write_bytes_per_second,
+        utilisation=rates.utilisation,
+        queue=rates.queue,
         share_of_reads=None if together is None else _share(done.reads, together.reads),
         share_of_writes=None if together is None else _share(done.writes, together.writes),
     )
@@ -178,16 +175,12 @@ def _share(part: int, total: int) -> float | None:
     return part / total if total else None
 
 
-def _added(first: DiskCounters, second: DiskCounters) -> DiskCounters:
-    return DiskCounters(*map(add, astuple(first), astuple(second)))
-
-
 async def member_meter(host: Host, devices: Sequence[str], files: Sequence[str] = ()) -> MemberSampler:
     """Return the sampler of all devices below `devices` (nodes of disks) and below `files` in ZFS pools.
 
     The sampler has no members for plain disks, and on recorded hosts.
     """
-    clock = time.monotonic if host.capabilities.live else host.capabilities.counted
+    clock = host.capabilities.counter_clock
     if clock is None:
         return MemberSampler(host, ())
     lower_devices = [await find_below(host, kernel_name(device)) for device in devices]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.benchmark.device_stats.diskstats import DiskCounters, parse, since
+from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters, parse, since
 
 TEXT = """\
    8       0 sda 101 2 303 4 505 6 707 8 9 1010 1111 12 13 14 15 16 17
@@ -20,7 +20,7 @@ TEXT = """\
 
 
 def test_every_counter_comes_from_its_own_field() -> None:
-    assert astuple(parse(TEXT, ["sda"])["sda"]) == (101, 303, 505, 707, 1010, 1111)
+    assert astuple(parse(TEXT, ["sda"])["sda"]) == (101, 303, 505, 707, 1010, 1111, 4, 8)
 
 
 def test_a_name_is_the_whole_word() -> None:
@@ -49,7 +49,7 @@ def test_no_text_is_too_odd(text: str) -> None:
     assert set(parse(text, ["sda", "sda1"])) <= {"sda", "sda1"}
 
 
-counts = st.builds(DiskCounters, *[st.integers(0, (1 << 31) - 1)] * 6)
+counts = st.builds(DiskCounters, *[st.integers(0, (1 << 31) - 1)] * 8)
 
 
 @given(counts, counts)
@@ -58,7 +58,7 @@ def test_the_difference_is_what_was_added(before: DiskCounters, done: DiskCounte
     assert since(before, now) == done
 
 
-@given(st.builds(DiskCounters, *[st.integers(0, (1 << 32) - 1)] * 6), counts)
+@given(st.builds(DiskCounters, *[st.integers(0, (1 << 32) - 1)] * 8), counts)
 def test_counters_of_32_bits_may_wrap(before: DiskCounters, done: DiskCounters) -> None:
     now = DiskCounters(*((old + more) % (1 << 32) for old, more in zip(astuple(before), astuple(done), strict=True)))
     assert since(before, now) == done
@@ -72,8 +72,8 @@ def test_a_wrap_by_almost_half_is_one() -> None:
 
 @pytest.mark.parametrize("counter", [field.name for field in fields(DiskCounters)])
 def test_a_device_that_came_back_counts_from_nothing(counter: str) -> None:
-    before = replace(DiskCounters(10, 10, 10, 10, 10, 10), **{counter: 5000})
-    now = DiskCounters(20, 20, 20, 20, 20, 20)
+    before = replace(DiskCounters(*[10] * 8), **{counter: 5000})
+    now = DiskCounters(*[20] * 8)
     assert since(before, now) == now
 
 
@@ -85,3 +85,16 @@ def test_counters_of_64_bits_that_fall_count_from_nothing() -> None:
 @pytest.mark.parametrize("count", ["9" * 5000, "٣", "-1", "nan"])
 def test_a_count_that_cannot_be_is_no_line(count: str) -> None:
     assert parse(f"8 0 sda 1 2 3 4 {count} 6 7 8 9 10 11", ("sda",)) == {}
+
+
+def test_latency_is_the_time_that_each_completed_request_took() -> None:
+    done = DiskCounters(reads=30, writes=10, read_ms=60, write_ms=40, busy_ms=50, waited_ms=900)
+    assert DeviceRates(done, 2.0).latency_ns == pytest.approx(2.5e6)
+
+
+def test_without_a_completed_request_there_is_no_latency() -> None:
+    assert DeviceRates(DiskCounters(busy_ms=1000, waited_ms=1000), 1.0).latency_ns is None
+
+
+def test_a_device_is_never_busier_than_all_of_the_time() -> None:
+    assert DeviceRates(DiskCounters(busy_ms=1004), 1.0).utilisation == 1.0
