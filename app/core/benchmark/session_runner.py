@@ -98,17 +98,21 @@ class SessionBenchmarks:
         """Return the error that prevents benchmarks on this host; None if there is none. This starts no job."""
         return await self._measurer(self._record.folder or Path()).readiness_error()
 
-    async def preview_advice(self, request: BenchmarkRequest) -> tuple[Advice, ...]:
-        """Return advice on a request that is not prepared yet; () if the request cannot be measured."""
-        from app.core.benchmark.conditions.facts import combine_facts
-
+    async def locate(self, request: BenchmarkRequest) -> tuple[JobLocation, ...]:
+        """Return the location of each target of a request; () if the request cannot be measured."""
         measurer = self._measurer(self._record.folder or Path())
         alone = [replace(request, where=target.where, name=target.name, beside=()) for target in request.targets]
         try:
-            locations = [await measurer.locate(target) for target in alone]
+            return tuple([await measurer.locate(target) for target in alone])
         except (RaidbenchError, OSError):
             return ()
-        return self.advisor(combine_facts([await self._facts(self._sized(location)) for location in locations]))
+
+    async def preview_advice(self, locations: Sequence[JobLocation]) -> tuple[Advice, ...]:
+        """Return advice on a request that is not prepared yet, for its locations from `locate`; () without any."""
+        from app.core.benchmark.conditions.facts import combine_facts
+
+        facts = [await self._facts(self._sized(location)) for location in locations]
+        return self.advisor(combine_facts(facts)) if facts else ()
 
     def _sized(self, location: JobLocation) -> JobLocation:
         """Return the location with its area limited to the size of the device."""

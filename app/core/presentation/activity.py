@@ -57,7 +57,7 @@ def activity_line(
     number has a fixed place, so that few cells change.
     """
     iops, rate, latency, busy = rate_cells(rates)
-    line = f"{iops:>5} IOPS {rate:>6} MiB/s {latency:>8} {busy:>6}"
+    line = f"{iops:>5} IOPS {rate:>5} MiB/s {latency:>7} {busy:>5}"
     shown = sorted(member.utilisation for member in members)
     text = f"{line}  members {units.fraction(shown[0]):>5} to {units.fraction(shown[-1]):>5}" if shown else line
     line = text if len(text) <= width else line

@@ -21,6 +21,9 @@ Points = tuple[tuple[float, float | None], ...]
 LATENCIES = ("p50_ns", "p99_ns", "p99_9_ns", "max_ns")
 """Latencies of an interval that are drawn and have statistics."""
 
+MEAN_LATENCY = "mean_ns"
+"""Name of the curve of the mean latency, which only the present I/O of a device has."""
+
 _TOLERANCE_S = 1e-3
 """Tolerance in seconds for sums of intervals."""
 
@@ -118,8 +121,8 @@ class Curves:
                 at = sample.at
         for name in DIRECTIONS:
             if (direction := sample.side(name)) is not None:
-                self._point(f"{name} iops", at, direction.iops)
-                self._point(f"{name} rate", at, direction.bytes_per_second)
+                self.add_point(f"{name} iops", at, direction.iops)
+                self.add_point(f"{name} rate", at, direction.bytes_per_second)
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
         both = sample.transfers
@@ -131,9 +134,10 @@ class Curves:
         for name in LATENCIES:
             values = [value for direction in both if (value := getattr(direction, name)) is not None]
             if both:
-                self._point(name, at, float(max(values)) if values else None)
+                self.add_point(name, at, float(max(values)) if values else None)
 
-    def _point(self, name: str, at: float, value: float | None) -> None:
+    def add_point(self, name: str, at: float, value: float | None) -> None:
+        """Add a point to the curve `name`. `at`: seconds since the start; `value`: None for an unknown one."""
         self.series.setdefault(name, []).append((at, value))
         self._count(name, at, value)
 

@@ -13,7 +13,7 @@ from app.core.session.events import RunTarget
 from app.core.session.results import DIRECTIONS, Advice, Phase, SteadyStateResult
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.bench.advice import command_of
-from app.tui.bench.curves import Curves
+from app.tui.bench.curves import MEAN_LATENCY, Curves
 from backends.model import Inventory
 from widgets.bars import Progress
 from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
@@ -149,8 +149,14 @@ def latency_chart(
     waiting: str = WAITING,
     over: bool = False,
 ) -> ChartData:
-    """Return the lower graph: latency percentiles of each interval, and the maximum as points."""
+    """Return the lower graph: latency percentiles of each interval, and the maximum as points.
+
+    The present I/O of a device has only a mean latency.
+    """
     names = (("p50", "p50_ns", "$success"), ("p99", "p99_ns", "$warning"), ("p99.9", "p99_9_ns", "$error"))
+    if MEAN_LATENCY in curves.series:
+        mean = Series(name="mean", points=curves.points(MEAN_LATENCY), color="$success")
+        return replace(_chart(curves, total, marks, waiting), series=(mean,))
     lines = [Series(name=name, points=curves.points(key), color=color) for name, key, color in names]
     most = Series(name="max", points=curves.points("max_ns"), color="$foreground", joined=False)
     text = _AFTER_THE_RAMP if curves.taken and not curves.measured else waiting

@@ -16,12 +16,13 @@ from app.core.presentation.run import measured_directions
 from app.core.session.results import RunResult, RunStatus, Sample
 from app.core.session.state import RunRecord, Session
 from app.doors import action
+from app.tui.bench.current_load import CURRENT_LOAD, LOAD_COLUMNS
 from app.tui.bench.curves import Curves, change_marks, event_marks, marks_of, ramp_of
 from app.tui.bench.large_figures import directions_of, ended_figures, figure_columns, parts_of_run, running_figures
 from app.tui.bench.live_view import baseline_references, heat_chart, latency_chart, throughput_chart
 from app.tui.plot_worker import PlotWorker
 from widgets.chart import LineChart, TimeMark
-from widgets.figure_rows import FigureRows
+from widgets.figure_rows import FigureRow, FigureRows
 from widgets.heat_plot import HeatChart
 from widgets.plot_render.plot_data import StaticPlot
 from widgets.scale import time_end
@@ -83,6 +84,7 @@ class RunGraphs(Vertical):
         self._samples: tuple[Sample, ...] = ()
         self._folder: Path | None = None
         self._waiting = ""
+        self._load: tuple[FigureRow, ...] = ()
         self._figures_at = -1.0
         self._rate = False
         self._tight_axis = False
@@ -141,19 +143,20 @@ class RunGraphs(Vertical):
         samples: tuple[Sample, ...] = (),
         happened: tuple[TimeMark, ...] = (),
         waiting: str = "",
+        load: tuple[FigureRow, ...] = (),
     ) -> None:
         """Show `curves`.
 
         `total`: seconds of the time axis; None to follow the samples. `run`: the finished run, whose totals are shown
         instead of the last interval; None for a running job. `folder`: folder of its session. `samples`: intervals of a
         running job, from which the curves of its parts are drawn. `happened`: further marks. `waiting`: text while
-        there is nothing to draw.
+        there is nothing to draw. `load`: the row of numbers if the curves are those of the current load before a run.
         """
         self._requested = None
         self._run_curves, self._total, self._run = curves, total, run
         self._samples, self._folder = samples, folder
         self._figures = None if run is None else run.figures
-        self._happened, self._waiting = happened, waiting
+        self._happened, self._waiting, self._load = happened, waiting, load
         self._choose_curves()
         self._redraw()
 
@@ -254,7 +257,7 @@ class RunGraphs(Vertical):
         if not self.frozen:
             self._show_figures()
         throughput, latency, heat = self.charts
-        of = f" of {shorten(clean(self.part), _PART)}" if self.part else ""
+        of = f" of {shorten(clean(self.part), _PART)}" if self.part else f" · {CURRENT_LOAD}" if self._load else ""
         throughput.title = ("MiB/s" if self._rate else "IOPS") + of
         latency.title, heat.title = f"Latency{of}", f"Latency heat map{of}"
         baseline, rate, waiting = self._baseline, self._rate, self._waiting
@@ -292,6 +295,9 @@ class RunGraphs(Vertical):
 
     def _show_figures(self) -> None:
         shown, until = self._figure_rows, self._run_curves.until
+        if self._load:
+            shown.columns, shown.rows = LOAD_COLUMNS, self._load
+            return
         if self._figures is None and shown.rows and self._figures_at <= until < self._figures_at + FIGURES_EVERY:
             return
         self._figures_at = until

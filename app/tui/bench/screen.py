@@ -22,7 +22,9 @@ from app.core.presentation.run import cpu_line, result_line, silence_text, stall
 from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase, RunStatus
 from app.core.session.state import ActiveRun, RunRecord, Session
+from app.tui.activity_watch import ActivityWatch
 from app.tui.bench.advice import AdviceScreen
+from app.tui.bench.current_load import SPAN_S, CurrentLoad
 from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
 from app.tui.bench.job_selection import JobSelectionScreen
 from app.tui.bench.live_view import advice_line, chart_seconds, job_line, machine_line, progress, target_line
@@ -42,6 +44,7 @@ from app.tui.notices import join_sentences
 from backends.errors import RaidbenchError
 from backends.sizes import size_words
 from backends.text import clean
+from backends.topology import kernel_name
 from widgets.bars import ProgressLine
 from widgets.chart_data import WAITING
 from widgets.static_table import StaticTable
@@ -88,6 +91,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._advice: tuple[Advice, ...] = ()
         self._advice_state: object = None
         self._why_not = ""
+        self._load = CurrentLoad()
+        self._activity: ActivityWatch | None = None
 
     def body(self) -> ComposeResult:
         """Compose the screen from the target down to the message line."""
@@ -114,6 +119,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     def on_mount(self) -> None:
         """Select the initial job and target."""
+        self._activity = ActivityWatch(self, self._loaded_devices, self._show_load)
         self.begin_with_options()
         self.query_one(ProgressLine).ascii = self.workbench_app.ascii
         wanted = self.workbench_app.wanted_device
@@ -135,9 +141,30 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         elif self.shown is not None and (run := session.run(self.shown)) is not None and run.end is not None:
             self.show_ended(run)
         elif not self.pending:
-            self.graphs.draw(Curves(), total=None, waiting="r runs the job")
+            self._draw_load()
             self.show_message(self._why_not or self.not_run or _IDLE)
         self._show_experiment(session)
+
+    def on_screen_resume(self) -> None:
+        """Read the current load again at once."""
+        if self._activity is not None:
+            self._activity.restart()
+
+    def _loaded_devices(self) -> tuple[str, ...]:
+        """Return the kernel names of the devices below the target; () once there is a run."""
+        is_before_run = self.shown is None and not self.pending and self.workbench_app.session.active is None
+        return self._load.devices if is_before_run else ()
+
+    def _show_load(self) -> None:
+        if self._activity is not None:
+            rates = self._activity.meter.rates
+            self._load.add([rates[device] for device in self._load.devices if device in rates])
+            self._draw_load()
+
+    def _draw_load(self) -> None:
+        """Draw the current load of the target before a run."""
+        load = self._load
+        self.graphs.draw(load.curves, total=SPAN_S if load.rows else None, waiting="r runs the job", load=load.rows)
 
     def _show_experiment(self, session: Session) -> None:
         """Show the progress and the interim result of an A/B; once it has ended, show its final result."""
@@ -245,7 +272,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self._values = join_texts(
             [values_in_force(await bench.hardware.readings_of(target.device)) for target in self._targets()]
         )
-        advice = await bench.jobs.preview_advice(self.request())
+        locations = await bench.jobs.locate(self.request())
+        self._load.select([kernel_name(location.device) for location in locations if location.device is not None])
+        if self._activity is not None:
+            self._activity.restart()
+        advice = await bench.jobs.preview_advice(locations)
         missing = await bench.jobs.readiness_error()
         self._why_not = (
             "" if missing is None else f"The job cannot run: {join_sentences(missing.message, missing.hint)}"
@@ -314,6 +345,9 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.say("A job is running already: x stops it.")
             return
         self.pending, self.not_run = True, ""
+        if self.shown is None:
+            self._load.clear()
+            self._draw_load()
         self.show_message("checking the target ...")
         # The app owns the worker, so that the run continues when another screen is shown.
         self.app.run_worker(self._run(request), group="bench", exit_on_error=True)

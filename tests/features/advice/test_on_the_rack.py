@@ -75,16 +75,18 @@ async def test_a_volume_with_a_filesystem_is_not(bench: Workbench) -> None:
 
 async def test_what_is_foreseen_is_what_is_said_when_prepared(bench: Workbench) -> None:
     request = wanted("/dev/sdb", iodepth="512", rw="randwrite", bs="4k")
-    assert await bench.jobs.preview_advice(request) == (await bench.jobs.prepare(request)).advice
+    assert (
+        await bench.jobs.preview_advice(await bench.jobs.locate(request)) == (await bench.jobs.prepare(request)).advice
+    )
 
 
 async def test_stripes_of_the_card_are_counted(bench: Workbench) -> None:
-    said = await bench.jobs.preview_advice(wanted("/dev/sdb", rw="randwrite"))
+    said = await bench.jobs.preview_advice(await bench.jobs.locate(wanted("/dev/sdb", rw="randwrite")))
     assert any("128 KiB (2 x 64 KiB)" in each.message for each in said)
 
 
 async def test_what_cannot_be_measured_is_not_judged(bench: Workbench) -> None:
-    assert await bench.jobs.preview_advice(wanted("/nowhere/at/all")) == ()
+    assert await bench.jobs.preview_advice(await bench.jobs.locate(wanted("/nowhere/at/all"))) == ()
 
 
 async def test_work_on_a_volume_is_told_without_asking_the_card_again(bench: Workbench) -> None:
@@ -124,7 +126,7 @@ async def tiers(tmp_path: Path) -> AsyncIterator[Workbench]:
 async def test_a_small_area_of_what_is_cached_is_said_before_it_is_read(
     tiers: Workbench, device: str, words: str
 ) -> None:
-    said = await tiers.jobs.preview_advice(wanted(device, size="4G"))
+    said = await tiers.jobs.preview_advice(await tiers.jobs.locate(wanted(device, size="4G")))
     assert [words in each.message for each in said if each.key == "cache-larger-than-area"] == [True]
 
 
