@@ -24,10 +24,14 @@ def stillness() -> Iterator[None]:
     async def facts(_host: object) -> MachineFacts:
         return MACHINE
 
+    async def read_nothing(_watch: object) -> None:
+        """What devices do now is not the same everywhere."""
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.core.session.recorder.machine_facts", facts)
         patch.setattr("app.core.session.recorder.program_version", lambda: "0.1.0")
         patch.setattr(time, "time", lambda: NOON)
+        patch.setattr("app.tui.activity_watch.ActivityWatch.read", read_nothing)
         patch.setattr("backends.system.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))
         patch.setenv("TZ", "UTC")
         patch.delenv("NO_COLOR", raising=False)

@@ -42,13 +42,13 @@ class ActivityLine(TextPanel):
 
     def lay_out(self, width: int) -> list[Line]:
         """Return the line."""
-        if self._meter is None or self._device is None:
+        if self._device is None:
             return [()]
-        rates = self._meter.rates
+        rates = self._meter.rates if self._meter is not None else {}
+        minute = self._meter.minute(self._device) if self._meter is not None else ()
         members = [rates[name] for name in self._members if name in rates]
         ascii = bool(getattr(self.app, "ascii", False))
-        text = activity_line(rates.get(self._device), self._meter.minute(self._device), members, width, ascii=ascii)
-        return [(("value", text),)]
+        return [(("value", activity_line(rates.get(self._device), minute, members, width, ascii=ascii)),)]
 
 
 def node_name(device: Device | None) -> str | None:
