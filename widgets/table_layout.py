@@ -122,6 +122,8 @@ class TableLayout:
         cells = [row.cells for row in rows if not (row.separator or row.banner)]
         # Measure each distinct text of a column only once, because most of ten thousand rows have the same texts.
         for index, width in enumerate(before):
+            if self.columns[index].width is not None:
+                continue
             names = {_cell_text(row[index]) for row in cells if index < len(row)}
             self._plain[index] = max(width, max((width_of(clean(text)) for text in names), default=0))
         grew = before != self._plain

@@ -165,6 +165,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("devices.next-match", "n", "Next match", "Go to the next match.", action="match(1)"),
     _command("devices.previous-match", "N", "Previous match", "Go to the previous match.", action="match(-1)"),
     _command("devices.sort", "s", "Sort", "Choose the order of the list.", 12, "devices-pane"),
+    _command(
+        "devices.activity", "v", "Live I/O", "Switch between the settings and the present I/O.", 10, "devices-pane"
+    ),
     _command("devices.columns", "C", "Columns", "Choose the columns of the list."),
     _command("devices.rescan", "R", "Rescan", "Scan the hardware again."),
     _command("devices.measure", "m", "Measure", "Measure the selected device.", 8, "devices-pane"),

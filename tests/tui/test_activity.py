@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
+from app.core.benchmark.device_stats.activity import ActivityMeter
 from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters
 from app.tui.activity_watch import ActivityWatch
 from app.tui.bench.current_load import CURRENT_LOAD, SPAN_S, CurrentLoad
+from app.tui.devices.device_list import DeviceList
 from app.tui.devices.screen import DevicesScreen
+from backends.model import Drive, Inventory, Scope, Target
+from tests.backends.fakes import FakeHost, machine
 from tests.core.benchmark.device_stats.machines import STATS, stats
 from tests.journeys.bench_walk import start
 from tests.tui.stage import Table, app_of, opened, text_in, text_of, until
+from widgets.table_layout import plain
 
 _read = ActivityWatch.read
 
@@ -46,7 +53,7 @@ class Seconds:
         before = self.table.host.__dict__.setdefault("totals", dict.fromkeys(names, 0))
         for name, reads in devices.items():
             before[name] += reads
-        files[STATS] = stats(**{name: {"reads": total, "busy": total} for name, total in before.items()})
+        files[STATS] = stats(**{name: {"reads": total, "busy": total, "took": total} for name, total in before.items()})
         watch = getattr(self.pilot.app.screen, "_activity", None)
         if watch is not None:
             watch.meter._clock = watch.meter._counter_clock = lambda: self.now
@@ -102,6 +109,80 @@ async def test_only_what_is_shown_is_read(table: Table) -> None:
         await pilot.press("escape", "5")
         await seconds.passes()
         assert seconds.reads == 1
+
+
+async def test_a_key_switches_the_list_between_settings_and_what_devices_do_now(table: Table) -> None:
+    async with opened(table, (80, 24)) as pilot:
+        seconds = Seconds(pilot, table)
+        await pilot.press("v")
+        for _ in range(3):
+            await seconds.passes(sda=250)
+        lines = text_of(pilot).splitlines()
+        heading = next(line for line in lines if "Latency" in line)
+        assert all(title in heading for title in ("Name", "IOPS", "MiB/s", "Latency", "Util", "Last minute"))
+        assert "Write cache" not in heading
+        assert re.search(r"sda .* 250 +0\.977 +1\.00 ms +25 % +▃", next(line for line in lines if " sda " in line))
+        assert re.search(r"vda .* 0 +0 +- +0 %", next(line for line in lines if " vda " in line))
+        await pilot.press("v")
+        reads = seconds.reads
+        await seconds.passes(sda=250)
+        assert "Latency" not in text_of(pilot)
+        assert seconds.reads == reads
+
+
+async def test_only_rows_in_view_that_change_are_drawn_again(table: Table) -> None:
+    async with opened(table) as pilot:
+        seconds = Seconds(pilot, table)
+        await pilot.press("v")
+        for _ in range(3):
+            await seconds.passes(sda=250)
+        devices = pilot.app.screen.query_one(DeviceList)
+        before = {row.key: row for row in devices.rows}
+        await seconds.passes(sda=300)
+        changed = {row.key for row in devices.rows if row is not before[row.key]}
+        assert changed == {"block:sda"}
+
+
+async def test_a_drive_without_a_block_device_is_blank_and_never_idle(tmp_path: Path) -> None:
+    behind = Drive(target=Target(backend="megaraid", address="/c0/e1/s1", scope=Scope.DRIVE), model="DISK")
+    disk = Drive(target=Target(backend="block", address="sda", scope=Scope.DRIVE), model="DISK", device="/dev/sda")
+    meter = ActivityMeter(FakeHost(machine()))
+    meter.rates = {"sda": rates()}
+
+    class Alone(App[None]):
+        def compose(self) -> ComposeResult:
+            yield DeviceList()
+
+    async with Alone().run_test(size=(120, 20)) as pilot:
+        devices = pilot.app.query_one(DeviceList)
+        devices.show(Inventory(drives=(behind, disk)), {}, ())
+        devices.show_activity(meter)
+        shown = {row.key: [plain(cell) for cell in row.cells[-5:-1]] for row in devices.rows}
+    assert shown["block:sda"] == ["0", "0", "-", "0 %"]
+    assert "0" not in shown["megaraid:/c0/e1/s1"]
+
+
+async def test_a_row_that_comes_into_view_shows_the_latest_rates(tmp_path: Path) -> None:
+    disks = [
+        Drive(target=Target(backend="block", address=f"sd{at}", scope=Scope.DRIVE), device=f"/dev/sd{at}")
+        for at in range(100)
+    ]
+    meter = ActivityMeter(FakeHost(machine()))
+
+    class Alone(App[None]):
+        def compose(self) -> ComposeResult:
+            yield DeviceList()
+
+    async with Alone().run_test(size=(120, 20)) as pilot:
+        devices = pilot.app.query_one(DeviceList)
+        devices.focus()
+        devices.show(Inventory(drives=tuple(disks)), {}, ())
+        devices.show_activity(meter)
+        meter.rates = {f"sd{at}": rates(100 + at) for at in range(100)}
+        devices.update_activity()
+        await pilot.press("G")
+        await pilot.pause()
+        assert "199" in text_of(pilot)  # type: ignore[arg-type]
 
 
 async def test_a_dialog_in_front_stops_the_reading(table: Table) -> None:

@@ -19,9 +19,7 @@ def block(share: float, levels: str = LEVELS) -> str:
     return levels[min(len(levels) - 1, max(0, round(share * (len(levels) - 1))))]
 
 
-def spark(
-    values: Sequence[float | None], width: int, *, ascii_only: bool = False, top: float | None = None
-) -> str:
+def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = False, top: float | None = None) -> str:
     """Return a sparkline of at most `width` characters, scaled from zero to `top`, or else to the largest value.
 
     Each character shows the mean of its part of the values, or is a blank if all of them are unknown. No character

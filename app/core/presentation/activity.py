@@ -23,12 +23,16 @@ _IDLE = ("0", "0", units.NOTHING, "0 %")
 _UNKNOWN = (units.NOTHING,) * (len(COLUMNS) - 1)
 
 
+def is_busy(rates: DeviceRates) -> bool:
+    """Return whether the device has done anything."""
+    return bool(rates.done.reads or rates.done.writes or rates.done.busy_ms)
+
+
 def rate_cells(rates: DeviceRates | None) -> tuple[str, ...]:
     """Return IOPS, MiB/s, latency and utilisation; `-` in each cell for None."""
     if rates is None:
         return _UNKNOWN
-    done = rates.done
-    if not (done.reads or done.writes or done.busy_ms):
+    if not is_busy(rates):
         return _IDLE
     return (
         units.iops(rates.read_iops + rates.write_iops),

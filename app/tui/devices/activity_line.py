@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from app.core.benchmark.device_stats.activity import ActivityMeter
 from app.core.presentation.activity import activity_line
@@ -49,6 +49,11 @@ class ActivityLine(TextPanel):
         members = [rates[name] for name in self._members if name in rates]
         ascii = bool(getattr(self.app, "ascii", False))
         return [(("value", activity_line(rates.get(self._device), minute, members, width, ascii=ascii)),)]
+
+
+def node_names(inventory: Inventory) -> Mapping[str, str]:
+    """Return the kernel names of the devices that have a block device, by address."""
+    return {str(device.target): name for device in inventory.block_devices if (name := node_name(device)) is not None}
 
 
 def node_name(device: Device | None) -> str | None:

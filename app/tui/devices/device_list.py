@@ -7,6 +7,9 @@ from dataclasses import replace
 
 from textual import events
 
+from app.core.benchmark.device_stats.activity import ActivityMeter
+from app.core.benchmark.device_stats.diskstats import DeviceRates
+from app.core.presentation import activity
 from app.core.presentation.attention_list import AttentionItem, attention_items
 from app.core.presentation.device_table import (
     COLUMNS,
@@ -23,6 +26,7 @@ from app.core.presentation.device_table import (
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
+from app.tui.devices.activity_line import node_names
 from app.tui.header_text import SCANNING_TEXT
 from backends.model import Device, Inventory, Target
 from backends.settings import Reading
@@ -95,6 +99,28 @@ def expansion_text(all_shown: bool) -> str:
     return "Healthy members are summarised; * shows every drive."
 
 
+# -- present I/O of the devices ---------------------------------------------------------------------------------------
+
+ACTIVITY_KEYS = ("name", "state")
+"""Keys of the columns of `devices_table` that the list shows before the present I/O."""
+
+ACTIVITY_COLUMNS = tuple(
+    replace(column, width=planned.room)
+    for column, planned in zip(render.columns(Table(columns=activity.COLUMNS)), activity.COLUMNS, strict=True)
+)
+"""Columns of the present I/O. Their widths are fixed, because their texts change every second."""
+
+
+def activity_cells(
+    rates: DeviceRates | None, minute: Sequence[float | None], *, ascii: bool
+) -> tuple[str | TableCell, ...]:
+    """Return a cell for each of `ACTIVITY_COLUMNS`. Those of an idle device are dim."""
+    texts = activity.rate_cells(rates)
+    idle = rates is None or not activity.is_busy(rates)
+    shown = tuple(TableCell(text=text, tone="muted") for text in texts) if idle else texts
+    return (*shown, activity.minute_text(minute, ascii=ascii))
+
+
 # -- the list of devices ----------------------------------------------------------------------------------------------
 
 
@@ -118,6 +144,9 @@ class DeviceList(KeyedTable):
         self._pinned_key: str | None = None
         self._pinned_device: Device | None = None
         self._visited_item: AttentionItem | None = None
+        self._meter: ActivityMeter | None = None
+        self._node_names: Mapping[str, str] = {}
+        self._rates: dict[str, tuple[str | TableCell, ...]] = {}
 
     def show(self, inventory: Inventory, tuned: Mapping[Target, TuningCells], staged: Collection[str]) -> None:
         """Update the rows. The cursor stays on its row; before the user has moved it, it goes to the first row.
@@ -148,15 +177,67 @@ class DeviceList(KeyedTable):
         if sought != self.sought:  # highlight the filter's words
             self.sought = sought
             self.refresh()
-        self.table = devices_table(self._inventory, self.listing, self._tuned).only(*self.shown)
+        keys = self.shown if self._meter is None else ACTIVITY_KEYS
+        self.table = devices_table(self._inventory, self.listing, self._tuned).only(*keys)
         columns = render.columns(self.table)
+        if self._meter is not None:
+            columns += ACTIVITY_COLUMNS
+            self._node_names = node_names(self._inventory)
+            self._rates.clear()
         if columns != self.columns:
             self.columns = columns
-        self.rows = list_rows(self.table, self._staged)
+        self.rows = self._with_activity(list_rows(self.table, self._staged))
         if is_new:
             self.fit()  # Columns may change width only when the devices change.
         if self._pinned_key is None and self.rows:
             self.cursor = self.rows[0].key
+
+    def show_activity(self, meter: ActivityMeter | None) -> None:
+        """Show the present I/O that `meter` reads in place of the settings; None to show the settings."""
+        self._meter = meter
+        self._rearrange()
+
+    @property
+    def shows_activity(self) -> bool:
+        """Whether the list shows the present I/O."""
+        return self._meter is not None
+
+    @property
+    def active_nodes(self) -> frozenset[str]:
+        """Kernel names of the devices whose present I/O the list shows, also in rows that are scrolled out of view."""
+        if self._meter is None:
+            return frozenset()
+        return frozenset(self._node_names[row.key] for row in self.table.rows if row.key in self._node_names)
+
+    def update_activity(self) -> None:
+        """Show the latest rates."""
+        if self._meter is not None:
+            self.rows = self._with_activity(self.rows)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Show the latest rates of the rows that come into view."""
+        super().watch_scroll_y(old_value, new_value)
+        self.update_activity()
+
+    def _with_activity(self, rows: Sequence[TableRow]) -> tuple[TableRow, ...]:
+        """Return the rows, with the latest rates in those that are in view. Rows that do not change stay the same."""
+        meter = self._meter
+        if meter is None:
+            return tuple(rows)
+        new, top = list(rows), round(self.scroll_y)
+        for at in range(top, min(top + max(1, self.size.height), len(new))):
+            row = new[at]
+            node = self._node_names.get(row.key)
+            if node is not None:
+                cells = activity_cells(meter.rates.get(node), meter.minute(node), ascii=self._ascii)
+                if self._rates.get(row.key) != cells:
+                    self._rates[row.key] = cells
+                    new[at] = replace(row, cells=(*row.cells[: len(ACTIVITY_KEYS)], *cells))
+        return tuple(new)
+
+    @property
+    def _ascii(self) -> bool:
+        return bool(getattr(self.app, "ascii", False))
 
     def _rearrange(self) -> None:
         """Update the rows for the same devices, and keep the cursor at its current row."""

@@ -97,11 +97,12 @@ class DevicesScreen(ListDetailScreen):
             self._activity.restart()
 
     def _devices_with_shown_activity(self) -> frozenset[str]:
-        return frozenset(self._activity_line.devices)
+        return self.devices.active_nodes | frozenset(self._activity_line.devices)
 
     def _show_activity(self) -> None:
         if self._activity is not None:
             self._activity_line.show(self._activity.meter)
+            self.devices.update_activity()
 
     def _select_activity(self, device: Device | None) -> None:
         """Show the present I/O of this device, which is read at once if it is not read yet."""
@@ -581,6 +582,13 @@ class DevicesScreen(ListDetailScreen):
         from app.tui.devices.sort_columns import choose_columns
 
         self.run_worker(choose_columns(self.workbench_app, self.devices), group="columns", exclusive=True)
+
+    def action_activity(self) -> None:
+        """Show the present I/O of the devices, or their settings."""
+        if self._activity is not None:
+            self.devices.show_activity(None if self.devices.shows_activity else self._activity.meter)
+            self._activity.restart()
+            self.show_hidden_cells()
 
     def action_rescan(self) -> None:
         """Scan the hardware again."""

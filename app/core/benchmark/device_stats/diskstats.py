@@ -78,9 +78,12 @@ class DeviceRates:
 
     @property
     def latency_ns(self) -> float | None:
-        """Mean time in nanoseconds that a completed read or write took; None if none was completed."""
-        count = self.done.reads + self.done.writes
-        return (self.done.read_ms + self.done.write_ms) * 1e6 / count if count else None
+        """Mean time in nanoseconds that a completed read or write took; None if unknown.
+
+        It is unknown if none was completed, or if all took too little time for the kernel to count.
+        """
+        count, milliseconds = self.done.reads + self.done.writes, self.done.read_ms + self.done.write_ms
+        return milliseconds * 1e6 / count if count and milliseconds else None
 
     @property
     def utilisation(self) -> float:

@@ -10,9 +10,11 @@ from tests.backends.fakes import QUEUE, FakeHost, disk, machine
 STATS = "/proc/diskstats"
 
 
-def line(name: str, *, reads: int = 0, writes: int = 0, busy: int = 0, waited: int = 0, sectors: int = 8) -> str:
-    """A device's line as Linux 6.1 writes it; every I/O moves as many sectors."""
-    moved = f"{reads} 3 {reads * sectors} 7 {writes} 5 {writes * sectors} 11 2 {busy} {waited} 0 0 0 0 1 4"
+def line(
+    name: str, *, reads: int = 0, writes: int = 0, busy: int = 0, waited: int = 0, sectors: int = 8, took: int = 7
+) -> str:
+    """A device's line as Linux 6.1 writes it; every I/O moves as many sectors, and all reads took so many ms."""
+    moved = f"{reads} 3 {reads * sectors} {took} {writes} 5 {writes * sectors} 11 2 {busy} {waited} 0 0 0 0 1 4"
     return f" 259       2 {name} {moved}"
 
 

@@ -96,5 +96,9 @@ def test_without_a_completed_request_there_is_no_latency() -> None:
     assert DeviceRates(DiskCounters(busy_ms=1000, waited_ms=1000), 1.0).latency_ns is None
 
 
+def test_a_latency_below_what_the_kernel_counts_is_unknown() -> None:
+    assert DeviceRates(DiskCounters(reads=30), 1.0).latency_ns is None
+
+
 def test_a_device_is_never_busier_than_all_of_the_time() -> None:
     assert DeviceRates(DiskCounters(busy_ms=1004), 1.0).utilisation == 1.0
