@@ -101,8 +101,8 @@ def expansion_text(all_shown: bool) -> str:
 
 # -- present I/O of the devices ---------------------------------------------------------------------------------------
 
-ACTIVITY_KEYS = ("name", "state")
-"""Keys of the columns of `devices_table` that the list shows before the present I/O."""
+ACTIVITY_KEYS = {"name": 0, "level": 3, "state": 2}
+"""Keys of the columns of `devices_table` that the list shows before the present I/O, with their priorities."""
 
 ACTIVITY_COLUMNS = tuple(
     replace(column, width=planned.room)
@@ -181,6 +181,7 @@ class DeviceList(KeyedTable):
         self.table = devices_table(self._inventory, self.listing, self._tuned).only(*keys)
         columns = render.columns(self.table)
         if self._meter is not None:
+            columns = tuple(replace(column, priority=ACTIVITY_KEYS[column.key]) for column in columns)
             columns += ACTIVITY_COLUMNS
             self._node_names = node_names(self._inventory)
             self._rates.clear()
