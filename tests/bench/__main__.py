@@ -15,6 +15,7 @@ from pathlib import Path
 
 from app.startup import raise_gc_threshold
 from tests.bench import (
+    activity,
     completion,
     disturbance,
     fleet,
@@ -44,6 +45,7 @@ PARTS = {
     "history": history.measure,
     "live": live.measure,
     "members": members.measure,
+    "activity": activity.measure,
     "disturbance": disturbance.measure,
 }
 """In the order of their length."""
