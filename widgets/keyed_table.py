@@ -149,7 +149,8 @@ class KeyedTable(TableRenderer, can_focus=True):
     @property
     def _line_width(self) -> int:
         """Width of a line in cells, without the scrollbar."""
-        return self.size.width - (self.scrollbar_size_vertical if self.virtual_size.height > self.size.height else 0)
+        size = self.size  # Textual computes it at every access
+        return size.width - (self.scrollbar_size_vertical if self.virtual_size.height > size.height else 0)
 
     def render_line(self, y: int) -> Strip:
         """Return the header, or the visible row at this line."""
@@ -233,12 +234,19 @@ class KeyedTable(TableRenderer, can_focus=True):
         return self._layout_of_columns.place(self.size.width - self.scrollbar_size_vertical - GUTTER)
 
     def _refresh_changed(self, before: tuple[TableRow, ...], rows: tuple[TableRow, ...]) -> None:
-        top = round(self.scroll_y)
-        for index in range(top, min(top + self.size.height - 1, max(len(before), len(rows)))):
+        (width, height), top = self.size, round(self.scroll_y)
+        regions: list[Region] = []
+        for index in range(top, min(top + height - 1, max(len(before), len(rows)))):
             old = before[index] if index < len(before) else None
             new = rows[index] if index < len(rows) else None
             if old is not new and old != new:
-                self._refresh_row(index)
+                y = index + 1 - top
+                if regions and regions[-1].bottom == y:  # one region of many rows costs less than many of one row
+                    regions[-1] = regions[-1].grow((0, 0, 1, 0))
+                else:
+                    regions.append(Region(0, y, width, 1))
+        if regions:
+            self.refresh(*regions)
 
     def _refresh_row(self, index: int) -> None:
         y = index + 1 - round(self.scroll_y)

@@ -195,7 +195,10 @@ def _total_width(widths: Sequence[int], kept: Sequence[int], gap: int = GAP) -> 
 
 def align(text: str, placed: PlacedColumn) -> str:
     """Return a text in exactly the width of its column, aligned as the column is."""
-    if placed.column.align == "left":
+    is_left = placed.column.align == "left"
+    if text.isascii() and len(text) <= placed.width:  # nearly all cells of a live table
+        return text.ljust(placed.width) if is_left else text.rjust(placed.width)
+    if is_left:
         return pad(text, placed.width)
     text = shorten(text, placed.width)
     return " " * (placed.width - width_of(text)) + text

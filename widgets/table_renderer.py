@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -52,6 +54,20 @@ class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inheri
     sought: tuple[str, ...] = ()
     """Words to highlight in rows, in lower case."""
 
+    _plain_style: Style | None = None
+
+    @property
+    def plain_style(self) -> Style:
+        """The style of a row without a tone, cached until the styles change: Textual computes it for every line."""
+        if self._plain_style is None:
+            self._plain_style = self.rich_style
+        return self._plain_style
+
+    def notify_style_update(self) -> None:
+        """Drop the cached style, because the theme has changed."""
+        super().notify_style_update()
+        self._plain_style = None
+
     def header_strip(self, columns: Sequence[TableColumn], placed: Sequence[PlacedColumn], width: int) -> Strip:
         """Return the header: the headings of the visible columns, and the number of hidden columns."""
         text = " " * GUTTER + "".join(map(heading, placed))
@@ -75,12 +91,16 @@ class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inheri
             return Strip([*segments, *self._banner(row.banner, width - GUTTER, base, current)]).adjust_cell_length(
                 width, base
             )
+        right = GUTTER
         for column in placed:
             if column.gap:
                 segments.append(Segment(" " * column.gap, base))
             cell = row.cells[column.index] if column.index < len(row.cells) else ""
             segments.extend(self._render_cell(cell, column, base, current))
-        return Strip(segments).adjust_cell_length(width, base)
+            right += column.gap + column.width
+        if right < width:
+            segments.append(Segment(" " * (width - right), base))
+        return Strip(_joined(segments)).adjust_cell_length(width, base)
 
     def _render_cell(
         self, cell: str | TableCell | Text, column: PlacedColumn, base: Style, current: bool
@@ -96,6 +116,8 @@ class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inheri
 
     def _highlight(self, text: str, style: Style) -> list[Segment]:
         """Return the text with the words in `sought` highlighted."""
+        if not self.sought:
+            return [Segment(text, style)]
         words_in_text = tuple(word for word in self.sought if word in text.lower())
         if not words_in_text or len(text.lower()) != len(text):
             return [Segment(text, style)]
@@ -117,7 +139,7 @@ class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inheri
         return segments
 
     def _row_style(self, row: TableRow, *, current: bool) -> Style:
-        style = self.get_component_rich_style("keyed-table--cursor") if current else self.rich_style
+        style = self.get_component_rich_style("keyed-table--cursor") if current else self.plain_style
         if row.tone:
             style = self._text_style(style, row.tone, current)
         return self._text_style(style, "dim", current) if row.dim else style
@@ -126,3 +148,11 @@ class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inheri
         """Return the text style of a component class. Under the cursor, it keeps the background of the cursor."""
         style = self.get_component_rich_style(f"keyed-table--{name}")
         return style + Style(bgcolor=base.bgcolor, bold=base.bold, reverse=base.reverse) if current else style
+
+
+def _joined(segments: Iterable[Segment]) -> list[Segment]:
+    """Return the segments with neighbours of the same style joined, because each segment costs Textual time."""
+    return [
+        Segment("".join([segment.text for segment in group]), style)
+        for style, group in groupby(segments, key=attrgetter("style"))
+    ]

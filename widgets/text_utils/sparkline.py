@@ -26,7 +26,7 @@ def spark(values: Sequence[float | None], width: int, *, ascii_only: bool = Fals
     fills its line completely, so that sparklines below each other do not merge.
     """
     levels = (ASCII_LEVELS if ascii_only else LEVELS)[:-1]
-    means = [_mean(part) for part in _split_evenly(values, width)]
+    means = values if len(values) <= width and top else [_mean(part) for part in _split_evenly(values, width)]
     largest = top or max((part for part in means if part is not None), default=0.0)
     if largest <= 0:
         return ""

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from operator import add, attrgetter
+from operator import add, sub
+from typing import NamedTuple
 
 from backends.values import dataclass
 
 SECTOR = 512
 """Bytes of a sector in these counters, independent of the sector size of the device."""
 
-_FIELDS = 11
-_COUNT = re.compile(r"[0-9]{1,20}")
+_COUNTS = re.compile(r"[ \t]+".join([r"([0-9]{1,20})"] * 11) + r"(?![^ \t])")
 _WRAP = 1 << 32
 _LARGEST_STEP = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
-class DiskCounters:
-    """Totals of one device since it appeared, or the difference between two such totals."""
+class DiskCounters(NamedTuple):
+    """Totals of one device since it appeared, or the difference between two such totals.
+
+    It is a tuple, because a hundred are made and compared every second.
+    """
 
     reads: int = 0
     """Reads completed."""
@@ -41,10 +43,6 @@ class DiskCounters:
     """Milliseconds that the completed reads took, added up over all reads."""
     write_ms: int = 0
     """Milliseconds that the completed writes took, added up over all writes."""
-
-
-_VALUES = attrgetter(*DiskCounters.__slots__)
-"""Returns the counters as a tuple; dataclasses.astuple takes ten times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +112,10 @@ def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
 
 def _counters(field_text: str) -> DiskCounters | None:
     """Return the counters from the fields after the name, or None if they are incomplete or no numbers."""
-    fields = field_text.split(None, _FIELDS)[:_FIELDS]
-    if len(fields) < _FIELDS or not all(map(_COUNT.fullmatch, fields)):
+    match = _COUNTS.match(field_text)
+    if match is None:
         return None
-    reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy, waited = map(int, fields)
+    reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy, waited = map(int, match.groups())
     return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited, read_ms, write_ms)
 
 
@@ -130,7 +128,10 @@ def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
     """
     if before == now:
         return _NO_IO
-    steps = [_step(old, new) for old, new in zip(_VALUES(before), _VALUES(now), strict=True)]
+    done = DiskCounters(*map(sub, now, before))
+    if min(done) >= 0:
+        return done
+    steps = [_step(old, new) for old, new in zip(before, now, strict=True)]
     if any(step is None for step in steps):
         return now
     return DiskCounters(*(step or 0 for step in steps))
@@ -140,7 +141,7 @@ def add_counters(counters: Iterable[DiskCounters]) -> DiskCounters:
     """Return the sum of counters."""
     result = _NO_IO
     for other in counters:
-        result = DiskCounters(*map(add, _VALUES(result), _VALUES(other)))
+        result = DiskCounters(*map(add, result, other))
     return result
 
 
