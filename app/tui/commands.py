@@ -153,7 +153,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "asterisk",
         "All drives",
         "List all drives, or collapse the healthy ones.",
-        11,
+        12,
         "devices-pane",
     ),
     _command(
@@ -164,9 +164,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command("devices.next-match", "n", "Next match", "Go to the next match.", action="match(1)"),
     _command("devices.previous-match", "N", "Previous match", "Go to the previous match.", action="match(-1)"),
-    _command("devices.sort", "s", "Sort", "Choose the order of the list.", 12, "devices-pane"),
+    _command("devices.sort", "s", "Sort", "Choose the order of the list.", 13, "devices-pane"),
     _command(
-        "devices.activity", "v", "Live I/O", "Switch between the settings and the present I/O.", 10, "devices-pane"
+        "devices.activity", "v", "Live I/O", "Switch between the settings and the present I/O.", 11, "devices-pane"
     ),
     _command("devices.columns", "C", "Columns", "Choose the columns of the list."),
     _command("devices.rescan", "R", "Rescan", "Scan the hardware again."),
@@ -197,7 +197,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "E",
         "Export",
         "Write the settings of the device, or of all matches, to a file.",
-        13,
+        14,
     ),
     _command("bench.run", "r", "Run", "Start the job.", 16, "bench-idle bench-ended"),
     _command(
