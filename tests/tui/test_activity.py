@@ -194,6 +194,26 @@ async def test_a_dialog_in_front_stops_the_reading(table: Table) -> None:
         assert seconds.reads == 0
 
 
+@pytest.mark.parametrize("there", ["1", "2"])
+async def test_a_screen_that_comes_to_the_front_reads_at_once(
+    table: Table, monkeypatch: pytest.MonkeyPatch, there: str
+) -> None:
+    reads: list[ActivityWatch] = []
+
+    async def read(watch: ActivityWatch) -> None:
+        reads.append(watch)
+
+    monkeypatch.setattr(ActivityWatch, "read", read)
+    async with opened(table) as pilot:
+        await pilot.press(there)
+        watch = pilot.app.screen._activity  # type: ignore[attr-defined]
+        watch._timer.pause()
+        await pilot.press("5")
+        before = reads.count(watch)
+        await pilot.press(there)
+        await until(pilot, lambda: reads.count(watch) == before + 1)
+
+
 async def test_before_a_run_the_graphs_show_the_load_of_the_target_and_no_result(table: Table) -> None:
     async with opened(table) as pilot:
         await choose(pilot)

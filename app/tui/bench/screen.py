@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
@@ -145,7 +145,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_message(self._why_not or self.not_run or _IDLE)
         self._show_experiment(session)
 
-    def on_screen_resume(self) -> None:
+    @on(events.ScreenResume)
+    def _read_at_once(self) -> None:
         """Read the current load again at once."""
         if self._activity is not None:
             self._activity.restart()

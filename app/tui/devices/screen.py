@@ -91,7 +91,8 @@ class DevicesScreen(ListDetailScreen):
         if self._is_first_start:
             self.detail.show_tab("facts")
 
-    def on_screen_resume(self) -> None:
+    @on(events.ScreenResume)
+    def _read_at_once(self) -> None:
         """Read the present I/O again at once."""
         if self._activity is not None:
             self._activity.restart()
