@@ -243,6 +243,7 @@ async def test_the_load_is_gone_when_a_run_begins(table: Table) -> None:
         table.load.take(0.25)
         await until(pilot, lambda: "85.4k" in text_of(pilot))
         assert CURRENT_LOAD not in text_of(pilot)
+        assert "p99.9" in text_in(pilot, "#figures")
         reads = seconds.reads
         await _read(pilot.app.screen._activity)  # type: ignore[attr-defined]
         assert seconds.reads == reads

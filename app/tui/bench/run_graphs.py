@@ -297,6 +297,7 @@ class RunGraphs(Vertical):
         shown, until = self._figure_rows, self._run_curves.until
         if self._load:
             shown.columns, shown.rows = LOAD_COLUMNS, self._load
+            self._figures_at = -1.0  # the metrics of a run replace them at once
             return
         if self._figures is None and shown.rows and self._figures_at <= until < self._figures_at + FIGURES_EVERY:
             return
