@@ -27,7 +27,7 @@ PART_S = 60 / PARTS
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class CounterReading:
     at: float
     """Time in seconds of the meter's clock."""
     counted: float
@@ -48,7 +48,7 @@ class ActivityMeter:
         self._counter_clock = host.capabilities.counter_clock
         self._wanted: frozenset[str] = frozenset()
         self._counted: frozenset[str] = frozenset()
-        self._last: _Reading | None = None
+        self._last: CounterReading | None = None
         self._seconds: dict[int, float] = {}
         self._busy: dict[str, dict[int, float]] = {}
         self._first: dict[str, int] = {}
@@ -74,7 +74,7 @@ class ActivityMeter:
         except RaidbenchError:  # such as a root helper that has ended; the screens report that elsewhere
             text = None
         before = self._last
-        self._last = now = _Reading(self._clock(), self._counter_clock(), parse(text or "", self._counted))
+        self._last = now = CounterReading(self._clock(), self._counter_clock(), parse(text or "", self._counted))
         if before is None or now.at <= before.at:
             return
         seconds = (now.counted - before.counted) or (now.at - before.at)  # no simulated time passes between two jobs
