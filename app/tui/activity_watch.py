@@ -26,7 +26,8 @@ class ActivityWatch:
         """Read the counters if the screen is in front and shows devices that have some."""
         if self._screen.is_active and (devices := self._devices()):
             await self.meter.take(devices)
-            self._show()
+            if self._devices():  # a run may have begun meanwhile
+                self._show()
 
     def restart(self) -> None:
         """Read the counters now and then once a second, because other devices are shown from now on."""

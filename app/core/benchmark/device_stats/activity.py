@@ -28,6 +28,8 @@ PART_S = 60 / PARTS
 
 @dataclass(frozen=True, slots=True)
 class CounterReading:
+    """The counters of the read devices at one moment."""
+
     at: float
     """Time in seconds of the meter's clock."""
     counted: float
