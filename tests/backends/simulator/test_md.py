@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from app.core.benchmark.device_stats.diskstats import DiskCounters, parse
+from app.core.benchmark.device_stats.activity import ActivityMeter
+from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters, parse
 from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.job import Job, Pattern
 from app.core.session.paths import Paths
@@ -158,3 +160,31 @@ class TestSimulatedMd(Conformance):
     @pytest.fixture
     def targets(self, array: Target) -> tuple[Target, ...]:
         return (array,)
+
+
+async def test_what_the_disks_do_now_is_shown_while_fio_runs_and_agrees_with_it(tmp_path: Path) -> None:
+    host = still_host()
+    paths = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=tmp_path / "c")
+    bench = Workbench(host, paths=paths, advisor=advise)
+    seconds = count()
+    meter = ActivityMeter(bench.host, clock=lambda: float(next(seconds)))
+    seen: list[Mapping[str, DeviceRates]] = []
+
+    async def take() -> None:
+        await meter.take(("md1", "sdf", "nvme1n1", "sda"))
+        seen.append(meter.rates)
+
+    await bench.open()
+    job = Job(rw=Pattern.RANDREAD, bs=32768, iodepth=32, runtime=5, ramp=0)
+    await take()
+    ready = await bench.jobs.prepare(BenchmarkRequest(where="/dev/md0", name="x", job=job))
+    record = await bench.jobs.measure(ready)
+    await take()
+    await take()
+    bench.close()
+    busy, idle = seen[-2]["nvme1n1"], seen[-1]["nvme1n1"]
+    fast = next(member for member in record.figures.members if member.device == "nvme1n1")
+    assert busy.read_iops == pytest.approx(fast.read_iops, rel=0.05)
+    assert busy.latency_ns == pytest.approx(busy.queue / busy.read_iops * 1e9, rel=0.01)  # Little's law
+    assert (idle.read_iops, idle.utilisation, idle.latency_ns) == (0.0, 0.0, None)
+    assert (seen[-2]["sda"].read_iops, "md1" in seen[-1]) == (0.0, True)
