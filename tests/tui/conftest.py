@@ -17,15 +17,16 @@ from tests.tui.stage import MACHINE, NOON, Table, set_table
 __all__ = ["drawn_at_rest", "still", "stillness", "styles_parsed_once", "table"]
 
 
+async def read_nothing(_watch: object) -> None:
+    """In place of the reading of what devices do now, which is never the same twice."""
+
+
 @contextmanager
 def stillness() -> Iterator[None]:
     """Clock, time zone, host and version stand still."""
 
     async def facts(_host: object) -> MachineFacts:
         return MACHINE
-
-    async def read_nothing(_watch: object) -> None:
-        """What devices do now is not the same everywhere."""
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.core.session.recorder.machine_facts", facts)
