@@ -20,6 +20,7 @@ from backends.model import Array, Drive
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.table import MACHINES
 from tests.backends.simulator.asking import FAST
+from tests.tui.conftest import read_nothing
 from tests.tui.stage import paths_in, settled, text_in
 from tests.tui.stage import text_of as screen_text
 from widgets.keyed_table import KeyedTable
@@ -28,6 +29,12 @@ from widgets.table_layout import plain
 from widgets.text_utils.text import ELLIPSIS
 
 SIZES = ((80, 24), (120, 40), (200, 60))
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rates of devices change without any key."""
+    monkeypatch.setattr("app.tui.activity_watch.ActivityWatch.read", read_nothing)
 
 
 @asynccontextmanager
