@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,12 @@ EPOCH = 1_800_000_000
 with_gpg = [needs("gpg"), needs("ssh-keygen"), needs("gpgv"), needs("dpkg-deb"), needs("apt-ftparchive")]
 
 
-def run(*argv: str | Path, status: int | None = 0, cwd: Path | None = None, **environment: str) -> str:
+def run(
+    *argv: str | Path, status: int | None = 0, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> str:
     """Run a program and return what it said, stdout and stderr."""
     done = subprocess.run(
-        tuple(map(str, argv)), cwd=cwd, env=os.environ | environment, stdin=subprocess.DEVNULL, text=True,
+        tuple(map(str, argv)), cwd=cwd, env=os.environ | dict(env or {}), stdin=subprocess.DEVNULL, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     assert status is None or done.returncode == status, done.stdout
@@ -36,8 +39,8 @@ def make_keys(folder: Path) -> ReleaseKeys:
     home = folder / "gnupg"
     home.mkdir(parents=True, mode=0o700)
     words = ("--batch", "--passphrase", "", "--quick-generate-key", "raidbench test", "rsa2048", "sign", "never")
-    run("gpg", *words, GNUPGHOME=str(home))
-    run("gpgconf", "--kill", "all", GNUPGHOME=str(home))
+    run("gpg", *words, env={"GNUPGHOME": str(home)})
+    run("gpgconf", "--kill", "all", env={"GNUPGHOME": str(home)})
     run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", folder / "ssh_ed25519")
     return ReleaseKeys.read(folder)
 
@@ -102,7 +105,7 @@ class Installer:
         self.script, self.to = folder / VERSION / "install.sh", to
 
     def __call__(self, *, status: int = 0, **environment: str) -> str:
-        return run("sh", self.script, self.to, status=status, **environment)
+        return run("sh", self.script, self.to, status=status, env=environment)
 
     def refuse(self, **environment: str) -> str:
         said = self(status=1, **environment)
@@ -224,7 +227,7 @@ class AptRoot:
             "APT::Sandbox::User": "", "APT::Update::Error-Mode": "any",
         }  # fmt: skip
         given = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-        return run("apt-get", "-q", *given, *words, status=status, cwd=self.folder / "work", LC_ALL="C")
+        return run("apt-get", "-q", *given, *words, status=status, cwd=self.folder / "work", env={"LC_ALL": "C"})
 
     def installs(self) -> bool:
         """Return whether apt accepts the repository and its package."""
@@ -273,7 +276,7 @@ def test_every_file_is_covered_by_a_signature(release: Path, keys: ReleaseKeys, 
     signed = {f"{VERSION}/{name}" for name in listed}
     signed |= {f"{VERSION}/SHA256SUMS{suffix}" for suffix in ("", ".asc", ".sig")}
     keyring = tmp_path / "key.gpg"
-    run("gpg", "--export", "--output", keyring, GNUPGHOME=str(keys.home))
+    run("gpg", "--export", "--output", keyring, env={"GNUPGHOME": str(keys.home)})
     for name in ("apt/dists/stable/Release", f"{VERSION}/SHA256SUMS"):
         signature = name.replace("/Release", "/Release.gpg") if "apt" in name else f"{name}.asc"
         run("gpgv", "--keyring", keyring, release / signature, release / name)
