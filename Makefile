@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help run demo test test-user test-quick test-exhaustive test-simulator browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test lock
+.PHONY: help run demo test test-user test-quick test-exhaustive test-simulator browser metrics ansible lab check trust mutants method bench screenshots cast build package package-fio package-test release lock
 
 SETUP := @sh tools/bootstrap
 PYTHON := .venv/bin/python
@@ -126,6 +126,10 @@ package-fio: ## build a static fio of the distribution's source package into dis
 package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing
 	$(SETUP) test
 	@$(PYTHON) -m pytest -q -m package tests/package
+
+release: ## build, sign and lay out a release of the tagged commit (ARGS="--out DIR --keys DIR --url BASE_URL")
+	$(SETUP) release
+	@$(PYTHON) -m tools.release $(ARGS)
 
 lock: ## lock the packages that pyproject.toml asks for (ARGS=--upgrade for their newest versions)
 	$(SETUP) run

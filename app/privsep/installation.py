@@ -30,6 +30,9 @@ def _parts() -> Iterator[str]:
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and os.path.isabs(file):
             yield from _real_file(file)
+            archive = getattr(getattr(module, "__loader__", None), "archive", None)
+            if isinstance(archive, str):
+                yield archive
     for package in _OURS:
         for folder in package.__path__:
             for path, _, names in os.walk(folder):

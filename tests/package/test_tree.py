@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ ROOT = Path(__file__).parents[2]
         "bin/python3.14",
         "lib/python3.14/os.py",
         "lib/python3.14/asyncio/base_events.py",
-        "lib/python3.14/lib-dynload/_dbm.cpython-314-x86_64-linux-gnu.so",
+        "lib/python3.14/lib-dynload/.empty",
         "lib/python3.14/LICENSE.txt",
     ],
 )
@@ -44,6 +45,8 @@ def test_what_the_program_runs_on_is_taken(name: str) -> None:
         "lib/python3.14/test/test_os.py",
         "lib/python3.14/site-packages/pip/__init__.py",
         "lib/python3.14/config-3.14-x86_64-linux-gnu/Makefile",
+        "lib/python3.14/lib-dynload/_dbm.cpython-314-x86_64-linux-gnu.so",
+        "lib/python3.14/pdb.py",
         "lib/python3.14/lib-dynload/_testcapi.cpython-314-x86_64-linux-gnu.so",
     ],
 )
@@ -72,15 +75,72 @@ def test_a_tree_says_its_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert program_version() == tree.VERSION
 
 
-def test_bytecode_depends_on_no_time_and_on_no_folder(tmp_path: Path) -> None:
-    for name, moment in (("one", 1_000_000_000), ("other", 1_500_000_000)):
-        library = tmp_path / name / "lib" / f"python{tree.MINOR}"
-        library.mkdir(parents=True)
-        (library / "module.py").write_text("def told():\n    raise ValueError\n")
-        os.utime(library / "module.py", (moment, moment))
-        tree.compile_all(tmp_path / name, Path(sys.executable))
-    made = [path.read_bytes() for path in sorted(tmp_path.rglob("*.pyc"))]
-    assert (len(made), made[0] == made[1], made[0][4] & 3) == (2, True, 1)  # PEP 552: by hash, never checked
+def library(folder: Path, moment: int) -> Path:
+    """A tree whose library has a module, a package, and a package that must stay replaceable."""
+    place = folder / "lib" / f"python{tree.MINOR}"
+    sources = {
+        "plain.py": "def fail():\n    raise ValueError\n",
+        "os.py": "landmark = 1\n",
+        "site-packages/ours/__init__.py": "from ours.part import VALUE\n",
+        "site-packages/ours/part.py": "VALUE = 7\n",
+        "site-packages/ours/deep/__init__.py": "",
+        "site-packages/ours/deep/leaf.py": "",
+        "site-packages/ours/data.txt": "text",
+        "site-packages/ClusterShell/__init__.py": "",
+        "encodings/utf_8.py": "",
+    }
+    for name, text in sources.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+        os.utime(place / name, (moment, moment))
+    tree.pack_modules(folder, Path(sys.executable))
+    return place
+
+
+def test_the_archive_depends_on_no_time_and_on_no_folder(tmp_path: Path) -> None:
+    first, second = library(tmp_path / "one", 1_000_000_000), library(tmp_path / "other", 1_500_000_000)
+    files = sorted(path.relative_to(first) for path in first.rglob("*") if path.is_file())
+    assert [(first / file).read_bytes() for file in files] == [(second / file).read_bytes() for file in files]
+    assert {str(file) for file in files} >= {"modules.bin", "os.pyc", "encodings/utf_8.pyc"}
+    assert [file.name for file in files if file.suffix == ".py"] == ["__init__.py"]  # ClusterShell's
+
+
+PROBE = """
+import sys; sys.path[:0] = [{site!r}, {library!r}]
+import sitecustomize, json, pkgutil, importlib, importlib.resources, runpy, traceback
+import ours
+try:
+    importlib.import_module("plain").fail()
+except ValueError:
+    where = traceback.format_exc()
+print(json.dumps(dict(
+    value=ours.VALUE, file=ours.__file__, archive=ours.__loader__.archive,
+    names=[[m.name, m.ispkg] for m in pkgutil.walk_packages(ours.__path__, "ours.")],
+    data=importlib.resources.files("ours").joinpath("data.txt").read_text(),
+    ran=runpy.run_module("ours.part")["VALUE"], where=where,
+    replaceable=importlib.import_module("ClusterShell").__file__,
+    missing=importlib.util.find_spec("ours.nothing") is None,
+)))
+"""
+
+
+def test_modules_are_imported_from_the_archive_as_from_files(tmp_path: Path) -> None:
+    place = library(tmp_path, 1_000_000_000)
+    site = place / "site-packages"
+    probe = PROBE.format(site=str(site), library=str(place))
+    done = subprocess.run((sys.executable, "-I", "-S", "-c", probe), capture_output=True, text=True, check=True)
+    told = json.loads(done.stdout)
+    assert 'File "plain.py", line 2, in fail' in told.pop("where")
+    assert told == {
+        "value": 7,
+        "file": str(site / "ours/__init__.py"),
+        "archive": str(place / "modules.bin"),
+        "names": [["ours.deep", True], ["ours.deep.leaf", False], ["ours.part", False]],
+        "data": "text",
+        "ran": 7,
+        "replaceable": str(site / "ClusterShell/__init__.py"),
+        "missing": True,
+    }
 
 
 def test_modes_are_those_of_no_umask(tmp_path: Path) -> None:

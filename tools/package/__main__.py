@@ -63,23 +63,25 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
     here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
     python = trees[here] / INTERPRETER
-    for machine, folder in sorted(trees.items(), key=lambda item: item[0] is not here):
+    for machine, folder in trees.items():
         say(f"the tree for {machine.name}")
-        tree.make(machine, module, requirements, None if machine is here else python, folder)
-    files = []
+        tree.make(machine, module, requirements, folder)
+    files = [out / "raidbench.pyz"]
+    say(files[0].name)
+    pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[0])
+    for folder in sorted(trees.values(), key=lambda folder: folder == trees[here]):  # packing needs the interpreter
+        tree.pack_modules(folder, python)
+        tree.set_modes(folder)
     for machine, folder in trees.items():
         file = out / f"raidbench-{VERSION}-linux-{machine.name}"
         say(file.name)
         onefile.make(folder, machine.go, python, moment, work, file)
         files.append(file)
-    say("raidbench.pyz")
-    files.append(out / "raidbench.pyz")
-    pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[-1])
     say(collection.file_name())
     files.append(out / collection.file_name())
     collection.make(files[-1], moment)
     bill = out / "sbom.json"
-    bill.write_text(_bill(trees[here], requirements, files[0], work, moment))
+    bill.write_text(_bill(trees[here], requirements, out / f"raidbench-{VERSION}-linux-{here.name}", work, moment))
     files += _packages(trees, bill, out, work, moment)
     files.append(bill)
     (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(files)))

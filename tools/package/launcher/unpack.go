@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 )
+
+const startWriting = 2 // SYNC_FILE_RANGE_WRITE, sync_file_range(2)
 
 // ready returns the tree of a place, after unpacking it if it is missing.
 func ready(at place) (string, error) {
@@ -26,6 +29,10 @@ func ready(at place) (string, error) {
 	tree := filepath.Join(base, digest[:16])
 	if _, err := os.Lstat(tree); err == nil {
 		return owned(tree, os.Geteuid())
+	}
+	if problem := libcProblem(); problem != "" {
+		fmt.Fprintln(os.Stderr, problem)
+		os.Exit(1)
 	}
 	if err := unpack(base, tree); err != nil {
 		return "", err
@@ -76,7 +83,8 @@ func unpack(base, tree string) error {
 	return err
 }
 
-// settle syncs a tree to the disk, so that after a power failure it is complete or missing.
+// settle syncs a tree to the disk, so that after a power failure it is complete or missing. It syncs the files of the tree
+// alone: syncfs would wait for everything that others have written to the filesystem.
 func settle(tree string) error {
 	mode := os.FileMode(0o700)
 	if os.Geteuid() == 0 {
@@ -85,15 +93,16 @@ func settle(tree string) error {
 	if err := os.Chmod(tree, mode); err != nil {
 		return err
 	}
-	folder, err := os.Open(tree)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	if _, _, failed := syscall.Syscall(sysSyncfs, folder.Fd(), 0, 0); failed != 0 {
-		return fmt.Errorf("%s: %w", tree, failed)
-	}
-	return nil
+	return filepath.WalkDir(tree, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !(entry.IsDir() || entry.Type().IsRegular()) {
+			return err
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(file.Sync(), file.Close())
+	})
 }
 
 func extract(from io.Reader, to string, stopped <-chan os.Signal) error {
@@ -135,5 +144,6 @@ func put(entry *tar.Header, data io.Reader, path string) error {
 		return err
 	}
 	_, err = io.Copy(file, data)
+	syscall.SyncFileRange(int(file.Fd()), 0, 0, startWriting) // a hint: settle then waits for all files at once
 	return errors.Join(err, file.Chmod(mode), file.Close())
 }

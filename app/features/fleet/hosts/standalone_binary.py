@@ -14,7 +14,7 @@ from backends.self_exec import LAUNCHER, install_form
 from backends.text import clean
 from backends.values import dataclass
 
-HOW_TO_GET = "Build the standalone binary with `make package` (docs/packaging.md), and specify it with --file PATH."
+HOW_TO_GET = "Build the standalone binary with `make package` (docs/install.md), and specify it with --file PATH."
 """Hint if there is no standalone binary to copy."""
 
 _MACHINES = {62: "x86_64", 183: "aarch64"}

@@ -1,3 +1,0 @@
-package main
-
-const sysSyncfs = 306 // syncfs(2)

@@ -1,3 +1,0 @@
-package main
-
-const sysSyncfs = 267 // syncfs(2)

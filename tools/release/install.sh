@@ -1,0 +1,77 @@
+#!/bin/sh
+# Install the standalone binary of raidbench @VERSION@, after verifying the signature of its checksum.
+#
+#   sh install.sh [FOLDER]     FOLDER: where to put `raidbench`; /usr/local/bin for root, else ~/.local/bin
+#
+# Files next to this script are used where they exist, so a copy of the release folder needs no network. Others come from
+# @URL@ (another place: RAIDBENCH_URL). The public keys are part of this script.
+set -eu
+export LC_ALL=C
+
+version='@VERSION@'
+url=${RAIDBENCH_URL:-'@URL@'}
+gpg_key='@GPG_KEY@'
+ssh_signer='@SSH_SIGNER@'
+
+fail() { echo "install.sh: $*" >&2; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+if [ "$(id -u)" = 0 ]; then to=${1:-/usr/local/bin}; else to=${1:-${HOME:?}/.local/bin}; fi
+file=raidbench-$version-linux-$(uname -m)
+here=$(cd "$(dirname "$0")" 2>/dev/null && pwd) || here=
+work=$(mktemp -d) || fail "No temporary folder can be made in ${TMPDIR:-/tmp}. Set TMPDIR to a folder with 30 MB free."
+new=
+trap 'rm -rf "$work" ${new:+"$new"}' EXIT
+trap 'exit 130' INT TERM
+
+# Copy or download a file of the release into $work.
+get() {
+    if [ -n "$here" ] && [ -e "$here/$1" ]; then
+        cp "$here/$1" "$work/$1" || fail "$here/$1 cannot be copied to $work. Nothing was installed."
+    elif has curl; then
+        curl -fsSL --proto '=https,http,file' -o "$work/$1" "$url/$version/$1" ||
+            fail "$url/$version/$1 cannot be downloaded completely. Nothing was installed. Run install.sh again."
+    elif has wget; then
+        wget -qO "$work/$1" "$url/$version/$1" ||
+            fail "$url/$version/$1 cannot be downloaded completely. Nothing was installed. Run install.sh again."
+    else
+        fail "$1 is not in $here, and neither curl nor wget is installed. Install one, or copy the folder $version here."
+    fi
+}
+
+# Verify the signature of SHA256SUMS with gpgv, or else with ssh-keygen.
+verify() {
+    if has gpgv; then
+        get SHA256SUMS.asc
+        printf '%s' "$gpg_key" | base64 -d >"$work/key.gpg"
+        gpgv -q --keyring "$work/key.gpg" "$work/SHA256SUMS.asc" "$work/SHA256SUMS" 2>/dev/null
+    elif has ssh-keygen; then
+        get SHA256SUMS.sig
+        printf '%s\n' "$ssh_signer" >"$work/signers"
+        ssh-keygen -Y verify -f "$work/signers" -I releases@raidbench -n raidbench-release -s "$work/SHA256SUMS.sig" \
+            <"$work/SHA256SUMS" >/dev/null 2>&1
+    else
+        fail "The signature cannot be verified: install gpgv, or ssh-keygen of OpenSSH 8.1 or newer. Nothing was installed."
+    fi
+}
+
+get SHA256SUMS
+verify || fail "The signature of SHA256SUMS is not from raidbench's release key. Nothing was installed."
+sum=$(sed -n "s/^\([0-9a-f]\{64\}\)  $file\$/\1/p" "$work/SHA256SUMS")
+[ -n "$sum" ] || fail "Release $version has no file for $(uname -m): $file is not in SHA256SUMS. Nothing was installed."
+get "$file"
+[ "$(sha256sum <"$work/$file")" = "$sum  -" ] ||
+    fail "$file is not the signed file: it is incomplete or was changed. Nothing was installed. Download it again."
+
+mkdir -p "$to" 2>/dev/null || fail "$to does not exist and cannot be created. Name another folder: sh install.sh FOLDER"
+[ -w "$to" ] || fail "$to cannot be written by $(id -un). Name another folder: sh install.sh FOLDER"
+new=$to/.raidbench-$version.$$
+cp "$work/$file" "$new" 2>/dev/null ||
+    fail "$to has no space for $(($(wc -c <"$work/$file") / 1000000 + 1)) MB, or cannot be written. Nothing was installed."
+chmod 755 "$new"
+# A host whose libc is too old must keep the version that it has.
+said=$("$new" --version 2>&1) || fail "This host cannot run raidbench $version. Nothing was installed. It says: $said"
+mv -f "$new" "$to/raidbench" # running programs keep the file that they opened
+new=
+echo "Installed $to/raidbench ($said)."
+case ":$PATH:" in *":$to:"*) ;; *) echo "$to is not in PATH: add it, or start $to/raidbench." ;; esac
