@@ -227,6 +227,8 @@ class MachineBackends:
         self._scanned_at = time.monotonic()
         self.last_readings: dict[Target, Mapping[str, Reading]] = {}
         """Last readings of each target."""
+        self._read_since_scan: set[Target] = set()
+        self._read_problems: dict[Target, Problem] = {}
         self.waited_for: frozenset[str] = frozenset()
         """Vendors that have not answered in the current scan, or in the last one if it was abandoned."""
 
@@ -264,7 +266,7 @@ class MachineBackends:
         """Return a target's present readings. Raises NotFoundError, DeviceGoneError, ToolFailedError if unreadable."""
         backend = self.backend(target)
         readings = await backend.read(target) if isinstance(backend, SettingsBackend) else {}
-        self.last_readings[target] = readings
+        self._keep(target, readings)
         return readings
 
     async def read_cached(self, target: Target) -> Mapping[str, Reading]:
@@ -272,23 +274,35 @@ class MachineBackends:
         backend = self.backend(target)
         if not isinstance(backend, CachedReadings):
             return await self.read(target)
-        readings = self.last_readings[target] = await backend.readings(target)
+        readings = await backend.readings(target)
+        self._keep(target, readings)
         return readings
+
+    def _keep(self, target: Target, readings: Mapping[str, Reading]) -> None:
+        self.last_readings[target] = readings
+        self._read_since_scan.add(target)
+        self._read_problems.pop(target, None)
 
     async def read_devices(self, inventory: Inventory) -> tuple[DeviceReadings, tuple[Problem, ...]]:
         """Return the readings of all devices, cached ones if available, and the problems of unreadable devices."""
-        problems: list[Problem] = []
-        readings: DeviceReadings = {}
+        self._read_since_scan.clear()
+        return await self.read_remaining_devices(inventory)
+
+    async def read_remaining_devices(self, inventory: Inventory) -> tuple[DeviceReadings, tuple[Problem, ...]]:
+        """Return what `read_devices` returns, but read only the devices that were not read since the last scan."""
 
         async def ask(target: Target) -> None:
             try:
-                readings[target] = await self.read_cached(target)
-            except RaidbenchError as error:
-                problems.append(Problem(where=str(target), message=error.message, hint=error.hint))
+                await self.read_cached(target)
+            except Exception as error:  # a broken vendor must not affect the others
+                self._read_problems[target] = _failure(str(target), error)
+                self._read_since_scan.add(target)
 
         targets = [device.target for device in inventory.devices]
-        await asyncio.gather(*map(ask, targets))
-        return {target: readings[target] for target in targets if target in readings}, tuple(problems)
+        await asyncio.gather(*(ask(target) for target in targets if target not in self._read_since_scan))
+        problems = {target: self._read_problems[target] for target in targets if target in self._read_problems}
+        readable = [target for target in targets if target not in problems and target in self.last_readings]
+        return {target: self.last_readings[target] for target in readable}, tuple(problems.values())
 
     async def quick_settings(self, device: Device, inventory: Inventory) -> dict[str, tuple[Setting, Reading]]:
         """Return those settings of an array or a drive that can be read without delay, by key.
@@ -328,6 +342,7 @@ class MachineBackends:
         a screen can show them at once.
         """
         self._scanned_at = time.monotonic()
+        self._read_since_scan.clear()
         present = await self.backends.present()
         self.waited_for = frozenset(present)
 
@@ -403,9 +418,16 @@ async def inventory_or_problem(name: str, scan: Awaitable[Inventory], otherwise:
     """Return a backend's inventory. If the scan fails, return `otherwise` with a problem that describes the failure."""
     try:
         return await scan
-    except RaidbenchError as error:
-        return otherwise.merge(Inventory(problems=(Problem(where=name, message=error.message, hint=error.hint),)))
     except Exception as error:
-        message = f"{name} stopped with {type(error).__name__}: {clean(str(error), 300)}."
-        hint = "This is a defect of raidbench or of the vendor module. Run `raidbench capture` and report it."
-        return otherwise.merge(Inventory(problems=(Problem(where=name, message=message, hint=hint),)))
+        return otherwise.merge(Inventory(problems=(_failure(name, error),)))
+
+
+def _failure(where: str, error: Exception) -> Problem:
+    """Return the problem that describes why a backend or a device could not be read."""
+    if isinstance(error, RaidbenchError):
+        return Problem(where=where, message=error.message, hint=error.hint)
+    return Problem(
+        where=where,
+        message=f"{where} stopped with {type(error).__name__}: {clean(str(error), 300)}.",
+        hint="This is a defect of raidbench or of the vendor module. Run `raidbench capture` and report it.",
+    )

@@ -121,6 +121,8 @@ class WorkbenchApp(SessionApp):
         """New keys from the user's keymap, by command id; the footer shows them."""
         self.wanted_device: tuple[str, str] | None = None
         """Address and node of the device to measure on the Bench screen; None until one is selected elsewhere."""
+        self.wanted_place: tuple[str, str] | None = None
+        """Address and setting (or "") to which the Devices screen goes once it shows the devices; None for none."""
         self.job_choice: tuple[Job, str | None] | None = None
         """The job of the Bench screen and the name of its profile; None before that screen was shown."""
         self.background: dict[str, BackgroundWork] = {
@@ -283,6 +285,13 @@ class WorkbenchApp(SessionApp):
         if not values:
             del self.staged[target]
         self.staged_count = sum(len(values) for values in self.staged.values())
+
+    def show_device(self, address: str, key: str = "") -> None:
+        """Show a device on the Devices screen; with `key`, one of its settings."""
+        self.wanted_place = (address, key)
+        self.action_go("devices")
+        if (screen := self.front) is not None and screen.has_widgets:
+            screen.show(self.session)
 
     def measure_device(self, name: str, device: str) -> None:
         """Select a device on the Bench screen and show that screen."""

@@ -56,6 +56,8 @@ class AppInterface(Protocol):
     """New keys from the user's keymap, by command id."""
     wanted_device: tuple[str, str] | None
     """Address and node of the device to measure on the Bench screen; None until one is selected elsewhere."""
+    wanted_place: tuple[str, str] | None
+    """Address and setting (or "") to which the Devices screen goes once it shows the devices; None for none."""
     background: dict[str, BackgroundWork]
     """Background work, keyed by the name of the screen that shows it."""
     trials: Trials
@@ -78,6 +80,9 @@ class AppInterface(Protocol):
 
     def recheck(self) -> None:
         """Run the check again on the latest readings."""
+
+    def show_device(self, address: str, key: str = "") -> None:
+        """Show a device on the Devices screen; with `key`, one of its settings."""
 
     def measure_device(self, name: str, device: str) -> None:
         """Select a device on the Bench screen and show that screen."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
@@ -34,7 +34,16 @@ SMALLEST = (70, 18)
 TINY = (40, 10)
 """Columns and rows of the terminal below which a screen shows only a short note."""
 
-TYPING = ("devices.filter", "log.search", "log.note", "bench.open")
+TYPING = (
+    "devices.filter",
+    "findings.filter",
+    "host.filter",
+    "host-findings.filter",
+    "hosts.filter",
+    "log.search",
+    "log.note",
+    "bench.open",
+)
 """Commands that open an input field. Their bindings have priority, so that the next typed key reaches the field."""
 
 
@@ -144,9 +153,14 @@ class WorkbenchScreen(SparseScreen[None]):
             self.show(session)
             self.show_keys()
 
+    @property
+    def severities(self) -> Sequence[str]:
+        """The severities of the findings that the header counts and `!` lists."""
+        return self.workbench_app.findings.severities
+
     def show_lines(self, session: Session) -> None:
         """Update the header, the trial line and the notices."""
-        self.query_one(HeaderLines).show(session, self.workbench_app)
+        self.query_one(HeaderLines).show(session, self.workbench_app, self.severities)
         line, trials = self.query_one(TrialLine), self.workbench_app.trials
         line.decidable = trials.decidable
         line.text = trials.text()
@@ -196,6 +210,10 @@ class WorkbenchScreen(SparseScreen[None]):
     def action_ab(self) -> None:
         """Measure the staged value against the configured one."""
         self.workbench_app.do("ab.measure_staged", self.say)
+
+    def action_findings(self) -> None:
+        """List the findings of the check."""
+        self.workbench_app.do("check.show")
 
     def action_take_back(self) -> None:
         """Revert the values on trial."""

@@ -89,6 +89,17 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("app.sweep", "4", "Sweep", "Measure combinations of settings and workloads.", action="go('sweep')"),
     _command("app.log", "5", "Log", "Show the events of the session.", action="go('log')"),
     _command(
+        "app.findings",
+        "exclamation_mark",
+        "Findings",
+        "List the findings of the check.",
+        screens="bench runs sweep log compare history explore slowest array joint",
+    ),
+    _command("devices.findings", "exclamation_mark", "Findings", "List the findings of the check.", 5, "devices-pane"),
+    _command("findings.open", "enter right l", "Open", "Stage the fix, or go to the device or its setting.", 1),
+    _command("findings.filter", "slash", "Filter", "Filter by severity, device, finding or fix.", 2),
+    _command("findings.back", "escape left h", "Back", "Leave the filter or the list.", 3),
+    _command(
         "devices.review",
         "a",
         "Apply",
@@ -102,14 +113,6 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Open the device, or list the legal values of the setting.",
         1,
         "devices-pane detail-pane",
-    ),
-    _command(
-        "devices.trouble",
-        "exclamation_mark",
-        "Findings",
-        "Go to the next finding; Enter stages its fix.",
-        5,
-        "devices-pane",
     ),
     _command(
         "devices.next",
@@ -353,16 +356,37 @@ COMMANDS: tuple[CommandSpec, ...] = (
         1,
         "hosts-pane",
     ),
-    _command("hosts.ask", "r", "Refresh", "Query every host again.", 2),
-    _command("hosts.mark", "space", "Mark", "Mark or unmark the host for a measurement.", 3),
-    _command("hosts.all", "asterisk", "Mark all", "Mark all hosts that answered, or none.", 5, action="mark_all"),
+    _command("hosts.filter", "slash", "Filter", "Filter by name, state, kernel or version.", 2, "hosts-pane"),
+    _command(
+        "hosts.findings",
+        "exclamation_mark",
+        "Findings",
+        "List the findings of all hosts, or of the host.",
+        3,
+        screens="hosts host",
+    ),
+    _command("hosts.mark", "space", "Mark", "Mark or unmark the host for a measurement.", 4),
     _command(
         "hosts.measure",
         "b",
         "Measure",
         "Measure on all marked hosts at the same time, or show the run.",
-        4,
+        5,
     ),
+    _command("hosts.ask", "r", "Refresh", "Query every host again.", 6),
+    _command(
+        "hosts.all", "asterisk", "Mark all", "Mark all listed hosts that answered, or none.", 7, action="mark_all"
+    ),
+    _command(
+        "host-findings.open",
+        "enter right l",
+        "Open",
+        "List the findings of the host, or go to the device on it.",
+        1,
+    ),
+    _command("host-findings.filter", "slash", "Filter", "Filter by host, severity, device, finding or fix.", 2),
+    _command("host-findings.fold", "asterisk", "All hosts", "List the findings of every host, or of none.", 3),
+    _command("host-findings.back", "escape left h", "Back", "Leave the filter, the host or the list.", 4),
     _command("joint.stop", "x", "Stop", "Stop all hosts; the results so far are kept.", 1),
     _command("joint.export", "E", "Export", "Write the session report to a file.", 3),
     _command("joint.back", "escape h left", "Back", "Return to the hosts; the measurement continues.", 2),
@@ -374,16 +398,19 @@ COMMANDS: tuple[CommandSpec, ...] = (
         1,
         "devices-pane",
     ),
-    _command("host.tab", "t", "Next tab", "Show settings or facts.", 3),
+    _command("host.tab", "t", "Next tab", "Show settings or facts.", 4),
     _command(
         "host.unfold",
         "asterisk",
         "All drives",
         "List all drives, or collapse the healthy ones.",
-        4,
+        5,
         "devices-pane",
     ),
-    _command("host.ask", "r", "Refresh", "Query the host again.", 5),
+    _command(
+        "host.filter", "slash", "Filter", "Filter by name, serial number, model, setting or fact.", 6, "devices-pane"
+    ),
+    _command("host.ask", "r", "Refresh", "Query the host again.", 7),
     _command(
         "host.back",
         "escape left h",
@@ -512,7 +539,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "u",
         "Revert trial",
         "Restore the old values of a trial now (on Devices: Undo).",
-        screens="bench runs sweep log compare history explore slowest array hosts host joint",
+        screens="bench runs sweep log compare history explore slowest array hosts host joint findings host-findings",
     ),
     _command(
         "app.copy",
@@ -545,9 +572,11 @@ SHEETS = {
     "explore": "Explore",
     "slowest": "Slowest",
     "array": "New array",
+    "findings": "Findings",
     HOSTS: "Hosts",
     "joint": "Many hosts",
     "host": "Host",
+    "host-findings": "Findings of the hosts",
 }
 """Titles of the screens that are opened from another screen, by name."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from app.core.presentation.attention_list import AttentionItem, attention_items
-from backends.model import Inventory, Target
+from backends.model import Target
 
 if TYPE_CHECKING:
     from app.core.presentation.table import Facts
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckTracker:
-    """Findings of the check. Without the feature `check`, only the devices' own states count."""
+    """Findings of the check. Without the feature `check` there are none."""
 
     def __init__(self, workbench: Workbench) -> None:
         self._workbench = workbench
@@ -34,9 +33,10 @@ class CheckTracker:
         """Return the findings about a device as groups of facts, which are shown above its other facts."""
         return ()
 
-    def troubles(self, inventory: Inventory) -> tuple[AttentionItem, ...]:
-        """Return the rows of the device list that have findings or a bad state, the most severe first."""
-        return attention_items(inventory)
+    @property
+    def severities(self) -> Sequence[str]:
+        """The severity of each finding, the gravest first. Every count of findings on the screens is taken from it."""
+        return ()
 
 
 class FileDifference(Protocol):

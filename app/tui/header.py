@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -15,6 +15,7 @@ from textual import events
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from app.core.presentation.finding_counts import NOTE
 from app.core.session.state import Session
 from app.tui.commands import SCREENS
 from app.tui.header_text import SCANNING, HeaderContent, HeaderSegment, header_line
@@ -76,8 +77,8 @@ class HeaderLines(StyleCachedWidget):
             if list(old) != list(new):
                 self.refresh_difference(old.text, new.text, y)
 
-    def show(self, session: Session, app: AppInterface) -> None:
-        """Update the content from the session."""
+    def show(self, session: Session, app: AppInterface, severities: Sequence[str]) -> None:
+        """Update the content from the session. `severities`: those of the findings, the gravest first."""
         job, now = _job(session), time.time()
         progress = {"bench": job} | {name: work.progress_text(now) for name, work in app.background.items()}
         running = {name for name, text in progress.items() if text}
@@ -86,7 +87,8 @@ class HeaderLines(StyleCachedWidget):
             machine=tuple(_machine(session, app) if self.of_host is None else _other_host(self.of_host)),
             state=tuple(_state(session, app, at_work) if self.of_host is None else _other_host_state(session, at_work)),
             marks=tuple(app.waiting.marks(running, self._screen).items()),
-            troubles=0 if self.of_host is not None else len(app.findings.troubles(session.inventory)),
+            findings=len(severities),
+            has_warnings=any(severity != NOTE for severity in severities),
             hosts=app.options.fleet is not None,
         )
 

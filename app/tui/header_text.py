@@ -57,8 +57,10 @@ class HeaderContent:
     """Segments on the right."""
     marks: tuple[tuple[str, Symbol], ...] = ()
     """Marks of screens on which work is running or has ended."""
-    troubles: int = 0
-    """Number of attention items (`CheckTracker.troubles`)."""
+    findings: int = 0
+    """Number of findings."""
+    has_warnings: bool = False
+    """Whether a finding is more than a note."""
     hosts: bool = False
     """Whether there is a screen of hosts."""
 
@@ -68,7 +70,7 @@ def header_line(content: HeaderContent, present: str, width: int, lines: int, y:
     if lines == 1:
         return _single_line(content, present, width)
     if y == 1:
-        return _fill_line(_tabs(content, present, lines), _trouble(content), width, "bar")
+        return _fill_line(_tabs(content, present, lines), _findings(content), width, "bar")
     room = width - 2 - len(_BETWEEN)
     state = _fit(content.state, room - min(_MAX_HOST, _width(_host(content), "")), _BETWEEN)
     machine = _fit(content.machine, room - _width(state, _BETWEEN), _DOT)
@@ -115,24 +117,28 @@ def _tabs(content: HeaderContent, present: str, lines: int, *, named: bool = Tru
     marks = dict(content.marks)
     tabs: list[HeaderSegment] = []
     shown = [(HOSTS, SHEETS[HOSTS]), *SCREENS.items()] if content.hosts else [*SCREENS.items()]
+    counted = HOSTS if present == HOSTS and content.hosts else "devices"
     for key, (name, title) in enumerate(shown, 0 if content.hosts else 1):
         parts = [str(key)]
         if named or name == present:
             parts.append(title)
         if name in marks:
             parts.append(marks[name].char)
-        if name == "devices" and content.troubles and lines == 1:
-            parts.append(f"{ATTENTION.char}{content.troubles}")
+        if name == counted and content.has_warnings and lines == 1:
+            parts.append(f"{ATTENTION.char}{content.findings}")
         kind = "present" if name == present else "bar" if lines > 1 else "quiet"
         tabs.append(HeaderSegment(f" {' '.join(parts)} ", kind, screen=name))
     return tabs
 
 
-def _trouble(content: HeaderContent) -> list[HeaderSegment]:
+def _findings(content: HeaderContent) -> list[HeaderSegment]:
     """Return a segment with the number of findings; an empty list if there are none."""
-    if not content.troubles:
+    if not content.findings:
         return []
-    return [HeaderSegment(f"{ATTENTION.char} {units.plural(content.troubles, 'finding')} (!)", "trouble")]
+    text = f"{units.plural(content.findings, 'finding')} (!)"
+    return [
+        HeaderSegment(f"{ATTENTION.char} {text}", "trouble") if content.has_warnings else HeaderSegment(text, "bar")
+    ]
 
 
 def _host(content: HeaderContent) -> tuple[HeaderSegment, ...]:

@@ -116,7 +116,8 @@ async def test_a_degraded_array_says_why_in_its_row(many: Table) -> None:
 
 async def test_the_facts_of_an_array_say_what_is_missing(many: Table) -> None:
     async with opened(many) as pilot:
-        await pilot.press("exclamation_mark", "t")
+        devices(pilot).go_to("md:md1")
+        await pilot.press("t")
         await settled(pilot)
         assert "degraded: 1 of 2 members missing" in text_in(pilot, "#facts-scroll")
 
@@ -130,14 +131,15 @@ async def test_on_a_wide_terminal_the_facts_stand_beside_the_settings_and_only_t
 
 async def test_one_key_goes_to_the_array_in_trouble(many: Table) -> None:
     async with opened(many) as pilot:
-        await pilot.press("exclamation_mark")
-        assert devices(pilot).selected == "md:md1"
+        await pilot.press("exclamation_mark", "enter")
+        await until(pilot, lambda: devices(pilot).selected == "md:md1")
+        assert "degraded: 1 of 2 members missing" in text_in(pilot, "#facts-scroll")
 
 
 @pytest.mark.parametrize("grown", ["nothing new", "another order"])
 async def test_the_cursor_stays_while_hardware_is_still_being_found(many: Table, grown: str) -> None:
     async with opened(many) as pilot:
-        await pilot.press("exclamation_mark")
+        devices(pilot).go_to("md:md1")
         inventory = devices(pilot)._inventory
         drives = inventory.drives if grown == "nothing new" else (*inventory.drives[1:], inventory.drives[0])
         seen: list[str] = []
@@ -209,7 +211,8 @@ async def test_left_goes_from_a_member_to_its_array(many: Table) -> None:
 @pytest.mark.parametrize("key", ["left", "h", "escape"])
 async def test_every_key_that_goes_back_leaves_the_device_and_stages_nothing(many: Table, key: str) -> None:
     async with opened(many, (80, 24)) as pilot:
-        await pilot.press("exclamation_mark", "enter", key)
+        devices(pilot).go_to("md:md1")
+        await pilot.press("enter", key)
         await pilot.pause()
         assert (app_of(pilot).focused, app_of(pilot).staged) == (devices(pilot), {})
 

@@ -8,6 +8,8 @@ import pytest
 from textual.pilot import Pilot
 
 from app.features.arrays.screen import NewArrayScreen
+from app.features.check.screen import FindingsScreen
+from app.features.fleet.screen.findings import HostFindingsScreen
 from app.features.fleet.screen.host import HostScreen
 from app.features.fleet.screen.multihost_run import JointScreen
 from app.features.fleet.screen.screen import HostsScreen
@@ -41,6 +43,8 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "hosts": HostsScreen,
     "host": HostScreen,
     "joint": JointScreen,
+    "findings": FindingsScreen,
+    "host-findings": HostFindingsScreen,
 }
 ALL = (*SCREENS, *SHEETS)
 OWN = [(screen, command) for screen in ALL for command in commands_of(screen, shared=False)]

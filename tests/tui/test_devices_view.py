@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from app.core.presentation import table as view
-from app.core.presentation.attention_list import attention_items
 from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching_keys, search_texts
 from app.core.presentation.setting import TuningCells, settings_table
 from app.tui import render
@@ -17,7 +16,7 @@ from app.tui.devices.staged_changes import confirmation
 from backends.change import Change, ChangeStep
 from backends.device_label import device_label
 from backends.identity import Identity, Use
-from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Protection, Scope, State, Target
+from backends.model import Array, Controller, Drive, Inventory, Level, Problem, Scope, State, Target
 from backends.settings import Availability, Choice, Reading, Risk, Setting, Span
 from widgets.confirm import Confirmation
 from widgets.table_layout import TableLayout, TableRow, plain
@@ -171,30 +170,6 @@ def test_what_could_not_be_looked_at_has_a_row_of_its_own() -> None:
 def test_a_problem_of_a_card_that_is_in_the_list_has_none() -> None:
     said = replace(rack(), problems=(Problem(where="mega:/c0", message="It wants a look."),))
     assert keys(of=said) == keys()
-
-
-def test_the_gravest_trouble_comes_first_and_a_member_is_not_told_beside_its_array() -> None:
-    machine = replace(rack(), drives=(*rack().drives, drive("f", State.FOREIGN)))
-    assert [trouble.key for trouble in attention_items(machine)] == ["mega:bad", "mega:f"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "state", "count"), [("bbu", "failed", 1), ("bbu", "optimal", 0), ("none", "missing", 0)]
-)
-def test_a_battery_that_failed_is_trouble_and_none_at_all_is_not(kind: str, state: str, count: int) -> None:
-    card = Controller(target=CONTROLLER, vendor="mega", protection=Protection(kind=kind, state=state))
-    assert len(attention_items(Inventory(controllers=(card,)))) == count
-
-
-def test_what_backends_say_is_trouble_once_for_each_thing() -> None:
-    said = tuple(
-        Problem(where=where, message=words) for where, words in (("mega:bad", "x"), ("acme", "y"), ("acme", "z"))
-    )
-    assert [one.key for one in attention_items(replace(rack(), problems=said))] == ["mega:bad", "acme"]
-
-
-def test_what_is_well_is_no_trouble() -> None:
-    assert attention_items(Inventory(arrays=(array("good"),))) == ()
 
 
 @pytest.mark.parametrize(

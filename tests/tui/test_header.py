@@ -127,10 +127,10 @@ async def test_a_running_job_marks_its_screen_from_everywhere(table: Table) -> N
         assert f"2 Bench {BUSY.char}" in lines(pilot)[1]
 
 
-async def test_troubles_are_counted_beside_the_screens(table: Table) -> None:
+async def test_findings_are_counted_beside_the_screens(table: Table) -> None:
     async with opened(table, (120, 40)) as pilot:
         header = pilot.app.screen.query_one(HeaderLines)
-        header.content = replace(header.content, troubles=2)
+        header.content = replace(header.content, findings=2, has_warnings=True)
         await pilot.pause()
         assert lines(pilot)[1].rstrip().endswith("▲ 2 findings (!)")
 

@@ -9,6 +9,7 @@ from typing import assert_never
 from app.core.presentation.change import change_text, change_value_text, moved_texts
 from app.core.presentation.comparison_text import experiment_end_text
 from app.core.presentation.device import count_texts
+from app.core.presentation.finding_counts import findings_text
 from app.core.presentation.risk_text import outcome_cell
 from app.core.presentation.run import (
     NOT_MEASURED,
@@ -252,7 +253,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             return "note", lines[0], lines[1:], Tone.PLAIN
         case MachineChecked(findings=findings):
             body = [f"{finding.severity} {finding.rule} at {finding.where}: {finding.message}" for finding in findings]
-            headline = units.plural(len(findings), "finding") if findings else "no findings"
+            headline = findings_text(finding.severity for finding in findings)
             return "session", headline, body, Tone.ATTENTION if findings else Tone.DIM
         case RulePersisted():
             verb = "keeps" if event.values else "no longer persists"

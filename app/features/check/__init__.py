@@ -12,7 +12,8 @@ DOOR = FeatureDoor(
         )
     },
     actions={
-        "findings": "app.features.check.screen:CheckFindings",
+        "findings": "app.features.check.tracker:CheckFindings",
         "session": "app.features.check.runner:check_session",
+        "show": "app.features.check.screen:show_findings",
     },
 )

@@ -212,6 +212,7 @@ def ineffective_policies(snapshot: SystemSnapshot) -> RuleOutput:
                 message=f"{key} is set to {reading.now}, but {reading.effective_clause}{why}.",
                 evidence=f"{key} {reading.now}, effective {reading.effective}",
                 do="Fix the cause; `raidbench show` has details.",
+                setting=key,
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from app.core.presentation.attention_list import ProposedChange
+from backends.model import Target
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -33,6 +33,28 @@ NOTE, WARN, FAULT = Severity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedChange:
+    """A change that raidbench proposes to fix a finding."""
+
+    target: Target
+    """Device whose setting is changed."""
+    key: str
+    """Key of the setting."""
+    value: str
+    """Proposed value."""
+
+    @property
+    def text(self) -> str:
+        """The setting and its proposed value."""
+        return f"{self.key}={self.value}"
+
+    @property
+    def command(self) -> str:
+        """The command that makes the change."""
+        return f"raidbench set {self.target} {self.text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A problem that a rule found on a device or another part of the system."""
 
@@ -46,6 +68,8 @@ class Finding:
     """The fix, in words or as a command; "" if the fix is the staged change."""
     staged: ProposedChange | None = None
     """The change of a setting that fixes the problem; None if raidbench cannot make it."""
+    setting: str = ""
+    """Key of the setting of the target that the finding is about, without a proposed change; "" for none."""
 
     @property
     def fix(self) -> str:

@@ -203,6 +203,7 @@ def ashift(snapshot: SystemSnapshot) -> RuleOutput:
                 evidence=f"ashift {text}, physical sector {max(sectors)}",
                 do="Re-create the pool with `zpool create -o ashift=12`. The ashift of an existing pool cannot be"
                 " changed.",
+                setting="ashift",
             )
 
 
@@ -230,6 +231,7 @@ def volblocksize(snapshot: SystemSnapshot) -> RuleOutput:
                 " and padding cost extra space and I/Os.",
                 evidence=f"volblocksize {text}, ashift {shift}, {data} data disks",
                 do="Create a volume with larger blocks and copy the data.",
+                setting="volblocksize",
             )
 
 
@@ -286,6 +288,7 @@ def journal_through(snapshot: SystemSnapshot) -> RuleOutput:
                 evidence="md/journal_mode: write-through",
                 do="With journal_mode write-back, a write is complete once it is in the journal. If that device fails,"
                 " such writes are lost.",
+                setting="journal_mode",
             )
 
 
@@ -317,4 +320,5 @@ def sector_format(snapshot: SystemSnapshot) -> RuleOutput:
                 message=f"The LBA format is {texts[reading.now]}. The drive rates {texts[best]} as faster.",
                 evidence=f"LBA format {reading.now}, relative performance {ranks[speeds[reading.now]]}",
                 do=f"Format the drive with `raidbench set {drive.target} lba_format={best}`. This destroys its data.",
+                setting="lba_format",
             )

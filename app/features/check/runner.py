@@ -55,6 +55,11 @@ class CheckResult:
         """Return the findings of at least this severity."""
         return tuple(finding for finding in self.findings if finding.rule.severity.rank >= severity.rank)
 
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """The severity of each finding, the gravest first."""
+        return tuple(finding.rule.severity.value for finding in self.findings)
+
     def count(self, severity: Severity) -> int:
         """Return the number of findings of a severity."""
         return sum(finding.rule.severity is severity for finding in self.findings)
@@ -200,5 +205,6 @@ def record(session: Recorder, checked: CheckResult) -> None:
 
 
 async def check_session(session: Recorder, machine: MachineBackends) -> None:
-    """Check the session's inventory with the last readings, and record the findings. No program runs."""
-    record(session, evaluate(await gather(machine.host, session.session.inventory, dict(machine.last_readings))))
+    """Check the inventory of the session, and record the findings."""
+    with machine.using_last_scan():
+        record(session, await check(machine, session.session.inventory))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from app.core.presentation.attention_list import ProposedChange
+from app.features.check.finding import ProposedChange
 from backends.model import Array, Controller, Drive, Inventory, Media, Target
 from backends.pci import Link
 from backends.raid import PARITY, PARITY_IN_SPANS, full_stripe

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
 
 from textual import events
@@ -10,7 +10,6 @@ from textual import events
 from app.core.benchmark.device_stats.activity import ActivityMeter
 from app.core.benchmark.device_stats.diskstats import DeviceRates
 from app.core.presentation import activity
-from app.core.presentation.attention_list import AttentionItem, attention_items
 from app.core.presentation.device_table import (
     COLUMNS,
     ORDERS,
@@ -23,12 +22,13 @@ from app.core.presentation.device_table import (
     matching_keys,
     search_texts,
 )
+from app.core.presentation.device_tree import TROUBLE
 from app.core.presentation.setting import TuningCells
 from app.core.presentation.table import Cell, ExpandState, Row, Table
 from app.tui import render
 from app.tui.devices.activity_line import node_names
 from app.tui.header_text import SCANNING_TEXT
-from backends.model import Device, Inventory, Target
+from backends.model import Array, Device, Inventory, Target
 from backends.settings import Reading
 from widgets.keyed_table import KeyedTable, TableCell, TableRow
 from widgets.table_layout import plain
@@ -143,7 +143,6 @@ class DeviceList(KeyedTable):
         self._texts: dict[str, str] | None = None
         self._pinned_key: str | None = None
         self._pinned_device: Device | None = None
-        self._visited_item: AttentionItem | None = None
         self._meter: ActivityMeter | None = None
         self._node_names: Mapping[str, str] = {}
         self._rates: dict[str, tuple[str | TableCell, ...]] = {}
@@ -303,7 +302,8 @@ class DeviceList(KeyedTable):
         key = row.key.removesuffix(OTHERS)
         keeps = key in self.listing.closed and not row.key.endswith(OTHERS)
         # A branch expands automatically for a faulty device, but not for a finding of the check.
-        opens_itself = any(item.key == key for item in attention_items(self._inventory))
+        device = self._inventory.find(key)
+        opens_itself = isinstance(device, Array) and device.state in TROUBLE
         opened = self.listing.opened if keeps and opens_itself else self.listing.opened | {key}
         self.listing = replace(self.listing, opened=opened, closed=self.listing.closed - {key})
         self._rearrange()
@@ -340,26 +340,6 @@ class DeviceList(KeyedTable):
     def _current_row(self) -> Row | None:
         at = self._index.get(self.cursor or "")
         return None if at is None else self.table.rows[at]
-
-    def next_trouble(self, items: Sequence[AttentionItem]) -> tuple[int, AttentionItem] | None:
-        """Go to the next finding and return its index and the finding; None if there is none.
-
-        It follows the last visited finding if the cursor is still there, or else the one under the cursor. Without
-        either, and after the last one, it is the first.
-        """
-        if not items:
-            return None
-        is_continued = (
-            self._visited_item is not None and self._visited_item in items and self.selected == self._visited_item.key
-        )
-        keys = [item.key for item in items]
-        if is_continued and self._visited_item is not None:
-            at = items.index(self._visited_item) + 1
-        else:
-            at = keys.index(self.selected) + 1 if self.selected in keys else 0
-        self._visited_item = items[at % len(items)]
-        self.go_to(self._visited_item.key)
-        return at % len(items), self._visited_item
 
     def next_match(self, step: int) -> bool:
         """Go to the next row that matches the filter itself, not only by a child. Return False if there is none."""

@@ -7,10 +7,10 @@ from textual.app import ComposeResult
 
 from app.core.presentation.device import capacity_text, kind_text, state_cell
 from app.core.presentation.device_tree import DeviceTreeNode, state_reason
-from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import DeviceDetail, FactsPane
 from app.tui.devices.device_list import DeviceList, expansion_text
 from app.tui.devices.settings_panel import SettingsPanel
+from app.tui.filtered_screen import FilteredScreen
 from app.tui.render import MARKS
 from backends.display_names import name_of
 from backends.model import Array, Device
@@ -24,7 +24,7 @@ The list gets three fifths of the width. The remaining columns are enough for th
 """
 
 
-class ListDetailScreen(WorkbenchScreen):
+class ListDetailScreen(FilteredScreen):
     """Base class of the screens that list devices, of this or another host."""
 
     AUTO_FOCUS = "#devices"
@@ -51,6 +51,11 @@ class ListDetailScreen(WorkbenchScreen):
     def devices(self) -> DeviceList:
         """The list."""
         return self.query_one(DeviceList)
+
+    @property
+    def filtered_list(self) -> DeviceList:
+        """The list."""
+        return self.devices
 
     @property
     def detail(self) -> DeviceDetail:
@@ -126,7 +131,9 @@ class ListDetailScreen(WorkbenchScreen):
             self.go_inside()
 
     def action_back(self) -> None:
-        """Go back one step: from the device to the list, to the parent row, or out of the list."""
+        """Go back one step: from the device to the list, from the filter, to the parent row, or out of the list."""
+        if self.clear_filter():
+            return
         if self.is_inside:
             self.leave_inside()
         elif not self.devices.close_branch():

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
-from textual.widgets import Input
 
 from app.core.presentation.device import count_texts, device_facts, problem_facts
 from app.core.presentation.setting import UNREAD, TuningCells, tuning_cells
@@ -29,17 +28,14 @@ from app.tui.devices.settings_panel import (
 from app.tui.header_text import SCANNING_TEXT
 from app.tui.notices import commands_in
 from app.tui.welcome import welcome_lines
-from backends.display_names import name_of
 from backends.errors import RaidbenchError
 from backends.model import KERNEL, Array, Controller, Device, Drive, Inventory, Target
 from backends.protocol import CachedReadings
 from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
-from widgets.text_field import TextField
 from widgets.text_utils import units
 
 if TYPE_CHECKING:
-    from app.core.presentation.attention_list import AttentionItem
     from app.tui.devices.staged_changes import ChangeController
     from app.tui.feature_hooks import FileDifference
     from backends.change import Change
@@ -72,8 +68,6 @@ class DevicesScreen(ListDetailScreen):
         self._why_empty = ""
         self._changes: tuple[ChangeRecord, ...] = ()
         self._moved: frozenset[Target] | None = None
-        self._filter: TextField | None = None
-        self._offered_item: AttentionItem | None = None
         self._drifts: tuple[FileDifference, ...] = ()
         self._pending_cursor: tuple[str, str] | None = None  # put the cursor on this target and key once read
         self._activity: ActivityWatch | None = None
@@ -149,6 +143,9 @@ class DevicesScreen(ListDetailScreen):
             self._drifts = self.workbench_app.drifted.drifts
             self.panel.fill()
         self._say_empty(session)
+        if self.workbench_app.wanted_place is not None and not session.probing:
+            place, self.workbench_app.wanted_place = self.workbench_app.wanted_place, None
+            self.go_to_device(*place)
 
     def _say_empty(self, session: Session) -> None:
         """Show why there are no devices or no settings."""
@@ -234,8 +231,6 @@ class DevicesScreen(ListDetailScreen):
 
     @on(KeyedTable.RowHighlighted, "#devices")
     def _highlighted(self) -> None:
-        if self._offered_item is not None and self._offered_item.key != self._selected:
-            self._offered_item = None
         self.show_hidden_cells()
         if self._shown is None:
             self._show_row()
@@ -376,16 +371,8 @@ class DevicesScreen(ListDetailScreen):
         """Expand the row, go to the device, or open the choices of its setting."""
         if self.detail.holds_focus:
             self.action_choose()
-        elif not self._stage_offered() and not self.devices.open_branch():
+        elif not self.devices.open_branch():
             self._go_to_settings()
-
-    def action_back(self) -> None:
-        """Go back one step: out of the device, the filter, or the branch."""
-        if not self.is_inside and self._filter is not None and self._filter.display:
-            self._filter.value = ""
-            self._close_filter()
-        else:
-            super().action_back()
 
     def leave_list(self) -> None:
         """Say that this is the top of the list."""
@@ -405,14 +392,47 @@ class DevicesScreen(ListDetailScreen):
             self._show_row()
 
     def enter_row(self) -> None:
-        """Handle Enter on a row: stage the fix that the current finding offers, or go to the device."""
-        if not self._stage_offered():
-            self._go_to_settings()
+        """Handle Enter on a row: go to the device."""
+        self._go_to_settings()
 
     def _go_to_settings(self) -> None:
-        """Show the tab of settings and go into it."""
-        self.detail.show_tab("settings")
-        self.go_inside()
+        """Show the tab of settings and go into it; for a device without settings, that of the facts."""
+        if self._has_settings():
+            self.detail.show_tab("settings")
+            self.go_inside()
+        else:
+            self._go_to_facts()
+
+    def _has_settings(self) -> bool:
+        """Return whether the device under the cursor, or its block device in Linux, declares settings."""
+        device, hardware = self._selected_device(), self.workbench_app.workbench.hardware
+        queue = None if device is None or self._inventory is None else self._inventory.twin(device)
+        return any(hardware.settings(view.target) for view in (device, queue) if view is not None)
+
+    def _go_to_facts(self) -> None:
+        """Go into the facts of the device: in their own pane if there is one, else in their tab."""
+        if self.detail.facts_apart and self.query("#facts-beside"):
+            self._show_row()
+            self.leave_inside()
+            self.set_focus(self.query_one("#facts-beside"))
+        else:
+            self.detail.show_tab("facts")
+            self.go_inside()
+
+    def go_to_device(self, address: str, key: str = "") -> None:
+        """Go to the facts of a device or of a problem of the scan; with `key`, to this setting of the device."""
+        row = self._row_of(self._inventory or Inventory(), address)
+        self.devices.go_to(row)
+        if not self.devices.filter_text:  # it hid the row
+            self.remove_filter()
+        if not key:
+            self._go_to_facts()
+            return
+        self._pending_cursor = (address, key)
+        self._go_to_settings()
+        if self.panel.of == row:
+            self.panel.point_at(address, key)
+            self._pending_cursor = None
 
     def choose_setting(self, row: str) -> None:
         """Open the legal values of a setting of the selected device. `row`: key of the row of the setting."""
@@ -443,32 +463,6 @@ class DevicesScreen(ListDetailScreen):
         else:
             self._go_to_settings()
 
-    def action_trouble(self) -> None:
-        """Go to the next finding."""
-        items = self.workbench_app.findings.troubles(self._inventory or Inventory())
-        pair = self.devices.next_trouble(items)
-        self.leave_inside()
-        if pair is None:
-            self.say("There are no findings.")
-            return
-        number, self._offered_item = pair
-        change = self._offered_item.staged
-        mends = f" Enter stages {change.key}={change.value}." if change is not None else ""
-        device = self._selected_device()
-        name = "" if device is None else f"{name_of(device)}: "
-        self.workbench_app.notify_transient(f"{number + 1} of {len(items)} · {name}{self._offered_item.text}.{mends}")
-
-    def _stage_offered(self) -> bool:
-        """Stage the fix of the current finding; return whether it has one."""
-        offered, self._offered_item = self._offered_item, None
-        if offered is None or offered.staged is None or offered.key != self._selected:
-            return False
-        change = offered.staged
-        self.workbench_app.stage(str(change.target), change.key, change.value)
-        self._go_to_settings()
-        self.panel.point_at(str(change.target), change.key)
-        return True
-
     def action_wanted(self) -> None:
         """Stage the state file's value for the current setting; if it does not differ, go to the next one that does."""
         drifted = self.workbench_app.drifted
@@ -494,12 +488,7 @@ class DevicesScreen(ListDetailScreen):
             at = (places.index(here) + 1) % len(places)
         else:
             at = rows.index(self._selected) if self._selected in rows else 0
-        self._pending_cursor = places[at]
-        self.devices.go_to(rows[at])
-        self._go_to_settings()
-        if self.panel.of == rows[at]:
-            self.panel.point_at(*places[at])
-            self._pending_cursor = None
+        self.go_to_device(*places[at])
         self.workbench_app.notify_transient(f"Difference {at + 1} of {len(places)}: w stages the value of the file.")
 
     @staticmethod
@@ -547,30 +536,11 @@ class DevicesScreen(ListDetailScreen):
             self._change_controller().undo(tuple(change.id for change in changes)), group="undo", exclusive=True
         )
 
-    def action_filter(self) -> None:
-        """Open the filter."""
-        if self._filter is None:
-            self._filter = TextField(placeholder="filter", id="filter", compact=True)
-            self._filter.leave = self._filter_done
-            self.query_one("#devices-pane").mount(self._filter)
-        self.open_field(self._filter)
-
-    @on(Input.Changed, "#filter")
-    def _filter_changed(self, event: Input.Changed) -> None:
-        self.devices.filter(event.value)
+    def apply_filter(self, text: str) -> None:
+        """Show only the rows with all words of `text`."""
+        self.devices.filter(text)
         self._fill()
         self._say_empty(self.workbench_app.session)
-
-    def _filter_done(self) -> None:
-        """Apply the filter at once, because the next key acts on its result."""
-        if self._filter is not None:
-            self.devices.filter(self._filter.value)
-            self._close_filter()
-
-    def _close_filter(self) -> None:
-        if self._filter is not None:
-            self._filter.display = bool(self._filter.value)
-        self.set_focus(self.devices)
 
     def action_sort(self) -> None:
         """Choose the order of the list."""

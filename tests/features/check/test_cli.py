@@ -44,7 +44,7 @@ def test_the_text_tells_what_says_so_and_what_mends_it(cli: Cli) -> None:
     assert done.status == 5
     assert "fix      raidbench set megaraid:/c3/v0 read_ahead=none" in done.out
     assert "/c2" not in done.out
-    assert "found 1 note." in done.err
+    assert "1 finding (1 note)." in done.err
 
 
 def test_no_line_breaks_a_word_at_80_columns(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,15 @@
-"""A finding is told at the device that its place is, lies on or is mounted from, and what wants a look is in order."""
+"""A finding is told at the device that its place is, lies on or is mounted from, and the list is in order."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from app.features.check.entries import finding_entries
 from app.features.check.finding import Severity
-from app.features.check.presentation import checked_troubles, finding_facts
+from app.features.check.presentation import finding_facts
 from app.features.check.runner import CheckResult, device_at, evaluate
 from app.features.check.snapshot import BlockDevice
-from backends.model import Array, Drive, Inventory, Protection, State
+from backends.model import Drive, Problem, Protection, State
 from tests.case_loop import loop_over
 from tests.features.check.sights import CARD, DISK, MEMBERS, VOLUME, array_of, card, members, mounted, on, volume
 
@@ -55,30 +56,26 @@ def found() -> CheckResult:
     )
 
 
-def test_faults_come_first_and_each_is_told_once() -> None:
+def test_each_finding_is_listed_once_and_faults_come_first() -> None:
     checked = found()
-    told = checked_troubles(checked.inventory, checked)
-    faults = [one for one in checked.findings if one.rule.severity is Severity.FAULT]
-    warnings = [one for one in checked.findings if one.rule.severity is Severity.WARN]
-    assert faults
-    assert warnings
-    assert [one.key for one in told] == [checked.devices[one.outcome.where] for one in (*faults, *warnings)]
+    entries = finding_entries(checked)
+    assert {entry.severity for entry in entries} == set(Severity)
+    assert [(entry.rule, entry.where) for entry in entries] == [
+        (one.rule.id, one.outcome.where) for one in checked.findings
+    ]
+    assert [entry.severity.value for entry in entries if entry.severity] == list(checked.severities)
 
 
-def test_what_no_rule_has_a_word_for_is_told_too() -> None:
-    rebuilding = Inventory(arrays=(Array(target=VOLUME, state=State.REBUILDING),))
-    assert [one.key for one in checked_troubles(rebuilding, CheckResult())] == [str(VOLUME)]
+def test_what_a_tool_reports_of_another_object_is_listed_but_is_no_finding() -> None:
+    problems = tuple(Problem(where=where, message="Wants a look.") for where in (str(CARD), "acme"))
+    entries = finding_entries(replace(found(), problems=problems))
+    assert [entry.where for entry in entries if entry.severity is None] == ["acme"]
 
 
-def test_notes_are_told_at_their_device_alone() -> None:
+def test_the_facts_of_a_device_name_the_severity_in_words() -> None:
     checked = found()
-    notes = [one for one in checked.findings if one.rule.severity is Severity.NOTE]
-    told = checked_troubles(checked.inventory, checked)
-    assert notes
-    said = {note.outcome.message.rstrip(".") for note in notes}
-    assert not said & {one.text for one in told}
-    [facts] = finding_facts(checked.at(checked.devices[notes[0].outcome.where]))
-    assert "note" in {line.label for line in facts.facts}
+    [facts] = finding_facts(checked.at(str(CARD)))
+    assert facts.facts[0].label == "fault"
 
 
 def test_where_nothing_was_found_nothing_is_shown() -> None:

@@ -11,6 +11,10 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
+from app.features.check.entries import FindingEntry
+from app.features.check.finding import Severity
+from app.features.check.presentation import finding_json
+from app.features.check.rule_table import RULES
 from app.features.check.runner import CheckResult
 from backends import json_text
 from backends.model import Array, Controller, Drive, Inventory, Target, kind_of
@@ -23,6 +27,9 @@ Readings = Mapping[Target, Mapping[str, Reading]]
 
 _MOST = 2000
 """Maximum number of facts of one host that are compared. Even a host with a hundred models has fewer."""
+
+_LONG = 2000
+"""Maximum number of characters of a message from a host; the rest is cut off."""
 
 _SHOWN = 3
 """Maximum number of addresses that are listed for the rarer values of a fact."""
@@ -87,7 +94,14 @@ def facts_json(inventory: Inventory, readings: Readings, checked: CheckResult, k
         "program": program_version(),
         "kernel": kernel or None,
         "things": [_device_json(inventory, device, readings) for device in devices],
-        "findings": [{"id": ruling.rule.id, "where": ruling.outcome.where} for ruling in checked.findings],
+        "findings": [
+            {
+                **finding_json(result),
+                "device": checked.devices.get(result.outcome.where),
+                "setting": result.outcome.setting or None,
+            }
+            for result in checked.findings
+        ],
     }
 
 
@@ -100,6 +114,8 @@ def _device_json(inventory: Inventory, device: Controller | Array | Drive, readi
         "address": str(device.target),
         "kind": kind_of(device),
         "of": of,
+        "device": None if isinstance(device, Controller) else device.device,
+        "size_bytes": None if isinstance(device, Controller) else device.size_bytes,
         FactPart.HARDWARE.value: hardware,
         FactPart.FIRMWARE.value: firmware,
         FactPart.SETTING.value: {**others, **values},
@@ -149,8 +165,8 @@ def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
         version = json_text.word(document.get(key))
         values[FactKey(part=FactPart.SYSTEM, of="", key=key)] = FactValue(text=version or "unknown")
     places: dict[str, list[str]] = {}
-    for rule, where in findings_of(document):
-        places.setdefault(rule, []).append(where)
+    for entry in findings_of(document):
+        places.setdefault(entry.rule, []).append(entry.where)
     for rule, addresses in places.items():
         values[FactKey(part=FactPart.CHECK, of="", key=rule)] = FactValue(
             text=str(len(addresses)), addresses=tuple(sorted(addresses)[:_SHOWN])
@@ -158,10 +174,65 @@ def host_facts(host: str, document: Mapping[str, Any]) -> HostFacts:
     return HostFacts(host=host, made_of=dict(made_of), values=values)
 
 
-def findings_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the rule and the address of each finding of a host."""
+def findings_of(document: Mapping[str, Any]) -> Iterator[FindingEntry]:
+    """Yield the findings of a host, without a change: settings of other hosts cannot be staged.
+
+    An older raidbench reports only the rule and the address. Then the summary of the rule is the message.
+    """
     for finding in json_text.rows(document.get("findings")):
-        yield json_text.word(finding.get("id")) or "unknown", json_text.word(finding.get("where")) or "unknown"
+        name, where = (json_text.word(finding.get(key)) or "unknown" for key in ("id", "where"))
+        rule, severity = RULES.get(name), finding.get("severity")
+        what = "a rule unknown to this version" if rule is None else rule.what
+        change = json_text.table(finding.get("change"))
+        target, key, value = (json_text.word(change.get(part)) for part in ("target", "key", "value"))
+        do = json_text.word(finding.get("do"), _LONG) or ""
+        fix = f"{key}={value}" if target and key and value else ""
+        fixes = (f"raidbench set {target} {fix}", do) if fix else (do, "")
+        lines = (
+            ("evidence", json_text.word(finding.get("evidence"), _LONG) or ""),
+            *zip(("fix", ""), fixes, strict=True),
+        )
+        key = key or json_text.word(finding.get("setting"))
+        yield FindingEntry(
+            severity=next(
+                (known for known in Severity if known == severity), Severity.WARN if rule is None else rule.severity
+            ),
+            where=where,
+            message=json_text.word(finding.get("message"), _LONG) or f"{name}: {what}",
+            lines=tuple((label, text) for label, text in lines if text),
+            rule=name,
+            fix=fix,
+            device=json_text.word(finding.get("device")) or (where if "device" not in finding else ""),
+            setting=None if key is None else (target or where, key),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostTarget:
+    """An array or a drive of a host that can be measured."""
+
+    address: str
+    """Address, such as `md:md0`."""
+    of: str
+    """Model of the drive, or level of the array."""
+    kind: str
+    """Kind of device: array or drive."""
+    size_bytes: int | None
+    """Size; None if it is unknown."""
+
+
+def targets_of(document: Mapping[str, Any]) -> Iterator[HostTarget]:
+    """Yield the arrays and drives of a host that have a block device. An older raidbench does not report which have."""
+    for record in json_text.rows(document.get("things")):
+        address, kind = json_text.word(record.get("address"), 300), json_text.word(record.get("kind")) or ""
+        has_node = "device" not in record or json_text.word(record.get("device")) is not None
+        if address is not None and has_node and kind != "controller":
+            yield HostTarget(
+                address=address,
+                of=_device_kind(record),
+                kind=kind,
+                size_bytes=json_text.whole_number(record.get("size_bytes")),
+            )
 
 
 def _device_kind(record: Mapping[str, object]) -> str:

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from app.core.presentation.finding_counts import SEVERITIES, findings_text, severities_text
 from app.core.presentation.table import Align, Cell, Column, FactLine, Facts, Row, StatusSymbol, Table, Tone
+from app.features.check.entries import MARKS, FindingEntry
 from app.features.check.finding import Severity
-from app.features.check.presentation import GRAVEST, TONES, severity_text
+from app.features.check.presentation import GRAVEST, TONES
 from app.features.check.rule_table import RULES
 from app.features.fleet.hosts.difference_rows import composition_text, outlier_text
 from app.features.fleet.hosts.differences import Difference, HostGroup, HostsComparison, compare_hosts
-from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, findings_of, host_facts
+from app.features.fleet.hosts.facts import FactKey, FactPart, HostFacts, HostTarget, findings_of, host_facts, targets_of
 from app.features.fleet.hosts.failure_causes import HostResponse, MissingHost
 from app.features.fleet.hosts.grouping import HostResponses
 from backends import json_text
@@ -42,8 +44,6 @@ _PLACES = 4
 
 _WELL = Cell("no findings", Tone.GOOD, StatusSymbol.WELL)
 
-_MARKS = {Severity.FAULT: StatusSymbol.FAILED, Severity.WARN: StatusSymbol.ATTENTION, Severity.NOTE: None}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostReport:
@@ -53,8 +53,15 @@ class HostReport:
     """Facts of the host that are compared with those of other hosts."""
     numbers: Mapping[str, int]
     """Number of devices of each kind."""
-    findings: tuple[tuple[str, str], ...]
-    """Rule and address of each finding of the check."""
+    findings: tuple[FindingEntry, ...]
+    """Findings of the check, the gravest first."""
+    targets: Mapping[str, HostTarget]
+    """Arrays and drives that can be measured, by address."""
+
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """The severity of each finding."""
+        return tuple(entry.severity.value for entry in self.findings if entry.severity is not None)
 
 
 class HostOverview:
@@ -84,6 +91,51 @@ class HostOverview:
         """Return the hosts that have answered so far."""
         return tuple(self._reports)
 
+    @property
+    def severities(self) -> tuple[str, ...]:
+        """Return the severity of each finding of all hosts, the gravest first."""
+        found = [severity for report in self._reports.values() for severity in report.severities]
+        return tuple(sorted(found, key=tuple(SEVERITIES).index))
+
+    def severities_of(self, host: str) -> tuple[str, ...]:
+        """Return the severity of each finding of a host, the gravest first; () if it has not answered."""
+        report = self._reports.get(host)
+        return () if report is None else report.severities
+
+    def findings_of(self, host: str) -> tuple[FindingEntry, ...]:
+        """Return the findings of a host, the gravest first; () if it has not answered."""
+        report = self._reports.get(host)
+        return () if report is None else report.findings
+
+    @property
+    def all_findings(self) -> tuple[FindingEntry, ...]:
+        """Return the findings of all hosts."""
+        return tuple(entry for report in self._reports.values() for entry in report.findings)
+
+    def findings_state(self, host: str) -> str:
+        """Return the number of findings of a host, or why it is not known."""
+        loss, report = self._missing.get(host), self._reports.get(host)
+        return findings_text(report.severities) if report is not None else WAITING if loss is None else loss.message
+
+    def targets_on(self, hosts: Collection[str]) -> tuple[tuple[HostTarget, tuple[str, ...]], ...]:
+        """Return the targets that can be measured on one of `hosts`, each with the hosts that have it.
+
+        Targets on most hosts come first.
+        """
+        owners: dict[str, list[str]] = {}
+        targets: dict[str, HostTarget] = {}
+        for host in hosts:
+            for address, target in self._reports[host].targets.items() if host in self._reports else ():
+                owners.setdefault(address, []).append(host)
+                targets.setdefault(address, target)
+        ordered = sorted(owners, key=lambda address: (-len(owners[address]), targets[address].kind != "array"))
+        return tuple((targets[address], tuple(owners[address])) for address in ordered)
+
+    def hosts_in_order(self) -> tuple[str, ...]:
+        """Return all hosts, those with problems first."""
+        positions = {host: at for at, host in enumerate(self.gathered.asked)}
+        return tuple(sorted(self.gathered.asked, key=lambda host: (*self._sort_key(host), positions[host])))
+
     @cached_property
     def _comparison(self) -> HostsComparison:
         return compare_hosts([self._reports[host].facts for host in self.gathered.asked if host in self._reports])
@@ -103,9 +155,7 @@ class HostOverview:
 
     def table(self) -> Table:
         """Return one row per host, hosts with problems first. Differences are shown once all hosts have an outcome."""
-        positions = {host: at for at, host in enumerate(self.gathered.asked)}
-        ordered = sorted(self.gathered.asked, key=lambda host: (*self._sort_key(host), positions[host]))
-        return Table(columns=COLUMNS, rows=tuple(map(self._row, ordered)))
+        return Table(columns=COLUMNS, rows=tuple(map(self._row, self.hosts_in_order())))
 
     def _sort_key(self, host: str) -> tuple[int, ...]:
         """Return the sort key of a host.
@@ -136,7 +186,7 @@ class HostOverview:
             key=host,
             cells=(
                 host,
-                _WELL if worst is None else Cell(severity_text(count.__getitem__), TONES[worst], _MARKS[worst]),
+                _WELL if worst is None else Cell(severities_text(report.severities), TONES[worst], MARKS[worst]),
                 "" if not self.is_complete else Cell(str(differs), Tone.ATTENTION if differs else Tone.DIM),
                 *(str(report.numbers.get(kind, 0)) for kind in THING_KINDS.values()),
                 *versions,
@@ -162,8 +212,8 @@ class HostOverview:
     def findings_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
         """Return the findings of a host at these addresses; empty if there are none."""
         report = self._reports.get(host)
-        pairs = [] if report is None else [(rule, where) for rule, where in report.findings if where in places]
-        return (Facts(heading="Findings", facts=_finding_lines(pairs)),) if pairs else ()
+        entries = [] if report is None else [entry for entry in report.findings if entry.where in places]
+        return (Facts(heading="Findings", facts=_finding_lines(entries)),) if entries else ()
 
     def _difference_lines(self, host: str) -> Iterator[FactLine]:
         if not self.is_complete:
@@ -179,7 +229,7 @@ class HostOverview:
         if not odd:
             yield FactLine(
                 "",
-                f"No differences from the majority of the {units.plural(alike, 'host')} hosts with the same hardware.",
+                f"No differences from the majority of the {units.plural(alike, 'host')} with the same hardware.",
             )
 
 
@@ -189,29 +239,28 @@ def host_report(answer: HostResponse) -> HostReport:
     return HostReport(
         facts=host_facts(answer.host, answer.document),
         numbers=numbers,
-        findings=tuple(findings_of(answer.document)),
+        findings=tuple(sorted(findings_of(answer.document), key=lambda entry: -_rank(entry))),
+        targets={target.address: target for target in targets_of(answer.document)},
     )
 
 
-def _severity(rule: str) -> Severity:
-    """Return the severity of a rule. A rule that this version does not know counts as a warning."""
-    return RULES[rule].severity if rule in RULES else Severity.WARN
+def _rank(entry: FindingEntry) -> int:
+    return -1 if entry.severity is None else entry.severity.rank
 
 
 def _severities(report: HostReport) -> Counter[Severity]:
-    return Counter(_severity(rule) for rule, _ in report.findings)
+    return Counter(entry.severity for entry in report.findings if entry.severity is not None)
 
 
-def _finding_lines(pairs: Iterable[tuple[str, str]]) -> tuple[FactLine, ...]:
+def _finding_lines(entries: Iterable[FindingEntry]) -> tuple[FactLine, ...]:
     """Return one line per rule with findings and their addresses. The gravest rule comes first."""
-    places: dict[str, list[str]] = {}
-    for rule, address in pairs:
-        places.setdefault(rule, []).append(address)
+    by_rule: dict[str, list[FindingEntry]] = {}
+    for entry in entries:
+        by_rule.setdefault(entry.rule, []).append(entry)
     lines = []
-    for rule, addresses in sorted(places.items(), key=lambda item: -_severity(item[0]).rank):
+    for rule, found in sorted(by_rule.items(), key=lambda item: -_rank(item[1][0])):
         summary = RULES[rule].what if rule in RULES else "a rule unknown to this version"
-        severity = _severity(rule)
-        lines.append(
-            FactLine(severity.value, f"{rule}: {summary} ({units.first_of(addresses, _PLACES)})", TONES[severity])
-        )
+        severity = found[0].severity or Severity.WARN
+        places = units.first_of([entry.where for entry in found], _PLACES)
+        lines.append(FactLine(SEVERITIES[severity.value], f"{rule}: {summary} ({places})", TONES[severity]))
     return tuple(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,6 +30,7 @@ from backends.model import Device, Inventory, Target
 from widgets.keyed_table import KeyedTable
 
 if TYPE_CHECKING:
+    from app.features.check.entries import FindingEntry
     from app.features.fleet.hosts.overview import HostOverview
     from app.features.fleet.hosts.query import Fleet
     from app.tui.feature_hooks import FileDifference
@@ -71,13 +72,18 @@ class HostScreen(ListDetailScreen):
 
     NAME: ClassVar[str] = "host"
 
-    def __init__(self, fleet: Fleet, host: str, overview: HostOverview) -> None:
-        """`overview`: overview of all hosts, which provides the findings."""
+    def __init__(self, fleet: Fleet, host: str, overview: HostOverview, entry: FindingEntry | None = None) -> None:
+        """`overview`: overview of all hosts, which provides the findings. `entry`: finding to whose device to go."""
         super().__init__()
-        self._fleet, self._host, self._overview = fleet, host, overview
+        self._fleet, self._host, self._overview, self._wanted = fleet, host, overview, entry
         self._devices = RemoteDevices(inventory=Inventory(), settings={})
         self._tuned: Mapping[Target, TuningCells] = {}
         self._shown: str | None = None
+
+    @property
+    def severities(self) -> Sequence[str]:
+        """The severities of the findings of the host."""
+        return self._overview.severities_of(self._host)
 
     @property
     def list_title(self) -> str:
@@ -92,6 +98,20 @@ class HostScreen(ListDetailScreen):
         """Query the host."""
         self.query_one(HeaderLines).of_host = self._host
         self.action_ask()
+
+    def action_findings(self) -> None:
+        """List the findings of the host."""
+        from app.features.fleet.screen.findings import HostFindingsScreen
+
+        if isinstance(self.app.screen_stack[-2], HostFindingsScreen):
+            self.dismiss()  # the list is below this screen
+        else:
+            self.app.push_screen(HostFindingsScreen(self._fleet, lambda: self._overview, self._host))
+
+    def apply_filter(self, text: str) -> None:
+        """Show only the rows with all words of `text`."""
+        self.devices.filter(text)
+        self.note(self.devices.count or self._counts_text())
 
     def action_ask(self) -> None:
         """Query the host again. The previous devices stay visible until it answers."""
@@ -131,9 +151,27 @@ class HostScreen(ListDetailScreen):
             "the host reported no devices" if not (inventory.drives or inventory.arrays) else "no settings here"
         )
         self.devices.show(inventory, self._tuned, ())
-        self.note(" · ".join(count_texts(inventory)) or "nothing")
+        self.note(self.devices.count or self._counts_text())
         self._shown = None
         self._show_selected()
+        if self._wanted is not None:
+            entry, self._wanted = self._wanted, None
+            self._go_to(entry)
+
+    def _counts_text(self) -> str:
+        return " · ".join(count_texts(self._devices.inventory)) or "nothing"
+
+    def _go_to(self, entry: FindingEntry) -> None:
+        """Go to the setting that a finding is about, or else to the facts of its device."""
+        self.devices.go_to(entry.device)
+        if self.devices.selected != entry.device:
+            self.say(f"{entry.where} is not in the list of devices.")
+            return
+        self._show_selected()
+        self.detail.show_tab("facts" if entry.setting is None else "settings")
+        self.go_inside()
+        if entry.setting is not None:
+            self.panel.point_at(*entry.setting)
 
     def _parts(self, device: Device) -> list[TargetSettings]:
         """Return the settings of a device, and those of its queue in Linux if it has one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -12,18 +13,19 @@ from textual import on
 from textual.app import ComposeResult
 
 from app.core.fio.profiles import PROFILES
+from app.core.presentation.device_table import matching_keys
 from app.core.presentation.table import Table
 from app.features.fleet.hosts.failure_causes import interpret
 from app.features.fleet.hosts.grouping import answered_text
 from app.features.fleet.hosts.overview import COLUMNS, WORDS, HostOverview
+from app.features.fleet.screen.targets import FOLDER, FolderDialog, target_items
 from app.tui import render
-from app.tui.base import WorkbenchScreen
 from app.tui.devices.detail import FactsPane
+from app.tui.filtered_screen import FilteredScreen
 from app.tui.suspension import JOINT
 from backends.display_names import is_path
 from backends.errors import RaidbenchError
 from widgets.choice_list import ChoiceDialog, ChoiceItem
-from widgets.field_dialog import TextDialog
 from widgets.keyed_table import KeyedTable, TableColumn
 from widgets.pane import Pane
 from widgets.question import KeyedAnswer, QuestionDialog
@@ -48,7 +50,7 @@ def _columns() -> tuple[TableColumn, ...]:
     return tuple(replace(column, least=SENTENCE) if column.key == "state" else column for column in shown)
 
 
-class HostsScreen(WorkbenchScreen):
+class HostsScreen(FilteredScreen):
     """Shows the hosts that were given with `--hosts` when the TUI was started."""
 
     NAME: ClassVar[str] = "hosts"
@@ -59,7 +61,8 @@ class HostsScreen(WorkbenchScreen):
         self._overview = HostOverview(())
         self._drawing = False
         self._marked: frozenset[str] = frozenset()
-        self._target = ""
+        self._words = ""
+        self._folder = ""
         self._first: str | None = None
         self._described: str | None = None  # the host whose details are shown
 
@@ -79,6 +82,36 @@ class HostsScreen(WorkbenchScreen):
     def table(self) -> KeyedTable:
         """Return the table with the list of hosts."""
         return self.query_one("#hosts", KeyedTable)
+
+    @property
+    def filtered_list(self) -> KeyedTable:
+        """Return the table with the list of hosts."""
+        return self.table
+
+    @property
+    def severities(self) -> Sequence[str]:
+        """Return the severities of the findings of all hosts."""
+        return self._overview.severities
+
+    def apply_filter(self, text: str) -> None:
+        """Show only the hosts with all words of `text` in their row."""
+        self._words = text
+        self._draw()
+
+    def action_back(self) -> None:
+        """Leave the filter."""
+        if not self.clear_filter():
+            super().action_back()
+
+    def action_findings(self) -> None:
+        """List the findings of all hosts."""
+        fleet = self.workbench_app.options.fleet
+        if fleet is None:
+            self.say(f"There are no hosts: {NOBODY}.")
+            return
+        from app.features.fleet.screen.findings import HostFindingsScreen
+
+        self.app.push_screen(HostFindingsScreen(fleet, lambda: self._overview))
 
     def action_open(self) -> None:
         """Show the devices of the host under the cursor."""
@@ -103,8 +136,8 @@ class HostsScreen(WorkbenchScreen):
             self.table.action_cursor(1)
 
     def action_mark_all(self) -> None:
-        """Mark all hosts that answered. If all of them are marked already, unmark them."""
-        answered = frozenset(self._overview.answered_hosts)
+        """Mark all listed hosts that answered. If all of them are marked already, unmark all."""
+        answered = frozenset(self._overview.answered_hosts) & {row.key for row in self.table.rows}
         self._marked = frozenset() if answered and answered <= self._marked else self._marked | answered
         self._draw()
         self.say(f"{plural(len(self._marked), 'host')} marked.")
@@ -139,14 +172,9 @@ class HostsScreen(WorkbenchScreen):
         name = await app.push_screen_wait(ChoiceDialog(f"Workload on {count}", choices, app.options.profile))
         if name is None:
             return
-        help = "A device or array as shown by `raidbench devices` there, or a folder (not shared) for a scratch file."
-        target = await app.push_screen_wait(TextDialog("Target on each host", self._target, help=help))
-        if not target:
-            return
-        self._target = target = target.strip()
         job = PROFILES[name].job
-        if job.writes and not is_path(target):
-            self.say("A workload that writes needs a folder: multi-host runs never write to devices.")
+        target = await self._ask_target(hosts, f"{name} on {count}", writes=job.writes)
+        if not target:
             return
         text = "A scratch file is created there and deleted afterwards." if is_path(target) else "Nothing is written."
         question = QuestionDialog(
@@ -161,6 +189,21 @@ class HostsScreen(WorkbenchScreen):
             app.background[JOINT] = joint = MultiHostRunController(app, fleet, hosts, name, target)
             joint.start()
             self._show_joint(joint)
+
+    async def _ask_target(self, hosts: tuple[str, ...], title: str, *, writes: bool) -> str | None:
+        """Return the chosen target or the typed folder; None or "" if the user cancels. Only a folder is written to."""
+        target: str | None = FOLDER
+        if not writes:
+            choices = target_items(self._overview.targets_on(hosts), hosts)
+            target = await self.workbench_app.push_screen_wait(ChoiceDialog(f"Target of {title}", choices))
+        if target != FOLDER:
+            return target
+        help = "Path of a folder on each host, which they do not share, for a scratch file."
+        more = " Multi-host runs never write to devices." if writes else ""
+        dialog = FolderDialog(f"Folder of {title}", self._folder, help=help + more)
+        path = await self.workbench_app.push_screen_wait(dialog)
+        self._folder = path or self._folder
+        return path
 
     def _show_joint(self, joint: MultiHostRunController) -> None:
         from app.features.fleet.screen.multihost_run import JointScreen
@@ -202,7 +245,7 @@ class HostsScreen(WorkbenchScreen):
         self._drawing = False
         if not self.app.is_running or not self.query("#hosts"):
             return  # the screen is closing
-        table_rows, untouched = render.rows(self._overview.table()), self.table.cursor == self._first
+        table_rows, untouched = render.rows(self._matches()), self.table.cursor == self._first
         rows = tuple(replace(row, marked=True) if row.key in self._marked else row for row in table_rows)
         self.table.rows = rows
         if untouched and rows:  # until the user moves the cursor, it stays on the first row, which is the worst host
@@ -211,7 +254,23 @@ class HostsScreen(WorkbenchScreen):
         pane, gathered = self.query_one("#hosts-pane", Pane), self._overview.gathered
         pane.title = f"Hosts, waiting for {len(gathered.waiting)}" if gathered.waiting else "Hosts"
         pane.note = answered_text(gathered).rstrip(".")
+        if self._words.strip():
+            pane.note = f"{len(rows)} of {len(gathered.asked)} match"
+            self.table.empty = f"nothing matches {self._words.strip()}: Esc shows all"
         self._show_detail()
+        self.workbench_app.show_header()
+        if not self.is_current:
+            self.workbench_app.refresh_screen()  # the list of findings shows the same answers
+
+    def _matches(self) -> Table:
+        """Return the hosts whose row has all words of the filter."""
+        table, words = self._overview.table(), self._words.lower().split()
+        texts = {
+            row.key: " ".join(cell if isinstance(cell, str) else cell.text for cell in row.cells) for row in table.rows
+        }
+        shown = matching_keys({key: text.lower() for key, text in texts.items()}, self._words)
+        self.table.sought = tuple(words)
+        return replace(table, rows=tuple(row for row in table.rows if row.key in shown))
 
     @on(KeyedTable.RowHighlighted, "#hosts")
     def _show_detail(self) -> None:
