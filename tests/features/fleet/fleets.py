@@ -23,7 +23,26 @@ def thing(address: str, kind: str, of: str, **setting: str) -> dict[str, object]
     return {"address": address, "kind": kind, "of": of, "hardware": {}, "firmware": {}, "setting": setting}
 
 
-def facts(*findings: tuple[str, str], read_ahead: str = "128", kernel: str = "6.1.0") -> dict[str, object]:
+UNFIT: dict[str, object] = {
+    "id": "scheduler-unfit",
+    "severity": "warn",
+    "where": "block:sda",
+    "message": "The scheduler is bfq on flash. It costs IOPS.",
+    "evidence": "queue/scheduler: bfq",
+    "do": "Set scheduler to none.",
+    "change": {"target": "block:sda", "key": "scheduler", "value": "none"},
+    "device": "block:sda",
+    "setting": None,
+}
+"""A finding as `hosts facts` tells it, with a fix."""
+
+
+def facts(
+    *findings: tuple[str, str],
+    read_ahead: str = "128",
+    kernel: str = "6.1.0",
+    whole: tuple[dict[str, object], ...] = (),
+) -> dict[str, object]:
     """A host with a disk and an array."""
     return {
         "schema": 1,
@@ -34,7 +53,7 @@ def facts(*findings: tuple[str, str], read_ahead: str = "128", kernel: str = "6.
             thing("block:sda", "drive", "ST4000", read_ahead_kb=read_ahead),
             thing("md:md0", "array", "raid1 of 2"),
         ],
-        "findings": [{"id": rule, "where": where} for rule, where in findings],
+        "findings": [*({"id": rule, "where": where} for rule, where in findings), *whole],
     }
 
 
