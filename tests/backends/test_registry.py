@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Mapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
+from backends.change import Change
 from backends.errors import NotFoundError, ToolMissingError
 from backends.host import Host
 from backends.model import Controller, Drive, Inventory, Problem, Scope, Target
 from backends.protocol import InventoryListener, Vendor, lazy_backend, present_if_found
 from backends.registry import MachineBackends, UnusableBackend, find_vendors
+from backends.settings import Reading, Setting
 from backends.testing.conformance import FindsConformance
 from backends.vendors.block import VENDOR
 from tests.backends.fakes import FakeHost, disk, machine
@@ -90,6 +94,52 @@ async def test_the_slow_is_told_last_and_merged_in_order() -> None:
     )
     assert told == ["fast", "slow"]
     assert [drive.target.backend for drive in found.drives] == ["slow", "fast"]
+
+
+class Counted(Scripted):
+    """A vendor with two disks, which counts how often each is read. One fails as told."""
+
+    def __init__(self, error: Exception) -> None:
+        self.targets = tuple(Target(backend="counted", address=address) for address in ("a", "b"))
+        super().__init__("counted", Inventory(drives=tuple(Drive(target=target) for target in self.targets)))
+        self.read_of: Counter[str] = Counter()
+        self._error = error
+
+    def settings(self, target: Target) -> tuple[Setting, ...]:
+        return ()
+
+    async def read(self, target: Target) -> Mapping[str, Reading]:
+        self.read_of[target.address] += 1
+        if target.address == "b":
+            raise self._error
+        return {}
+
+    async def plan(self, target: Target, key: str, value: str) -> Change:
+        raise KeyError(key)
+
+    async def back(self, target: Target, key: str, value: str, companions: Mapping[str, str]) -> Change:
+        raise KeyError(key)
+
+    async def apply(self, change: Change) -> None:
+        raise KeyError(change.key)
+
+
+@pytest.mark.parametrize("error", [ToolMissingError("No tool."), RuntimeError("oops")])
+async def test_a_device_is_read_once_for_a_scan_also_if_it_cannot_be_read(error: Exception) -> None:
+    vendor = Counted(error)
+    machine = MachineBackends(FakeHost({}), [vendor.here()])
+    counts: list[dict[str, int]] = []
+    inventory = Inventory()
+    for is_scanned in (True, False, True):
+        if is_scanned:
+            inventory = await machine.probe()
+        readings, problems = await machine.read_remaining_devices(inventory)
+        assert [str(target) for target in readings] == ["counted:a"]
+        assert [problem.where for problem in problems] == ["counted:b"]
+        assert str(error) in problems[0].message
+        counts.append(dict(vendor.read_of))
+    await machine.read_devices(inventory)  # everything, again
+    assert [*counts, dict(vendor.read_of)] == [{"a": n, "b": n} for n in (1, 1, 2, 3)]
 
 
 def test_a_target_leads_to_its_backend() -> None:

@@ -1,4 +1,4 @@
-"""A machine of many parts on the Devices screen: each thing once, in its place, trouble one key away."""
+"""A machine of many parts on the Devices screen: each thing once, in its place, trouble two keys away."""
 
 from __future__ import annotations
 
@@ -129,7 +129,8 @@ async def test_on_a_wide_terminal_the_facts_stand_beside_the_settings_and_only_t
         assert ("Identity" in text_in(pilot, "#detail-pane"), "Facts" in text_in(pilot, "#tabs")) == (False, False)
 
 
-async def test_one_key_goes_to_the_array_in_trouble(many: Table) -> None:
+@pytest.mark.feature("check")
+async def test_two_keys_go_to_the_array_in_trouble(many: Table) -> None:
     async with opened(many) as pilot:
         await pilot.press("exclamation_mark", "enter")
         await until(pilot, lambda: devices(pilot).selected == "md:md1")

@@ -124,6 +124,7 @@ def test_the_whole_rack_is_on_one_screen(walked: Walk) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.feature("check")
 def test_two_keys_go_to_the_degraded_array(walked: Walk) -> None:
     assert walked.degraded == "megaraid:/c2/v0"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.core.presentation.finding_counts import SEVERITIES
 from app.features.check.entries import finding_entries
 from app.features.check.finding import Severity
 from app.features.check.presentation import finding_facts
@@ -76,6 +77,10 @@ def test_the_facts_of_a_device_name_the_severity_in_words() -> None:
     checked = found()
     [facts] = finding_facts(checked.at(str(CARD)))
     assert facts.facts[0].label == "fault"
+
+
+def test_every_severity_has_a_name_in_counts() -> None:
+    assert [*SEVERITIES] == [severity.value for severity in reversed(Severity)]
 
 
 def test_where_nothing_was_found_nothing_is_shown() -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from app.core.presentation.events import describe_event
 from app.core.presentation.raw_data import to_json
 from app.core.session.events import MachineChecked, RecordedFinding, last_check
 from app.core.session.recorder import Recorder
 from app.core.session.state import replay
 from app.core.session.store import load
-from app.features.check.runner import CheckResult, evaluate, record
+from app.core.workbench import Workbench
+from app.features.check.runner import CheckResult, check, check_session, evaluate, record
 from app.features.report.markdown import to_markdown
 from app.features.report.model import report_of
 from backends.model import State
+from backends.registry import MachineBackends
 from tests.backends.fakes import FakeHost
+from tests.backends.simulator.asking import still_host
 from tests.core import sessions
 from tests.features.check.sights import array_of, volume
-from tests.tui.stage import paths_in
+from tests.tui.stage import BrokenBackend, paths_in, put, set_table, settled, until
 
 DEGRADED = evaluate(array_of(array=volume(state=State.DEGRADED)))
 
@@ -35,6 +39,40 @@ async def test_it_is_kept_once_until_it_is_another(tmp_path: Path) -> None:
         [],
         ["array-degraded"],
     ]
+
+
+async def test_a_session_of_the_command_line_records_what_the_command_check_finds(tmp_path: Path) -> None:
+    bench = Workbench(still_host(), paths=paths_in(tmp_path))
+    await bench.open(tmp_path / "session")
+    inventory = await bench.hardware.probe()
+    await check_session(bench, bench.hardware.machine)
+    recorded = last_check(bench.session.events)
+    whole = await check(MachineBackends.of(still_host()), inventory)
+    assert recorded is not None
+    assert [(one.rule, one.where) for one in recorded.findings] == [
+        (one.rule.id, one.outcome.where) for one in whole.findings
+    ]
+    assert describe_event(recorded).head.endswith("11 findings (2 faults, 4 warnings, 5 notes)")
+
+
+async def test_an_incomplete_scan_is_not_checked(tmp_path: Path) -> None:
+    table = set_table(tmp_path)
+    table.host.files["/sys/block/nvme0n1/queue/scheduler"] = "none mq-deadline [bfq]"
+    slow = BrokenBackend()
+    put(table, "slow", slow)
+    app = table.app()
+
+    def recorded() -> list[int]:
+        return [len(event.findings) for event in app.session.events if isinstance(event, MachineChecked)]
+
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.session.inventory.drives)
+        app.recheck()
+        await app.workers.wait_for_complete([worker for worker in app.workers if worker.group == "check"])
+        assert (app.session.probing, recorded(), tuple(app.findings.severities)) == (True, [], ())
+        slow.answers.set()
+        await settled(pilot)
+        assert recorded() == [len(app.findings.severities)] != [0]
 
 
 FLAW = RecordedFinding(

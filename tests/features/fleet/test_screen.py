@@ -25,6 +25,7 @@ from app.features.fleet.screen.screen import NOBODY, HostsScreen
 from app.features.fleet.screen.targets import FOLDER, FolderDialog
 from app.tui.devices.screen import DevicesScreen
 from backends.errors import ToolMissingError
+from backends.model import Array, Drive
 from backends.registry import MachineBackends
 from tests.backends.simulator.asking import still_host
 from tests.features.fleet.fleets import UNFIT, ToldFleet, a_fleet, facts, thing
@@ -372,5 +373,6 @@ async def test_what_a_host_tells_of_its_findings_is_what_its_check_finds() -> No
     here = [entry for entry in finding_entries(checked) if entry.severity is not None]
     assert list(findings_of(document)) == [replace(entry, staged=None) for entry in here]
     assert any(entry.fix for entry in here)
-    nodes = {str(one.target) for one in (*inventory.arrays, *inventory.drives) if one.device is not None}
+    devices: tuple[Array | Drive, ...] = (*inventory.arrays, *inventory.drives)
+    nodes = {str(one.target) for one in devices if one.device is not None}
     assert {target.address for target in targets_of(document)} == nodes - {str(twin) for twin in inventory.twins}

@@ -37,10 +37,19 @@ class HostFindingsScreen(FindingListScreen):
     NAME: ClassVar[str] = "host-findings"
     TITLE = "Findings of the hosts"
 
-    def __init__(self, fleet: Fleet, overview: Callable[[], HostOverview], host: str | None = None) -> None:
-        """`overview`: returns the present overview of the hosts. `host`: host to expand, under the cursor."""
+    def __init__(
+        self,
+        fleet: Fleet,
+        overview: Callable[[], HostOverview],
+        open_finding: Callable[[str, FindingEntry], object],
+        host: str | None = None,
+    ) -> None:
+        """`overview`: returns the present overview of the hosts. `host`: host to expand, under the cursor.
+
+        `open_finding`: shows the device of a finding of a host.
+        """
         super().__init__()
-        self._fleet, self._get_overview, self._first = fleet, overview, host
+        self._fleet, self._get_overview, self._open_finding, self._first = fleet, overview, open_finding, host
         self._opened = frozenset(() if host is None else (host,))
 
     def on_mount(self) -> None:
@@ -152,9 +161,7 @@ class HostFindingsScreen(FindingListScreen):
         elif not entry.device:
             self.say(f"{entry.where} is no device of {host}: the fix is below.")
         else:
-            from app.features.fleet.screen.host import HostScreen
-
-            self.app.push_screen(HostScreen(self._fleet, host, self._overview, entry))
+            self._open_finding(host, entry)
 
     def _fold(self, host: str, is_open: bool) -> None:
         self._opened = self._opened | {host} if is_open else self._opened - {host}

@@ -106,7 +106,11 @@ class HostScreen(ListDetailScreen):
         if isinstance(self.app.screen_stack[-2], HostFindingsScreen):
             self.dismiss()  # the list is below this screen
         else:
-            self.app.push_screen(HostFindingsScreen(self._fleet, lambda: self._overview, self._host))
+            screen = HostFindingsScreen(self._fleet, lambda: self._overview, self._open_finding, self._host)
+            self.app.push_screen(screen)
+
+    def _open_finding(self, host: str, entry: FindingEntry) -> None:
+        self.app.push_screen(HostScreen(self._fleet, host, self._overview, entry))
 
     def apply_filter(self, text: str) -> None:
         """Show only the rows with all words of `text`."""

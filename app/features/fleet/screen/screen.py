@@ -32,6 +32,7 @@ from widgets.question import KeyedAnswer, QuestionDialog
 from widgets.text_utils.units import plural
 
 if TYPE_CHECKING:
+    from app.features.check.entries import FindingEntry
     from app.features.fleet.hosts.query import Fleet
     from app.features.fleet.screen.multihost_run import MultiHostRunController
 
@@ -111,7 +112,7 @@ class HostsScreen(FilteredScreen):
             return
         from app.features.fleet.screen.findings import HostFindingsScreen
 
-        self.app.push_screen(HostFindingsScreen(fleet, lambda: self._overview))
+        self.app.push_screen(HostFindingsScreen(fleet, lambda: self._overview, self._open_host))
 
     def action_open(self) -> None:
         """Show the devices of the host under the cursor."""
@@ -119,9 +120,15 @@ class HostsScreen(FilteredScreen):
         if fleet is None or host is None:
             self.say(f"There is no host to open: {NOBODY}." if fleet is None else "There is no host to open.")
             return
+        self._open_host(host)
+
+    def _open_host(self, host: str, entry: FindingEntry | None = None) -> None:
+        """Show the devices of a host; with `entry`, go to the device of this finding."""
         from app.features.fleet.screen.host import HostScreen
 
-        self.app.push_screen(HostScreen(fleet, host, self._overview))
+        fleet = self.workbench_app.options.fleet
+        assert fleet is not None
+        self.app.push_screen(HostScreen(fleet, host, self._overview, entry))
 
     @on(KeyedTable.RowSelected, "#hosts")
     def _row_selected(self) -> None:
