@@ -289,21 +289,18 @@ class DevicesScreen(ListDetailScreen):
     def _show_facts(self, *, is_new: bool) -> None:
         device = self._selected_device()
         app = self.workbench_app
-        if device is None:
-            shown_facts = self._problems()
-        else:
+        urgent = self._problems()
+        others: tuple[Facts, ...] = ()
+        if device is not None:
             parts = self.panel.parts if self.panel.of == self._selected else ()
             names = {setting.label for part in parts for setting in part.settings}
-            shown_facts = (
-                *self._problems(),
-                *app.findings.facts(str(device.target)),
-                *device_facts(app.workbench.jobs.with_history(device), excluded=names),
-            )
+            urgent += app.findings.facts(str(device.target))
+            others = device_facts(app.workbench.jobs.with_history(device), excluded=names)
             self._show_history(device)
         self.show_title(device, self._selected or "")
         self._select_activity(device)
         for pane in self.query(FactsPane):
-            pane.show((*welcome_lines(app), *shown_facts), is_new=is_new)
+            pane.show((*urgent, *welcome_lines(app), *others), is_new=is_new)
 
     def _show_history(self, device: Device) -> None:
         """Show the history of a device if the history tab is open; if not, avoid the slow import of its module."""
@@ -416,6 +413,7 @@ class DevicesScreen(ListDetailScreen):
             self.leave_inside()
             self.set_focus(self.query_one("#facts-beside"))
         else:
+            self._is_first_start = False  # else the tab of settings would follow the first steps
             self.detail.show_tab("facts")
             self.go_inside()
 

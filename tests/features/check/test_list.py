@@ -50,10 +50,12 @@ def host(machine: str = "lsi") -> Host:
 
 
 @asynccontextmanager
-async def opened(folder: Path, size: tuple[int, int] = (80, 24), machine: str = "lsi") -> AsyncIterator[Pilot[int]]:
+async def opened(
+    folder: Path, size: tuple[int, int] = (80, 24), machine: str = "lsi", *, first_start: bool = False
+) -> AsyncIterator[Pilot[int]]:
     app = WorkbenchApp(
         Workbench(host(machine), paths=paths_in(folder)),
-        ScreenOptions(session=folder / "session", config=folder / "config.toml"),
+        ScreenOptions(session=folder / "session", config=folder / "config.toml", first_start=first_start),
     )
     async with app.run_test(size=size) as pilot:
         await settled(pilot)
@@ -160,7 +162,7 @@ async def test_enter_stages_the_fix_and_puts_the_cursor_on_its_setting(tmp_path:
 async def test_a_finding_about_no_setting_leads_to_the_facts_of_its_device(
     tmp_path: Path, size: tuple[int, int]
 ) -> None:
-    async with opened(tmp_path, size) as pilot:
+    async with opened(tmp_path, size, first_start=True) as pilot:
         await show(pilot, "drive-errors")
         screen = await to_devices(pilot)
         assert screen.devices.selected == "megaraid:/c0/e245/s11"
