@@ -75,9 +75,14 @@ class FindingEntry:
     @property
     def facts(self) -> tuple[Facts, ...]:
         """The message in full, the evidence, the fix and the rule."""
+        rule = (FactLine("rule", self.rule),) if self.rule else ()
+        return (Facts(facts=(*self.fact_lines, *rule)),)
+
+    @property
+    def fact_lines(self) -> tuple[FactLine, ...]:
+        """The message in full, the evidence and the fix."""
         word, tone = (REPORT, Tone.PLAIN) if self.severity is None else _heading(self.severity)
-        lines = (*self.lines, *([("rule", self.rule)] if self.rule else []))
-        return (Facts(facts=(FactLine(word, self.message, tone), *(FactLine(*line) for line in lines))),)
+        return (FactLine(word, self.message, tone), *(FactLine(label, text) for label, text in self.lines))
 
     @property
     def search_text(self) -> str:

@@ -298,7 +298,7 @@ async def test_hosts_are_filtered_by_words_of_their_row(tmp_path: Path, size: st
 
 def rows_of(pilot: Pilot[int]) -> list[str]:
     """The first cell of each row of the list of findings."""
-    return [plain(row.cells[0]) for row in pilot.app.screen.query_one("#findings", KeyedTable).rows]
+    return [plain((row.banner or row.cells)[0]) for row in pilot.app.screen.query_one("#findings", KeyedTable).rows]
 
 
 @pytest.mark.parametrize("size", SIZES)

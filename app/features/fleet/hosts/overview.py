@@ -212,8 +212,11 @@ class HostOverview:
     def findings_at(self, host: str, places: Collection[str]) -> tuple[Facts, ...]:
         """Return the findings of a host at these addresses; empty if there are none."""
         report = self._reports.get(host)
-        entries = [] if report is None else [entry for entry in report.findings if entry.where in places]
-        return (Facts(heading="Findings", facts=_finding_lines(entries)),) if entries else ()
+        entries = (
+            [] if report is None else [entry for entry in report.findings if {entry.where, entry.device} & {*places}]
+        )
+        lines = tuple(line for entry in entries for line in entry.fact_lines)
+        return (Facts(heading="Findings", facts=lines),) if lines else ()
 
     def _difference_lines(self, host: str) -> Iterator[FactLine]:
         if not self.is_complete:

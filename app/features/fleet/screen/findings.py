@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 _JOINT = "\n"
 """Separates the host from the number of the finding in the key of a row. A host name has no line break."""
 
-_FOLD = 2
-"""Width of the sign of an expanded or collapsed host in cells."""
+_INDENT = 3
+"""Number of cells by which findings are indented below their host."""
 
 _COLUMNS = (Column(key="host", title="Host, object", shrinks=True, most=24), COLUMNS[0], *COLUMNS[2:])
-"""Columns of the list. A row of a host has the number of its findings in place of a finding."""
+"""Columns of the list. The row of a host has the number of its findings across all columns."""
 
 
 class HostFindingsScreen(FindingListScreen):
@@ -81,7 +81,7 @@ class HostFindingsScreen(FindingListScreen):
                 continue
             is_open = bool(words) or host in self._opened
             fold = ExpandState.NOTHING if not entries else ExpandState.OPEN if is_open else ExpandState.CLOSED
-            yield Row(key=host, cells=(host, "", self._state_cell(host, state), ""), fold=fold)
+            yield Row(key=host, cells=(host,), banner=(host, self._state_cell(host, state)), fold=fold)
             for key in entries if is_open else ():
                 if key in shown:
                     severity, where, *others = entries[key].cells
@@ -95,10 +95,9 @@ class HostFindingsScreen(FindingListScreen):
 
     def make_columns(self, shown: Table) -> tuple[TableColumn, ...]:
         """Return the columns, as wide as the findings of all hosts need, so that they stay when a host expands."""
-        hosts, entries = self._fleet.hosts, self._overview.all_findings
-        names = (*hosts, *(f" {entry.where}" for entry in entries))
+        entries = self._overview.all_findings
         widths = {
-            "host": _FOLD + max(map(width_of, names), default=0),
+            "host": _INDENT + max((width_of(entry.where) for entry in entries), default=0),
             "finding": max((width_of(entry.summary) for entry in entries), default=0),
             "fix": max((width_of(entry.fix) for entry in entries), default=0),
         }
