@@ -283,6 +283,10 @@ class MachineBackends:
         self._read_since_scan.add(target)
         self._read_problems.pop(target, None)
 
+    def mark_unread(self, targets: Iterable[Target]) -> None:
+        """Let `read_remaining_devices` read these targets again, because they were changed."""
+        self._read_since_scan.difference_update(targets)
+
     async def read_devices(self, inventory: Inventory) -> tuple[DeviceReadings, tuple[Problem, ...]]:
         """Return the readings of all devices, cached ones if available, and the problems of unreadable devices."""
         self._read_since_scan.clear()

@@ -179,6 +179,7 @@ class DevicesScreen(ListDetailScreen):
         """Read the settings again that finished changes have set."""
         if ended:
             self._moved = frozenset(record.change.target for record in ended)
+            self.workbench_app.workbench.hardware.machine.mark_unread(self._moved)  # for the check
             self._show_selected(moved=self._moved)
             self._read_tuning()  # for the devices that are not selected
 
