@@ -37,7 +37,6 @@ from widgets.keyed_table import KeyedTable
 from widgets.question import QuestionDialog
 from widgets.table_layout import plain
 
-
 THREE_SIZES = SIZES | {"wide": (200, 60)}
 
 
