@@ -13,7 +13,7 @@ from pathlib import Path
 from app.core.changes.revert import reverted_by_reboot
 from app.core.session import store
 from app.core.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
-from app.core.session.flag_files import EXPERIMENT, is_being_written
+from app.core.session.flag_files import EXPERIMENT
 from app.core.session.paths import Paths
 from app.core.session.results import RunStatus
 from app.core.session.state import ChangeRecord, ExperimentRecord, Session
@@ -52,7 +52,7 @@ def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[I
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
-        if folder == own_folder or not is_being_written(folder):
+        if folder == own_folder or not store.is_being_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
                 experiments += [

@@ -222,10 +222,10 @@ def test_a_failed_change_is_not_in_the_colour_of_a_good_one() -> None:
     assert log_entry(0, ChangeEnded(at=0.0, id="c1", result="failed", now=None)).tone == "bad"
 
 
-def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> list[dict[str, str]]:
+def listed(*runs: RunRecord, baseline: bool = False) -> list[dict[str, str]]:
     """The list of runs, by heading."""
     known = Replicates(runs)
-    rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline, active=active) for run in runs]
+    rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline) for run in runs]
     shown = without_empty_columns(runs_table(rows, full=False))
     names = [column.title for column in shown.columns]
     return [dict(zip(names, map(text_of, row.cells), strict=True)) for row in shown.rows]
@@ -247,4 +247,4 @@ def test_the_baseline_says_so() -> None:
 
 
 def test_a_run_under_way_is_not_called_failed() -> None:
-    assert listed(RunRecord(start=started()), active=True)[0]["Status"] == "running"
+    assert listed(RunRecord(start=started(), running=True))[0]["Status"] == "running"

@@ -46,8 +46,6 @@ class ListedRun:
     """Key of the row; "" to use `name`."""
     baseline: bool = False
     """Whether this run is the baseline, with which other runs are compared."""
-    active: bool = False
-    """Whether the run is in progress."""
     spark: str = ""
     """Graph of its I/Os over time in one line; "" if unknown."""
     against: Cell | None = None
@@ -148,8 +146,7 @@ def _list_figure(run: RunRecord, direction: str, key: str) -> str:
 
 def _status(listed: ListedRun) -> Cell:
     figures = listed.record.figures
-    word, tone = ("running", Tone.ACCENT) if listed.active else (figures.status.value, RUN_TONES[figures.status])
-    return Cell(f"{word}{caveat_mark(figures)}", tone)
+    return Cell(f"{figures.status.value}{caveat_mark(figures)}", RUN_TONES[figures.status])
 
 
 def experiment_place_text(run: RunRecord) -> str:
