@@ -17,6 +17,7 @@ from app.core.session.flag_files import EXPERIMENT
 from app.core.session.paths import Paths
 from app.core.session.results import RunStatus
 from app.core.session.state import ChangeRecord, ExperimentRecord, Session
+from app.core.session.unit_labels import value_text
 from app.core.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.values import dataclass
@@ -42,7 +43,8 @@ class InterruptedExperiment:
     def sentence(self) -> str:
         """Return a sentence, without its full stop, about the value that may still be in force."""
         start = self.record.start
-        return f"{self.name}: interrupted. {start.key} of {start.target} may still be {start.b} instead of {start.a}"
+        a, b = (value_text(start.key, value) for value in (start.a, start.b))
+        return f"{self.name}: interrupted. {start.key} of {start.target} may still be {b} instead of {a}"
 
 
 def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:

@@ -242,6 +242,12 @@ def test_a_run_shows_its_settings_and_figures() -> None:
     assert (shown["I/O scheduler"], shown["Read IOPS"], shown["Read p99"]) == ("bfq", "85.4k", "1.20 ms")
 
 
+def test_values_that_are_codes_for_the_kernel_are_words_in_the_list() -> None:
+    runs = [record("r1", nomerges="0", rq_affinity="1"), record("r2", nomerges="2", rq_affinity="2")]
+    shown = [(row["Merging"], row["Completion CPU"]) for row in listed(*runs)]
+    assert shown == [("all merges", "same group"), ("no merges", "same CPU")]
+
+
 def test_the_baseline_says_so() -> None:
     assert listed(record(), baseline=True)[0]["Against r1"] == "baseline"
 

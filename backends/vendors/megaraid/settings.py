@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from backends.settings import Choice, Effect, Persistence, Risk, Setting, Span, offer, unconfirmed
-from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
+from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES, PERF_MODE
 
 _ALL = "The setting applies to all arrays of the controller."
 _YEAR = 8760
@@ -334,6 +334,7 @@ CARD_SETTINGS = (
         key="perf_mode",
         label="Performance mode",
         help="0: most IOPS. 1: least latency. Only on controllers that support performance tuning.",
+        choices=PERF_MODE,
     ),
     *MORE_CARD_SETTINGS,
     _stored(

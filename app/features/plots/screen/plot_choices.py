@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.session.state import ExperimentRecord, Session
+from app.core.session.unit_labels import value_text
 from app.features.plots.selection import (
     PlacedRun,
     PlotSelection,
@@ -109,9 +110,10 @@ def single_run_offer(run: PlacedRun, session: Session, folder: Path) -> ExploreO
 
 
 def _experiment_offer(record: ExperimentRecord, session: Session, folder: Path) -> ExploreOffer:
+    values = (value_text(record.start.key, value) for value in (record.start.a, record.start.b))
     return ExploreOffer(
         key=record.id,
-        label=f"A/B {record.id}: {record.start.label}, {record.start.a} against {record.start.b}",
+        label=f"A/B {record.id}: {record.start.label}, {' against '.join(values)}",
         make=lambda _: select_experiment(session, folder, record),
     )
 
