@@ -18,7 +18,7 @@ from app.cli.options import current, draws_signs, gather_options, is_terminal
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.runs import find_run
-from app.cli.session_context import loaded_session
+from app.cli.session_context import loaded_session, picked_session
 from app.cli.shared_options import force_option, json_option, output_option
 from app.core.session import folders
 from backends.errors import InvalidValueError, NotFoundError
@@ -39,8 +39,8 @@ _PIPE = (80, 20)
 _WIDEST, _HEIGHT = 120, 20
 """Size of a picture below the results of a command: maximum number of columns, and number of rows."""
 
-_PROMPT = 2
-"""Terminal rows that are left free for the command line and the next prompt."""
+_PROMPT = 3
+"""Terminal rows that are left free for the command line, the name of the session and the next prompt."""
 
 _SIZE = re.compile(r"(\d{1,4})x(\d{1,4})")
 _NAME = re.compile(r"(?:(?P<session>.+)/)?(?P<id>[re]\d+)")
@@ -265,7 +265,7 @@ def _experiment(session: str | None, experiment_id: str) -> PlotSelection:
 def _sweep(session: str | None) -> PlotSelection:
     from app.features.plots.selection import select_sweep
 
-    loaded = loaded_session(session, whole=True)
+    loaded = picked_session(session, whole=True)
     if loaded.session.sweep is None:
         ids = ", ".join(run.id for run in loaded.session.runs[:6]) or "none"
         raise NotFoundError(
