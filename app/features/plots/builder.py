@@ -22,6 +22,7 @@ from app.features.plots.selection import (
     select_runs_to_plot,
     select_sides,
     select_sweep,
+    select_sweep_parts,
     short_target,
 )
 from app.features.plots.sweep_curves import curve
@@ -163,7 +164,6 @@ def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[PlotSelec
     for record in session.experiments:
         if (subject := select_experiment(session, Path(), record)) is not None:
             yield subject
-    if (swept := select_sweep(session, Path())) is not None:
-        yield swept
+    yield from select_sweep_parts(session, Path())
     for run in runs:
         yield select_runs_to_plot([PlacedRun(run=run, folder=Path())])

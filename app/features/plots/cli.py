@@ -168,10 +168,11 @@ def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list
 
 
 def sweep_lines(session: Session, folder: Path) -> list[str]:
-    """Return the text lines of the picture of a session's sweep."""
-    from app.features.plots.selection import select_sweep
+    """Return the text lines of the pictures of a session's sweep: one for each workload with a scale of its own."""
+    from app.features.plots.selection import select_sweep_parts
 
-    return picture_lines(select_sweep(session, folder))
+    pictures = (picture_lines(subject) for subject in select_sweep_parts(session, folder))
+    return [line for picture in pictures if picture for line in (*picture, "")][:-1]
 
 
 def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = ()) -> list[str]:
