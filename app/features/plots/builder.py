@@ -59,7 +59,8 @@ def picture(
         title, data, note = _MAKERS[kind or default_kind(subject)](request)
     except NoPlotDataError as nothing:
         return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
-    why = " ".join(filter(None, (note, missing_text(subject))))
+    others = f"Other workloads: {', '.join(subject.other_workloads)}." if subject.other_workloads else ""
+    why = " ".join(filter(None, (note, missing_text(subject), others)))
     return StaticPlot(title=title, data=data, why=why, simulated=subject.simulated)
 
 

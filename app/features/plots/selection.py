@@ -73,6 +73,8 @@ class PlotSelection:
     """All runs on the target with the same job at any load, grouped by settings. If empty, `parts` are used."""
     results: Results | None = None
     """Results of the selected sweep; None for other selections."""
+    other_workloads: tuple[str, ...] = ()
+    """Workloads of the sweep that are not selected, because they need an axis of their own."""
     series: RunSeries | None = None
     """Time series of the runs over all sessions; None if they were not searched, or have no complete standalone run."""
     passed_over: int = 0
@@ -220,6 +222,7 @@ def select_sweep(session: Session, folder: Path, workload: str | None = None) ->
         parts=tuple(parts),
         counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
         results=sweep_results,
+        other_workloads=tuple(name for name in workloads if name != chosen),
     )
 
 
@@ -228,7 +231,7 @@ def select_sweep_parts(session: Session, folder: Path) -> Iterator[PlotSelection
     workloads = () if session.sweep is None else tuple(separate_workloads(with_labels(session.sweep)))
     for workload in workloads or (None,):
         if (subject := select_sweep(session, folder, workload)) is not None:
-            yield subject
+            yield replace(subject, other_workloads=())
 
 
 def _cell_text(outcome: Results, cell: SweepCell) -> str:
