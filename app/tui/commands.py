@@ -210,7 +210,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("bench.edit", "e", "Edit", "Edit the job.", 81, "bench-idle bench-ended"),
     _command("bench.open", "o", "Open", "Load the job from a fio job file."),
     _command("bench.target", "T", "Target", "Choose a scratch file or devices.", 82, "bench-idle bench-ended"),
-    _command("bench.advice", "i", "Advice", "Show what makes the results doubtful, and the fix.", 83),
+    _command(
+        "bench.advice", "i", "Advice", "Show what makes the results doubtful, and the fix.", 83, screens="bench run"
+    ),
     _command("bench.steady", "s", "Steady state", "Measure at once, or in the steady state."),
     _command(
         "bench.precondition",

@@ -68,7 +68,7 @@ def test_nothing_differs_right_after_a_run(seen: dict[str, list[str]]) -> None:
 def test_an_applied_value_is_named_beside_the_one_that_was_measured(seen: dict[str, list[str]]) -> None:
     *then, _ = seen["measured"]
     *now, since = seen["applied"]
-    assert (now, since) == (then, "Measured with I/O scheduler mq-deadline; now I/O scheduler kyber.")
+    assert (now, since) == (then, "Measured with I/O scheduler mq-deadline; now kyber.")
 
 
 def test_another_job_is_the_next_and_leaves_the_heading(seen: dict[str, list[str]]) -> None:

@@ -11,7 +11,9 @@ from click.testing import CliRunner
 from app.cli.main import cli
 from app.core.analysis.past_runs.index import load_past_runs
 from app.core.session.store import SessionLog, load
+from app.features.history.screen import HistoryScreen
 from app.tui.runs.compare import CompareScreen
+from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
 from tests.journeys.bench_walk import run_once, start
 from tests.tui.stage import Table, app_of, notices, opened, paths_in, text_of, until
@@ -44,6 +46,13 @@ async def test_a_running_job_is_called_running_on_every_screen_and_in_the_report
         seen["plot"] = cli_text("plot", f"{session}/r2")
         listed = json.loads(CliRunner().invoke(cli, ["--session", session, "runs", "--json"]).stdout)
         await pilot.press("escape")
+        await until(pilot, lambda: isinstance(pilot.app.screen, RunsScreen))
+        await pilot.press("space", "home", "space", "end", "X")  # without marks, the run under the cursor
+        await until(pilot, lambda: "still running" in text_of(pilot))
+        seen["explore"] = text_of(pilot)
+        await pilot.press("escape", "H")
+        await until(pilot, lambda: isinstance(pilot.app.screen, HistoryScreen) and "running" in text_of(pilot))
+        seen["history"] = text_of(pilot)
         app_of(pilot).workbench.jobs.stop()
         await until(pilot, lambda: not table.bench.jobs.running)
     assert {place for place, text in seen.items() if "failed" in text or "ended during" in text} == set()

@@ -370,7 +370,7 @@ def settings_in_force(start: RunStarted) -> dict[str, str]:
 
 
 def settings_since_text(start: RunStarted, now: Mapping[str, str]) -> str:
-    """Return a sentence with the settings that changed since a run: `Measured with bitmap none; now bitmap internal.`
+    """Return a sentence with the settings that changed since a run: `Measured with bitmap none; now internal.`
 
     `now`: present effective values of the same target by key; "" if none differs.
     """
@@ -378,10 +378,12 @@ def settings_since_text(start: RunStarted, now: Mapping[str, str]) -> str:
     keys = [key for key in then if key in now and now[key] != then[key]]
     shown = keys[:_MOST_CHANGED]
     more = f" and {units.plural(len(keys) - len(shown), 'more setting')}" if len(keys) > len(shown) else ""
-    texts = [
-        ", ".join(with_value(field_name(key), key_value(key, values[key])) for key in shown) for values in (then, now)
-    ]
-    return f"Measured with {texts[0]}; now {texts[1]}{more}." if keys else ""
+    before, after = (
+        [with_value(field_name(key), key_value(key, values[key])) for key in shown] for values in (then, now)
+    )
+    if len(keys) == 1:
+        after = [key_value(keys[0], now[keys[0]])]
+    return f"Measured with {', '.join(before)}; now {', '.join(after)}{more}." if keys else ""
 
 
 def run_setting_cell(start: RunStarted, key: str) -> Cell:

@@ -210,11 +210,14 @@ def chart_seconds(active: ActiveRun) -> float | None:
     return active.start.planned_seconds + active.settled
 
 
-def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
-    """Return a line with the number of pieces of advice, the key for the first (most important) one, and its text."""
+def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False, past: bool = False) -> str:
+    """Return a line with the number of pieces of advice, the key for the first (most important) one, and its text.
+
+    `past`: the run was opened again, on a screen without the commands that fix its conditions.
+    """
     if not advice:
         return ""
-    command = command_of(advice[0])
+    command = None if past else command_of(advice[0])
     keys = "i" if command is None else f"i, {command.shown_keys.split()[0]} {command.label}"
     return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} ({keys}) {advice[0].message}", width)
 

@@ -12,6 +12,7 @@ from textual.widgets import Static
 from app.core.presentation.device import settings_in_force
 from app.core.session.state import RunRecord, Session
 from app.tui.base import WorkbenchScreen
+from app.tui.bench.advice import show_advice
 from app.tui.bench.live_view import advice_line, job_line, target_line
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs
 from app.tui.bench.summary import summary_lines
@@ -67,9 +68,13 @@ class RunScreen(GraphKeys, WorkbenchScreen):
         target = target_line(self._session.inventory, start.all_targets, settings_in_force(start), wide=width >= 96)
         self.put("#run-title", f"{self._run.id} · {target}")
         self.put("#run-job", job_line(start.profile, start.title, start.steady))
-        text = advice_line(self._run.figures.advice, width, ascii=self.workbench_app.ascii)
+        text = advice_line(self._run.figures.advice, width, ascii=self.workbench_app.ascii, past=True)
         self.put("#run-advice", text)
         self.query_one("#run-advice").display = bool(text)
+
+    def action_advice(self) -> None:
+        """Show all advice on the run."""
+        show_advice(self, self._run.figures.advice, past=True)
 
     def action_figures(self) -> None:
         """Show every result of the run."""

@@ -23,7 +23,7 @@ from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase, RunStatus
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.activity_watch import ActivityWatch
-from app.tui.bench.advice import AdviceScreen
+from app.tui.bench.advice import show_advice
 from app.tui.bench.current_load import SPAN_S, CurrentLoad
 from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
 from app.tui.bench.job_selection import JobSelectionScreen
@@ -462,10 +462,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     def action_advice(self) -> None:
         """Show all advice on the running job or on the shown run."""
-        if not self._advice:
-            self.say("There is no advice for this job.")
-            return
-        self.app.push_screen(AdviceScreen(self._advice))
+        show_advice(self, self._advice)
 
     def action_freeze(self) -> None:
         """Freeze or unfreeze the graphs."""

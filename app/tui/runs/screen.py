@@ -247,7 +247,7 @@ class RunsScreen(WorkbenchScreen):
             session=(self._earlier or {}).get(folder, session),
             folder=folder,
             marked=[runs[key] for key in self._marked if key in runs],
-            cursor=None if run is None or run.end is None else (folder, run),
+            cursor=None if run is None else (folder, run),
         )
 
     def action_history(self) -> None:

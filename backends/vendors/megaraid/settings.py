@@ -250,6 +250,7 @@ AUTO_BGI = _stored(
 CACHE_BYPASS_MODE = unconfirmed(
     key="cache_bypass_mode",
     other_words=tuple(choice.value for choice in CACHE_BYPASS_MODES),
+    choices=CACHE_BYPASS_MODES,
     label="Cache bypass mode",
     help="Which writes of this virtual drive bypass the controller's cache: those of at least 64, 128 or 256 KiB, in "
     "a mode of the firmware. In the mode intelligent, the firmware decides. It applies only to this virtual "
