@@ -21,6 +21,13 @@ def heading(pilot: Pilot[int]) -> list[str]:
     return [text_in(pilot, name).strip() for name in ("#target", "#job", "#since")]
 
 
+async def choose_job(pilot: Pilot[int], key: str) -> None:
+    """Choose the workload above or below the present one."""
+    await pilot.press("p")
+    await answer(pilot, key, "enter")
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
+
+
 async def walk(pilot: Pilot[int], table: Table) -> dict[str, list[str]]:
     """Measure a disk, apply another scheduler, choose another job and then a scratch file; measure that."""
     seen = {}
@@ -28,18 +35,19 @@ async def walk(pilot: Pilot[int], table: Table) -> dict[str, list[str]]:
     await pilot.pause()
     await run_once(pilot, table)
     seen["measured"] = heading(pilot)
-    await pilot.press("1", "enter", "home", "space")
+    await pilot.press("1")
+    await settled(pilot)
+    await pilot.press("enter", "home", "space")
     await apply(pilot)
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
     await pilot.press("2")
     await until(pilot, lambda: "Measured with" in text_of(pilot))
     seen["applied"] = heading(pilot)
-    await pilot.press("p")
-    await answer(pilot, "down", "enter")
-    await pilot.pause()
+    await choose_job(pilot, "down")
     seen["job"] = heading(pilot)
-    await pilot.press("p")
-    await answer(pilot, "up", "enter")
+    await choose_job(pilot, "up")
     await scratch_file_at(pilot, str(table.options.scratch))
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1)
     seen["target"] = heading(pilot)
     await run_once(pilot, table, 12_000.0)
     await settled(pilot)

@@ -203,11 +203,11 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         else:
             target = target_line(session.inventory, self._targets(), self._values_now, wide=wide)
             job = job_line(self.profile, self.job.describe(), self.steady)
-        self.put("#target", target)
-        self.put("#job", job)
         since = self._since_text(session)
         self.query_one("#since").display = bool(since)
-        self.put("#since", shorten(since, self.size.width - 2))
+        # A line of one row would wrap before a long path, and show only the word before it.
+        for name, text in (("#target", target), ("#job", job), ("#since", since)):
+            self.put(name, shorten(clean(text), self.app.size.width - 2))
 
     def _shown_run(self, session: Session) -> RunRecord | None:
         """Return the run whose figures the screen shows: the running one, or the last that ended; None without one."""
