@@ -61,6 +61,25 @@ UNCONFIRMED = "This change has not been tested on real hardware. raidbench verif
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One legal value of a setting."""
+
+    value: str
+    """Value by its name in raidbench, which is the same for all vendors with this value."""
+    label: str
+    """Label for users; may equal `value`."""
+    help: str = ""
+    """Explanation in one sentence."""
+    risk: Risk = Risk.NONE
+    """Risk of this value."""
+
+
+def offer(value: str, text: str = "", *, label: str | None = None, risk: Risk = Risk.NONE) -> Choice:
+    """Return a legal value with the sentence that explains it. The label is the value by default."""
+    return Choice(value=value, label=value if label is None else label, help=text, risk=risk)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One setting, declared once by its backend."""
 
@@ -88,6 +107,8 @@ class Setting:
     """Whether a change of it has been recorded on hardware."""
     other_words: tuple[str, ...] = ()
     """Values that other devices have, or that this one may have had, whether they are offered here now or not."""
+    choices: tuple[Choice, ...] = ()
+    """Choices that are the same on every device; empty otherwise. Recorded values are shown by their labels."""
     stands_for: tuple[str, ...] = ()
     """Keys of other settings of the same device. Each value of this setting is a combination of theirs."""
 
@@ -103,25 +124,6 @@ class Setting:
 
 unconfirmed = partial(Setting, persistence=Persistence.STORED, confirmed=False)
 """Function that creates a setting that the device stores and whose change has not been recorded on hardware."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """One legal value of a setting."""
-
-    value: str
-    """Value by its name in raidbench, which is the same for all vendors with this value."""
-    label: str
-    """Label for users; may equal `value`."""
-    help: str = ""
-    """Explanation in one sentence."""
-    risk: Risk = Risk.NONE
-    """Risk of this value."""
-
-
-def offer(value: str, text: str = "", *, label: str | None = None, risk: Risk = Risk.NONE) -> Choice:
-    """Return a legal value with the sentence that explains it. The label is the value by default."""
-    return Choice(value=value, label=value if label is None else label, help=text, risk=risk)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import click
 from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.output import lines, print_json, say
-from app.cli.session_context import loaded_session
+from app.cli.session_context import picked_session
 from app.cli.shared_options import force_option, json_option, output_option, redact_option
 from app.core.session.archive import write_archive
 from backends.sizes import size_words
@@ -29,7 +29,7 @@ def archive_command(session: str | None, output: Path, redact: bool, force: bool
     SESSION is a name from `raidbench log --list` or a folder (default: the last session). FILE holds the log and the
     output of fio and other programs, with checksums. `compare`, `runs`, `report` and `log` accept FILE as a session.
     """
-    made = write_archive(loaded_session(session, whole=True).folder, output, redact=redact, force=force)
+    made = write_archive(picked_session(session, whole=True).folder, output, redact=redact, force=force)
     if as_json:
         print_json(archive=str(made.file), files=made.parts, size_bytes=made.size, sha256=made.sha256, redacted=redact)
         return DONE

@@ -20,6 +20,7 @@ from app.cli.output import (
 )
 from app.cli.render import table_lines
 from app.core.presentation import json_schema
+from app.core.presentation.labels import headed_values, with_value
 from app.core.presentation.members import cache_line, member_table
 from app.core.presentation.run import cpu_line, figures_table, means_lines, outcome_text, steady_text
 from app.core.session.event_types import PhaseChanged, SampleTaken
@@ -215,7 +216,7 @@ def print_summary(
     if last.figures.steady is not None:
         lines([f"Steady state: {outcome_text(last.figures.steady)}"])
     if last.start.settings:
-        settings = ", ".join(f"{key}={text}" for key, text in last.start.settings.items())
+        settings = ", ".join(with_value(*pair) for pair in headed_values(last.start.settings))
         lines([f"Settings of {last.start.location}: {clean(settings, 1000)}"])
     if last.start.simulated:
         lines(["SIMULATED"])

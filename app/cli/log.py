@@ -13,7 +13,7 @@ from app.cli.exit_status import DONE
 from app.cli.options import current
 from app.cli.output import Verbatim, data, lines, print_json, say, terminal_width
 from app.cli.render import listing
-from app.cli.session_context import loaded_session
+from app.cli.session_context import picked_session
 from app.cli.shared_options import json_option, redact_option
 from app.core.presentation.events import RECORDED, EventChoice, EventWords, describe_event
 from app.core.presentation.table import Align, Column
@@ -109,7 +109,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
     if listing:
         return _list(as_json)
     choice = EventChoice(show) if show else EventChoice.ALL if as_json else EventChoice.EVENTS
-    loaded = loaded_session(session)
+    loaded = picked_session(session)
     if follow:
         return _follow(loaded.folder / LOG, choice, as_json)
     session_shown: Session = loaded.session
@@ -125,8 +125,6 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
         events = [event_codec.as_json(event) for event in chosen]
         print_json(session=hide(loaded.display_path), passed_over=loaded.passed_over, events=events)
         return DONE
-    if not redact:
-        say(f"Session {loaded.folder.name} in {clean(loaded.display_path, 300)}")
     lines(row for event in chosen for row in event_lines(event, session_shown, hide))
     if show is None and (hidden := len(session_shown.events) - len(chosen)):
         say(f"Not shown: {units.plural(hidden, 'read-only command')} (--show all shows them).")

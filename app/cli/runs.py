@@ -13,7 +13,7 @@ from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
 from app.cli.output import is_text_wanted, lines, paint, print_json, say
 from app.cli.render import table_lines
-from app.cli.session_context import loaded_session
+from app.cli.session_context import picked_session
 from app.cli.shared_options import json_option, judge_again_option, threshold_option
 from app.core.analysis.comparison import Comparison, compare, compare_sections
 from app.core.analysis.sample_groups import Replicates
@@ -25,11 +25,12 @@ from app.core.presentation.run import targets_table
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table
 from app.core.presentation.table import Cell
 from app.core.session import store
-from app.core.session.folders import session_folders
+from app.core.session.folders import run_count, session_folders
 from app.core.session.state import ExperimentRecord, RunRecord
 from app.core.session.store import LoadedSession
 from backends.errors import NotFoundError, RaidbenchError
 from backends.text import clean
+from widgets.text_utils import units
 
 PSEUDONYMS = (
     "One of the runs is redacted. Its serial numbers, host names and similar data are pseudonyms, so they differ."
@@ -51,6 +52,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
         print_json(
+            session=None if everything or not sessions else sessions[0].display_path,
             runs=[json_schema.run(run, session=loaded.display_path) for loaded, run in pairs],
             experiments=[
                 _experiment_json(loaded, record, stored_comparison(loaded.session, record.id))
@@ -61,10 +63,8 @@ def runs_command(everything: bool, as_json: bool) -> int:
         if not is_text_wanted():
             return DONE
     if not pairs:
-        say("There are no runs yet. Start one with `raidbench bench TARGET`.")
+        say(_no_runs_text(sessions))
         return DONE
-    if not everything:
-        say(f"Session {sessions[0].folder.name}")
     lines(_table(pairs, named=everything))
     for loaded in sessions:
         for record in loaded.session.experiments:
@@ -76,11 +76,23 @@ def runs_command(everything: bool, as_json: bool) -> int:
 def _session() -> list[LoadedSession]:
     """Return a list with the selected session, or else the last one; an empty list if there is none yet."""
     try:
-        return [loaded_session()]
+        return [picked_session()]
     except NotFoundError:
         if current().session is not None:
             raise
         return []
+
+
+def _no_runs_text(shown: Sequence[LoadedSession]) -> str:
+    """Return a message that the shown sessions have no runs; with the command that lists those of other sessions."""
+    start = "`raidbench bench TARGET` starts one."
+    shown_folders = {loaded.folder for loaded in shown}
+    counts = [run_count(folder) for folder in session_folders(current().paths) if folder not in shown_folders]
+    if not any(counts):
+        return f"There are no runs yet: {start}"
+    have = units.plural(sum(map(bool, counts)), "other session has", "other sessions have")
+    others = f"{have} {units.plural(sum(counts), 'run')}: `raidbench runs --all` lists them."
+    return f"This session has no runs: {start} {others}"
 
 
 def _sessions() -> Iterator[LoadedSession]:
@@ -217,7 +229,7 @@ def find_experiment(session: str | None, experiment_id: str) -> tuple[LoadedSess
 
     Raises NotFoundError, which names the existing experiments.
     """
-    loaded = loaded_session(session)
+    loaded = picked_session(session)
     record = loaded.session.experiment(experiment_id)
     if record is None:
         names = ", ".join(experiment.id for experiment in loaded.session.experiments) or "none"
@@ -234,7 +246,7 @@ def find_run(name: str) -> tuple[LoadedSession, RunRecord]:
     Raises NotFoundError, which names the existing runs.
     """
     session, slash, run_id = name.rpartition("/")
-    loaded = loaded_session(session if slash else None)
+    loaded = picked_session(session if slash else None)
     run = loaded.session.run(run_id)
     if run is None:
         names = ", ".join(run.id for run in loaded.session.runs) or "none"

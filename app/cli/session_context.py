@@ -14,6 +14,7 @@ from app.cli.output import say
 from app.cli.privileges import helper_of
 from app.core.session.paths import ARRAYS, Paths
 from app.doors import action
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Inventory
 from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_name
@@ -297,16 +298,53 @@ def loaded_session(name: str | None = None, *, whole: bool = False) -> LoadedSes
     return _report_skipped_lines(store.load(last))
 
 
+def picked_session(name: str | None = None, *, whole: bool = False) -> LoadedSession:
+    """Return the same as `loaded_session`, and say which session it is if the command did not name one.
+
+    Nothing is said with --json, which has the session as a field, and with --redact, which hides names.
+    """
+    import click
+
+    loaded = loaded_session(name, whole=whole)
+    context = click.get_current_context()
+    is_silent = context.params.get("as_json") or context.params.get("redact")
+    if name is None and not is_silent and not context.meta.setdefault(_SAID, False):
+        context.meta[_SAID] = True
+        say(_session_text(loaded))
+    return loaded
+
+
+_SAID = "raidbench.session-said"
+"""Key in the meta data of a command: whether it has said which session it uses."""
+
+
+def _session_text(loaded: LoadedSession) -> str:
+    """Return a line with the name of a session; if it is the last one of several, also how to choose another."""
+    from app.core.session import folders
+
+    paths, folder = current().paths, loaded.folder
+    text = f"Session {folder.name if folder.parent == paths.sessions else clean(loaded.display_path, 300)}"
+    count = 1 if current().session is not None else len(folders.session_folders(paths))
+    if count < 2:
+        return text
+    return f"{text}, the last of {count}. `raidbench log --list` lists them, `--session NAME` selects one."
+
+
 def _load(folder: Path) -> LoadedSession:
-    """Return the session in a folder. Raises NotFoundError, with a hint if another machine has such a session."""
-    from app.core.session import store
+    """Return the session in a folder. Raises NotFoundError, with the machine or the similar name that has a session."""
+    from app.core.session import folders, store
 
     try:
         return store.load(folder)
     except NotFoundError as error:
-        if elsewhere := _other_machine_hint(folder):
-            raise NotFoundError(error.message, hint=elsewhere) from error
-        raise
+        if folder.exists():
+            raise
+        if hint := _other_machine_hint(folder):
+            raise NotFoundError(error.message, hint=hint) from error
+        names = [other.name for other in folders.session_folders(current().paths)]
+        raise NotFoundError(
+            f"There is no session {clean(folder.name, 100)}.", hint=suggestion_hint(folder.name, names, error.hint)
+        ) from error
 
 
 def _simulated_sessions() -> str:
@@ -318,8 +356,6 @@ def _simulated_sessions() -> str:
 
 def _other_machine_hint(folder: Path) -> str:
     """Return a hint that says how to select the machine that has a session named `folder`; "" if no other one has."""
-    if folder.exists():
-        return ""
     current_name = current().state_name
     for apart in ("", *HOSTS):
         if apart != current_name and (Paths.of(apart).sessions / folder.name).is_dir():

@@ -13,10 +13,11 @@ from pathlib import Path
 from app.core.changes.revert import reverted_by_reboot
 from app.core.session import store
 from app.core.session.events import ChangeIntended, ExperimentEnded, ExperimentStarted, SessionStarted
-from app.core.session.flag_files import EXPERIMENT, is_being_written
+from app.core.session.flag_files import EXPERIMENT
 from app.core.session.paths import Paths
 from app.core.session.results import RunStatus
 from app.core.session.state import ChangeRecord, ExperimentRecord, Session
+from app.core.session.unit_labels import value_text
 from app.core.workbench import Workbench
 from backends.errors import RaidbenchError
 from backends.values import dataclass
@@ -42,7 +43,8 @@ class InterruptedExperiment:
     def sentence(self) -> str:
         """Return a sentence, without its full stop, about the value that may still be in force."""
         start = self.record.start
-        return f"{self.name}: interrupted. {start.key} of {start.target} may still be {start.b} instead of {start.a}"
+        a, b = (value_text(start.key, value) for value in (start.a, start.b))
+        return f"{self.name}: interrupted. {start.key} of {start.target} may still be {b} instead of {a}"
 
 
 def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:
@@ -52,7 +54,7 @@ def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[I
     """
     experiments: list[InterruptedExperiment] = []
     for folder in EXPERIMENT.folders(paths):
-        if folder == own_folder or not is_being_written(folder):
+        if folder == own_folder or not store.is_being_written(folder):
             with contextlib.suppress(RaidbenchError):
                 session = store.load(folder).session
                 experiments += [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
 from backends.values import dataclass
@@ -51,6 +51,9 @@ _KEY_NAMES = {
     "right_square_bracket": "]",
 }
 
+
+KeyLabel = tuple[str, str]
+"""A key and its label, as the footer shows them."""
 
 NO_KEYMAP: Mapping[str, str] = MappingProxyType({})
 """A keymap without changes."""
@@ -210,7 +213,9 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("bench.edit", "e", "Edit", "Edit the job.", 81, "bench-idle bench-ended"),
     _command("bench.open", "o", "Open", "Load the job from a fio job file."),
     _command("bench.target", "T", "Target", "Choose a scratch file or devices.", 82, "bench-idle bench-ended"),
-    _command("bench.advice", "i", "Advice", "Show what makes the results doubtful, and the fix.", 83),
+    _command(
+        "bench.advice", "i", "Advice", "Show what makes the results doubtful, and the fix.", 83, screens="bench run"
+    ),
     _command("bench.steady", "s", "Steady state", "Measure at once, or in the steady state."),
     _command(
         "bench.precondition",
@@ -228,15 +233,18 @@ COMMANDS: tuple[CommandSpec, ...] = (
         screens="bench runs",
     ),
     _command("bench.freeze", "space", "Freeze", "Freeze the graphs; the measurement continues.", 85, "bench-running"),
-    _command("bench.zoom-in", "plus equals_sign", "Zoom in", "Show a shorter period.", action="zoom(1)"),
-    _command("bench.zoom-out", "minus", "Zoom out", "Show a longer period.", action="zoom(-1)"),
+    _command(
+        "bench.zoom-in", "plus equals_sign", "Zoom in", "Show a shorter period.", action="zoom(1)", screens="bench run"
+    ),
+    _command("bench.zoom-out", "minus", "Zoom out", "Show a longer period.", action="zoom(-1)", screens="bench run"),
     _command(
         "bench.unit",
         "g",
         "IOPS or MiB/s",
         "Switch between IOPS and MiB/s.",
         86,
-        "bench-running bench-ended",
+        "bench-running bench-ended run",
+        screens="bench run",
     ),
     _command(
         "bench.next-part",
@@ -244,6 +252,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Section",
         "Show the next section or target.",
         action="part(1)",
+        screens="bench run",
     ),
     _command(
         "bench.previous-part",
@@ -251,6 +260,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Previous",
         "Show the previous section or target.",
         action="part(-1)",
+        screens="bench run",
     ),
     _command(
         "bench.heat",
@@ -258,7 +268,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Heat map",
         "Show latency as percentiles or as a heat map.",
         70,
-        "bench-running bench-ended",
+        "bench-running bench-ended run",
+        screens="bench run",
     ),
     _command(
         "bench.fit",
@@ -266,10 +277,19 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Fit",
         "Fit the graphs to the measured time or the length of the job.",
         84,
-        "bench-running bench-ended",
+        "bench-running bench-ended run",
+        screens="bench run",
     ),
-    _command("bench.range", "y", "Axis from 0", "Start the upper axis at zero, or near the values."),
-    _command("bench.scale", "l", "Log or linear", "Switch the latency axis between logarithmic and linear."),
+    _command(
+        "bench.range", "y", "Axis from 0", "Start the upper axis at zero, or near the values.", screens="bench run"
+    ),
+    _command(
+        "bench.scale",
+        "l",
+        "Log or linear",
+        "Switch the latency axis between logarithmic and linear.",
+        screens="bench run",
+    ),
     _command("bench.compare", "c", "Compare", "Compare with the baseline or the previous run.", 20, "bench-ended"),
     _command("bench.export", "E", "Export", "Write the session report to a file.", 60, "bench-ended"),
     _command("runs.mark", "space", "Mark", "Mark the run for a comparison.", 10, "runs-list"),
@@ -317,6 +337,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("explore.export", "E", "Export", "Write the chart and its values to a file.", 8),
     _command("explore.before", "up", "Previous run", "Go to the previous run.", action="step(-1)"),
     _command("explore.after", "down", "Next run", "Go to the next run.", action="step(1)"),
+    _command("run.back", "escape h", "Back", "Return to the previous screen.", 1),
+    _command("run.figures", "f", "All results", "Show every result of the run.", 2),
     _command("compare.back", "escape h", "Back", "Return to the previous screen.", 1),
     _command("compare.switch", "g", "Over time", "Show both runs over time, with IOPS or MiB/s.", 2),
     _command(
@@ -567,6 +589,7 @@ HOSTS = "hosts"
 """Name of the screen of all hosts, which exists only with --hosts."""
 
 SHEETS = {
+    "run": "Run",
     "compare": "Compare",
     "history": "History",
     "explore": "Explore",
@@ -587,7 +610,7 @@ INPUT_FIELD = "field"
 _FIELD_KEYS = (("enter", "Done"), ("esc", "Clear"))
 
 _FOOTER_END = ("app.help", "app.quit")
-"""Commands that every footer ends with."""
+"""Commands that every footer ends with. Room is reserved for them and for the way back."""
 
 
 def commands_of(screen: str, *, shared: bool = True) -> tuple[CommandSpec, ...]:
@@ -606,30 +629,40 @@ def footer_of(screen: str, pane: str = "") -> tuple[CommandSpec, ...]:
     return tuple(sorted(usable, key=lambda command: command.footer))
 
 
-def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> list[tuple[str, str]]:
-    """Return the keys and labels of the footer: the most important ones that fit, then help and quit.
+def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = NO_KEYMAP) -> tuple[KeyLabel, ...]:
+    """Return the keys and labels of the footer: the most important ones that fit, with the way back, help and quit.
 
-    Each entry takes the width of its text and three spaces. `keymap`: new keys by command id.
+    `keymap`: new keys by command id.
     """
-
-    def pair(command: CommandSpec) -> tuple[str, str]:
-        return keymap.get(command.id, command.shown_keys.split()[0]), command.label
-
-    commands = footer_of(screen, pane)
-    last = [pair(command) for command in commands if command.id in _FOOTER_END]
-    wanted = [pair(command) for command in commands if command.id not in _FOOTER_END]
     if pane == INPUT_FIELD:
-        wanted, last = list(_FIELD_KEYS), []
-    room = width - sum(_cells(key) for key in last)
-    chosen: list[tuple[str, str]] = []
-    for key in wanted:
-        if _cells(key) <= room:
-            chosen.append(key)
-            room -= _cells(key)
-    return [*chosen, *last]
+        return _FIELD_KEYS
+    commands = footer_of(screen, pane)
+    pairs = [(keymap.get(command.id, command.shown_keys.split()[0]), command.label) for command in commands]
+    kept = {
+        pair
+        for pair, command in zip(pairs, commands, strict=True)
+        if command.id in _FOOTER_END or "escape" in command.keys
+    }
+    return fitting_keys(pairs, width, kept)
 
 
-def _cells(pair: tuple[str, str]) -> int:
+def fitting_keys(pairs: Sequence[KeyLabel], width: int, kept: Collection[KeyLabel]) -> tuple[KeyLabel, ...]:
+    """Return the keys and labels that fit into `width`, in their order; the first ones are the most important.
+
+    A label is never cut. `kept`: pairs for which room is reserved. Each takes the width of its text and three spaces.
+    """
+    room = width - sum(map(_cells, kept))
+    chosen = []
+    for pair in pairs:
+        if pair in kept:
+            chosen.append(pair)
+        elif _cells(pair) <= room:
+            chosen.append(pair)
+            room -= _cells(pair)
+    return tuple(chosen)
+
+
+def _cells(pair: KeyLabel) -> int:
     return len(pair[0]) + len(pair[1]) + 3
 
 

@@ -14,6 +14,7 @@ from app.core.interrupted_experiments import InterruptedExperiment, find_interru
 from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT
 from app.core.session.state import ChangeRecord
+from app.core.session.unit_labels import value_text
 from backends.errors import RaidbenchError
 from backends.host import WriteDenied
 from backends.sizes import size_words
@@ -160,7 +161,7 @@ class ExitDialogs:
             if not is_open_session:
                 bench.close("put back")
         start = left.record.start
-        text = " ".join(unrestored) or f"{start.key} of {start.target} is {start.a} again."
+        text = " ".join(unrestored) or f"{start.label} of {start.target} is {value_text(start.key, start.a)} again."
         self._app.notify(clean(text, 600), severity="error" if unrestored else "information", markup=False)
 
     async def offer_cleaning(self) -> None:

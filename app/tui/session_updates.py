@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -146,7 +145,7 @@ class SessionApp(App[int]):
     def show_session(self, session: Session) -> None:
         """Show this state now, with the alerts about the running job."""
         if session.active is not None and not self.workbench.jobs.running:
-            session = replace(session, active=None)  # The job has ended, but its end could not be recorded.
+            session = session.without_active()  # The job has ended, but its end could not be recorded.
         self._waiting = None
         self._drawn = time.monotonic()
         self.session = session

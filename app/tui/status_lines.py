@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.tui.commands import COMMANDS, footer_keys
+from app.tui.commands import COMMANDS, fitting_keys, footer_keys
 from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import shorten, width_of
 
@@ -83,9 +83,10 @@ class KeyLine(StyleCachedWidget):
         label_style = self.style_of("key-line--label")
         width = self.size.width
         segments: list[Segment] = []
-        keys = self.over
-        if keys is None:
-            keys = tuple(footer_keys(self._screen, self.pane, width, getattr(self.app, "custom_keys", {})))
+        if self.over is None:
+            keys = footer_keys(self._screen, self.pane, width, getattr(self.app, "custom_keys", {}))
+        else:
+            keys = fitting_keys(self.over, width, [pair for pair in self.over if pair[0] == "esc"])
         for key, label in keys:
             segments.append(Segment(f" {key} ", key_style))
             segments.append(Segment(f"{label} ", label_style))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -48,9 +49,46 @@ def test_a_session_is_selected_by_its_name_or_folder(
         assert [run["id"] for run in cli("--session", name, "runs", "--json").json["runs"]] == runs
 
 
-def test_a_name_without_a_session_is_a_folder(cli: Cli, session: Path) -> None:
-    unknown = cli("--session", "never", "runs")
-    assert (unknown.status, "does not contain a session" in unknown.err) == (2, True)
+@pytest.mark.parametrize("words", [("runs",), ("log",), ("report",), ("plot", "r1"), ("undo",), ("runs", "--json")])
+def test_a_name_that_no_session_has_is_refused_with_the_nearest(
+    cli: Cli, session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    unknown = cli("--session", "frist", *words)
+    said = unknown.err + unknown.out
+    assert (unknown.status, "There is no session frist." in said, "Did you mean first?" in said) == (2, True, True)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_without_a_session_says_so(cli: Cli, tmp_path: Path) -> None:
+    assert "does not contain a session" in cli("--session", str(tmp_path), "runs").err
+
+
+@pytest.mark.parametrize("words", [("runs",), ("log",), ("report",), ("compare", "r1", "r2"), ("plot", "r1", "r2")])
+def test_a_command_that_picks_a_session_names_it_once_and_how_to_choose_another(
+    cli: Cli, session: Path, state: Path, words: tuple[str, ...]
+) -> None:
+    os.utime(sessions.written(state / "sessions/before", sessions.started()) / "session.jsonl", (1000, 1000))
+    picked, named = cli(*words).err, cli("--session", "first", *words).err
+    hint = "Session first, the last of 2. `raidbench log --list` lists them, `--session NAME` selects one."
+    assert (picked.count(hint), picked.count("Session first")) == (1, 1)
+    assert [line for line in named.splitlines() if "Session" in line] == ["Session first"]
+
+
+def test_json_names_the_session_in_a_field_alone(cli: Cli, session: Path) -> None:
+    listed = cli("runs", "--json")
+    assert (Path(listed.json["session"]).name, "Session" in listed.err) == ("first", False)
+    assert cli("runs", "--all", "--json").json["session"] is None
+
+
+def test_a_new_session_without_runs_says_where_there_are_some(cli: Cli, session: Path, state: Path) -> None:
+    for run in ("r1", "r2"):
+        (session / "runs" / run).mkdir(parents=True)
+    sessions.written(state / "sessions/new", sessions.started())
+    said = cli("runs").err
+    assert "This session has no runs: `raidbench bench TARGET` starts one." in said
+    assert "1 other session has 2 runs: `raidbench runs --all` lists them." in said
 
 
 def test_a_comparison_has_the_difference(cli: Cli, session: Path) -> None:

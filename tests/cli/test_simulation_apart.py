@@ -70,7 +70,7 @@ def test_without_a_session_of_this_machine_there_is_no_last_one(
 
 @pytest.mark.usefixtures("demo_change", "real_session")
 def test_the_last_session_of_this_machine_is_found_behind_newer_simulated_ones(cli: Cli) -> None:
-    assert "Session real in" in cli("log").err
+    assert "Session real" in cli("log").err
     assert "Session real" in cli("runs").err
     assert [one["name"] for one in cli("log", "--list", "--json").json["sessions"]] == ["real"]
     assert {run["session"] for run in cli("history", "--json").json["runs"]} == {"real"}

@@ -64,6 +64,7 @@ SCREENS: dict[str, Walk] = {
     "running": running,
     "ended": ended,
     "runs": after(ended, "3"),
+    "run": after(ended, "3", "enter"),
     "history": after(ended, "3", "H"),
     "sweep": pressing("4"),
     "log": pressing("5"),
@@ -84,7 +85,6 @@ DIALOGS: dict[str, Walk] = {
     "leaving": after(running, "q"),
     "report": pressing("5", "E"),
     "settings": pressing("1", "E"),
-    "graphs": after(ended, "3", "enter"),
 }
 """How one comes to each dialog and sheet."""
 

@@ -19,6 +19,7 @@ from app.features.slowest.screen import SlowestScreen
 from app.features.sweep.screen.screen import SweepScreen
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
+from app.tui.bench.past_run import RunScreen
 from app.tui.bench.screen import BenchScreen
 from app.tui.commands import COMMANDS, INPUT_FIELD, SCREENS, SHEETS, CommandSpec, commands_of, footer_keys, footer_of
 from app.tui.devices.screen import DevicesScreen
@@ -35,6 +36,7 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "runs": RunsScreen,
     "sweep": SweepScreen,
     "log": LogScreen,
+    "run": RunScreen,
     "compare": CompareScreen,
     "history": HistoryScreen,
     "explore": ExploreScreen,
@@ -115,6 +117,14 @@ def test_no_key_of_a_footer_is_cut_and_help_and_the_way_out_end_it(screen: str, 
     assert (len(told) + 2 <= width, told.endswith("? Keys  q Quit")) == (True, True)
 
 
+@loop_over("screen", ALL)
+@loop_over("width", [70, 80, 120, 200])
+def test_the_way_back_is_never_left_out(screen: str, width: int) -> None:
+    for pane in {"", *(pane for command in commands_of(screen) for pane in command.panes)}:
+        back = {command.label for command in footer_of(screen, pane) if "escape" in command.keys}
+        assert back <= {label for _, label in footer_keys(screen, pane, width)}
+
+
 def test_what_is_less_important_goes_first() -> None:
     assert footer("runs", "runs-list", 45) == "space Mark  c Compare  ? Keys  q Quit"
 
@@ -129,7 +139,7 @@ def test_in_a_field_letters_are_letters() -> None:
 
 @pytest.mark.long
 async def test_every_pane_that_a_footer_knows_is_on_a_screen(table: Table) -> None:
-    goings_on = {"bench-idle", "bench-running", "bench-ended", "sweep-running", "sweep-over"}
+    goings_on = {"bench-idle", "bench-running", "bench-ended", "run", "sweep-running", "sweep-over"}
     named = {pane for command in COMMANDS for pane in command.panes} - goings_on
     async with opened(table, (180, 50)) as pilot:  # room for all of them
         found: set[str] = set()

@@ -41,8 +41,8 @@ def first(pilot: Pilot[int]) -> str:
         ("cmp", "Runs: Compare"),
         ("undo", "Devices: Undo"),
         ("dev un", "Devices: Undo"),
-        ("heat", "Bench: Heat map"),
-        ("hm", "Bench: Heat map"),
+        ("heat", "Bench and Run: Heat map"),
+        ("hm", "Bench and Run: Heat map"),
         ("opl", "Sweep: Open plan"),
     ],
 )

@@ -222,10 +222,10 @@ def test_a_failed_change_is_not_in_the_colour_of_a_good_one() -> None:
     assert log_entry(0, ChangeEnded(at=0.0, id="c1", result="failed", now=None)).tone == "bad"
 
 
-def listed(*runs: RunRecord, baseline: bool = False, active: bool = False) -> list[dict[str, str]]:
+def listed(*runs: RunRecord, baseline: bool = False) -> list[dict[str, str]]:
     """The list of runs, by heading."""
     known = Replicates(runs)
-    rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline, active=active) for run in runs]
+    rows = [ListedRun(record=run, name=run.id, repeats=known, baseline=baseline) for run in runs]
     shown = without_empty_columns(runs_table(rows, full=False))
     names = [column.title for column in shown.columns]
     return [dict(zip(names, map(text_of, row.cells), strict=True)) for row in shown.rows]
@@ -242,9 +242,15 @@ def test_a_run_shows_its_settings_and_figures() -> None:
     assert (shown["I/O scheduler"], shown["Read IOPS"], shown["Read p99"]) == ("bfq", "85.4k", "1.20 ms")
 
 
+def test_values_that_are_codes_for_the_kernel_are_words_in_the_list() -> None:
+    runs = [record("r1", nomerges="0", rq_affinity="1"), record("r2", nomerges="2", rq_affinity="2")]
+    shown = [(row["Merging"], row["Completion CPU"]) for row in listed(*runs)]
+    assert shown == [("all merges", "same group"), ("no merges", "same CPU")]
+
+
 def test_the_baseline_says_so() -> None:
     assert listed(record(), baseline=True)[0]["Against r1"] == "baseline"
 
 
 def test_a_run_under_way_is_not_called_failed() -> None:
-    assert listed(RunRecord(start=started()), active=True)[0]["Status"] == "running"
+    assert listed(RunRecord(start=started(), running=True))[0]["Status"] == "running"

@@ -263,6 +263,12 @@ def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
     return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
+def movement_text(name: str, movement: str) -> str:
+    """Return the recorded movement `0 -> 2` of a setting, named `KEY` or `KEY of TARGET`, with readable values."""
+    key = name.partition(" of ")[0]
+    return " -> ".join(value_text(key, value) for value in movement.split(" -> "))
+
+
 def _moved_text(setting: MovedSetting, cause: str) -> str:
     values = (NOT_REPORTED if text is None else value_text(setting.key, text) for text in (setting.before, setting.now))
     move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"

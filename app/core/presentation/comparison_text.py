@@ -25,6 +25,7 @@ from app.core.analysis.verdict import Verdict, VerdictResult
 from app.core.presentation.figures import figure_label, figure_name
 from app.core.presentation.labels import key_name, key_value, with_value
 from app.core.presentation.percent import covers_text, difference_text, interval_text, is_too_noisy, percent_text
+from app.core.presentation.run import STILL_RUNNING
 from app.core.presentation.verdict_text import (
     judgement_word,
     outliers_text,
@@ -379,7 +380,9 @@ def caveat_texts(comparison: Comparison) -> tuple[str, ...]:
 def _caveats(comparison: Comparison) -> Iterator[str]:
     a, b, sides = comparison.a, comparison.b, comparison.sides
     for run in (a, b):
-        if run.figures.status is not RunStatus.OK:
+        if run.running:
+            yield f"{run.id} is {STILL_RUNNING}."
+        elif run.figures.status is not RunStatus.OK:
             why = (run.figures.reason or run.figures.status.value).rstrip(".")
             yield f"{run.id} is not a complete run: {why}."
     if a.start.target != b.start.target:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from app.core.presentation.device_tree import DeviceTreeNode, current_task_text, state_reason, tasks_text
-from app.core.presentation.labels import key_value
+from app.core.presentation.labels import field_name, key_value, with_value
 from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone, facts_group
 from app.core.session.events import RunStarted
 from backends import raid, sizes
@@ -343,6 +343,7 @@ TELLING = (
 """The most informative settings with their short names. The first three that a device has are shown."""
 
 _MOST = 3
+_MOST_CHANGED = 2
 _CACHE = {
     "write-through": "through",
     "write-back": "back",
@@ -366,6 +367,23 @@ def settings_in_force(start: RunStarted) -> dict[str, str]:
     """Return the effective values of settings at the start of a run."""
     effective = {key: start.provenance.get(f"in_force_{key}") for key in start.settings}
     return {key: effective[key] or value for key, value in start.settings.items()}
+
+
+def settings_since_text(start: RunStarted, now: Mapping[str, str]) -> str:
+    """Return a sentence with the settings that changed since a run: `Measured with bitmap none; now internal.`
+
+    `now`: present effective values of the same target by key; "" if none differs.
+    """
+    then = settings_in_force(start)
+    keys = [key for key in then if key in now and now[key] != then[key]]
+    shown = keys[:_MOST_CHANGED]
+    more = f" and {units.plural(len(keys) - len(shown), 'more setting')}" if len(keys) > len(shown) else ""
+    before, after = (
+        [with_value(field_name(key), key_value(key, values[key])) for key in shown] for values in (then, now)
+    )
+    if len(keys) == 1:
+        after = [key_value(keys[0], now[keys[0]])]
+    return f"Measured with {', '.join(before)}; now {', '.join(after)}{more}." if keys else ""
 
 
 def run_setting_cell(start: RunStarted, key: str) -> Cell:

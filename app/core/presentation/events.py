@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
 
-from app.core.presentation.change import change_text, change_value_text, moved_texts
+from app.core.presentation.change import change_text, change_value_text, moved_texts, movement_text
 from app.core.presentation.comparison_text import experiment_end_text
 from app.core.presentation.device import count_texts
 from app.core.presentation.finding_counts import findings_text
@@ -53,6 +53,7 @@ from app.core.session.sweep_record import (
     SweepStepStarted,
 )
 from app.core.session.sweep_steps import StepResult, SweepResult
+from app.core.session.unit_labels import value_text
 from backends.sizes import size_words
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -214,7 +215,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
         case RunStarted():
             body = [f"section {section.name}: {section.title}, phase {section.phase}" for section in event.sections]
             body += [f"{key} = {value}" for key, value in event.job.items()]
-            body += [f"setting {key} = {value}" for key, value in event.settings.items()]
+            body += [f"setting {key} = {value_text(key, value)}" for key, value in event.settings.items()]
             return "run", f"{event.id} {event.title} on {event.target}", body, Tone.ACCENT
         case RunEnded(figures=figures):
             body = [
@@ -232,7 +233,8 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             return "run", text, [] if event.remembered else [unnamed], Tone.ACCENT
         case ExperimentStarted():
             body = [f"{event.title} on {event.measured}", f"order {' '.join(event.order)}"]
-            description = f"{event.label} of {event.target}, A {event.a}, B {event.b}"
+            a, b = (value_text(event.key, value) for value in (event.a, event.b))
+            description = f"{event.label} of {event.target}, A {a}, B {b}"
             return "run", f"{event.id} {units.plural(event.pairs, 'pair')}: {description}", body, Tone.ACCENT
         case ExperimentEnded():
             return _experiment_ended(event)
@@ -257,7 +259,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
             return "session", headline, body, Tone.ATTENTION if findings else Tone.DIM
         case RulePersisted():
             verb = "keeps" if event.values else "no longer persists"
-            body = [f"{key} = {value}" for key, value in event.values.items()]
+            body = [f"{key} = {value_text(key, value)}" for key, value in event.values.items()]
             return "change", f"{event.path} {verb} {event.target} across reboots", body, Tone.ACCENT
         case ProblemRecorded(problem=problem):
             body = [problem.hint] if problem.hint else []
@@ -278,5 +280,5 @@ def _experiment_ended(event: ExperimentEnded) -> _Description:
         (f"{summary}; the old value was restored") if event.restored else f"THE OLD VALUE WAS NOT RESTORED; {summary}"
     )
     body = [text] if text else []
-    body += [f"{key} also changed: {movement}" for key, movement in event.moved.items()]
+    body += [f"{key} also changed: {movement_text(key, movement)}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD

@@ -98,11 +98,15 @@ def outcome_text(result: SteadyStateResult) -> str:
 # -- results of runs --------------------------------------------------------------------------------------------------
 
 RUN_TONES: dict[RunStatus, Tone] = {
+    RunStatus.RUNNING: Tone.ACCENT,
     RunStatus.OK: Tone.GOOD,
     RunStatus.STOPPED: Tone.ATTENTION,
     RunStatus.FAILED: Tone.BAD,
 }
 """Tone of a run, by its status."""
+
+STILL_RUNNING = "still running, so it has no results yet"
+"""Says why a run has no results; its name and `is` come before it."""
 
 NOT_MEASURED = "nothing was measured"
 """Text shown instead of the results of a run that has none."""
@@ -315,7 +319,9 @@ def direction_line(direction: str, figures: DirectionStats) -> str:
 
 
 def result_line(figures: RunResult) -> str:
-    """Return the results of a finished run in one line."""
+    """Return the results of a run in one line; `running` until it has ended."""
+    if figures.status is RunStatus.RUNNING:
+        return figures.status.value
     text = "; ".join(direction_line(*side) for side in measured_directions(figures))
     if figures.steady is not None and (figures.steady.waited_s or figures.steady.ended_early):
         text = f"{text or NOT_MEASURED}; {outcome_text(figures.steady)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.analysis.comparison import compare_headline, varying_keys
+from app.core.analysis.comparison import compare_headline
 from app.core.analysis.metric_kinds import FIGURES, TRIM, MetricKind
 from app.core.analysis.sample_groups import Replicates, filled_fields, sides_of, spread_of
 from app.core.presentation.comparison import verdict_sign, verdict_tone
@@ -46,8 +46,6 @@ class ListedRun:
     """Key of the row; "" to use `name`."""
     baseline: bool = False
     """Whether this run is the baseline, with which other runs are compared."""
-    active: bool = False
-    """Whether the run is in progress."""
     spark: str = ""
     """Graph of its I/Os over time in one line; "" if unknown."""
     against: Cell | None = None
@@ -55,12 +53,14 @@ class ListedRun:
 
 
 def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
-    """Return a table with one row for each run, and a column for each setting that differs.
+    """Return a table with one row for each run, and a column for each setting that differs between runs of a target.
 
+    In a list of several sessions, target, job and `SIMULATED` are the last columns that a narrow table leaves out.
     `full`: show full dates and paths, throughput and fio's CPU use. Without it, target and job are shown only if they
     differ. On a narrow terminal the settings that differ stay longest, and the graph goes first.
     """
-    keys = varying_keys([settings_in_force(run.record.start) for run in listed])
+    keys = _setting_keys(listed)
+    several = not full and any("/" in run.name for run in listed)
     baselines = [run.name for run in listed if run.baseline]
     figures = [figure for figure in _LIST_FIGURES if full or figure[0] != "bytes_per_second"]
     directions = _directions_of(listed)
@@ -68,8 +68,8 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
         Column(title="Run", key="id"),
         Column(title="A/B", key="ab", priority=5),
         Column(title="When" if full else "Time", key="time"),
-        Column(title="Target", key="target", priority=0 if full else 4, shrinks=True),
-        Column(title="Job", key="job", priority=4, shrinks=True),
+        Column(title="Target", key="target", priority=0 if full else 1 if several else 4, shrinks=not several),
+        Column(title="Job", key="job", priority=1 if several else 4, shrinks=True),
         *(_direction_column(direction, *figure) for figure in figures[:1] for direction in directions),
         Column(title="Over time", key="spark", priority=8),
         Column(title="Mean of repeats", key="mean", priority=6),
@@ -78,12 +78,21 @@ def runs_table(listed: Sequence[ListedRun], *, full: bool) -> Table:
         *(Column(title=key_name(key), key=key, priority=2) for key in keys),
         Column(title=f"Against {baselines[0] if len(baselines) == 1 else 'baseline'}", key="against", priority=1),
         Column(title="Status", key="status"),
-        Column(title="", key="simulated", priority=9),
+        Column(title="", key="simulated", priority=1 if several else 9),
     )
     shown = [key for key, _, _ in figures]
     table = Table(columns=columns, rows=tuple(_listed_row(run, keys, shown, directions, full=full) for run in listed))
     alike = () if full else _alike(listed)
     return table.only(*(column.key for column in columns if column.key not in alike))
+
+
+def _setting_keys(listed: Sequence[ListedRun]) -> tuple[str, ...]:
+    """Return the keys of the settings with different values in runs of the same target."""
+    values: dict[tuple[str, str], set[str]] = {}
+    for run in listed:
+        for key, value in settings_in_force(run.record.start).items():
+            values.setdefault((run.record.start.target, key), set()).add(value)
+    return tuple(dict.fromkeys(key for (_, key), found in values.items() if len(found) > 1))
 
 
 def _alike(listed: Sequence[ListedRun]) -> dict[str, str]:
@@ -148,8 +157,7 @@ def _list_figure(run: RunRecord, direction: str, key: str) -> str:
 
 def _status(listed: ListedRun) -> Cell:
     figures = listed.record.figures
-    word, tone = ("running", Tone.ACCENT) if listed.active else (figures.status.value, RUN_TONES[figures.status])
-    return Cell(f"{word}{caveat_mark(figures)}", tone)
+    return Cell(f"{figures.status.value}{caveat_mark(figures)}", RUN_TONES[figures.status])
 
 
 def experiment_place_text(run: RunRecord) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from app.core.session import folders as pool
 from app.core.session import store
 from app.core.session.paths import Paths
-from backends.errors import StorageError, storage_errors
+from backends.errors import storage_errors
 from backends.values import dataclass
 
 
@@ -50,22 +50,11 @@ EXPERIMENT = SessionFlag("experiment.active")
 """An experiment may have left its value B in force. Only this flag reports that, as the change itself is complete."""
 
 
-def is_being_written(folder: Path) -> bool:
-    """Return whether a process is writing the session now."""
-    try:
-        store.SessionLog(folder).close()
-    except BlockingIOError:
-        return True
-    except StorageError:
-        return False
-    return False
-
-
 def active_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
     """Return the folders of sessions with this flag that a process is writing now, last used first. Never raises."""
-    return tuple(folder for folder in mark.folders(paths) if is_being_written(folder))
+    return tuple(folder for folder in mark.folders(paths) if store.is_being_written(folder))
 
 
 def abandoned_sessions(mark: SessionFlag, paths: Paths) -> tuple[Path, ...]:
     """Return the folders of sessions with this flag that no process is writing, last used first. Never raises."""
-    return tuple(folder for folder in mark.folders(paths) if not is_being_written(folder))
+    return tuple(folder for folder in mark.folders(paths) if not store.is_being_written(folder))

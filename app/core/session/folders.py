@@ -21,6 +21,14 @@ def session_folders(paths: Paths) -> list[Path]:
     return sorted(used, key=lambda entry: (used[entry], _numbers_in(entry.name)), reverse=True)
 
 
+def run_count(folder: Path) -> int:
+    """Return the number of runs that a session has on disk, without reading its log. Never raises."""
+    try:
+        return sum(1 for _ in (folder / "runs").iterdir())
+    except OSError:
+        return 0
+
+
 def session_named(paths: Paths, name: Path) -> Path:
     """Return the folder of a session of a machine if `name` is its name. Else return `name`, which is a path."""
     folder = paths.sessions / name

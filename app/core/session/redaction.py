@@ -101,7 +101,8 @@ def redact_session(session: Session, redactor: Redactor) -> Session:
         if redacted_event is None:
             raise RefusedError("The session cannot be redacted: one of its lines would become unreadable.")
         events.append(redacted_event)
-    return replay(events)
+    redacted = replay(events)
+    return redacted if session.active is not None else redacted.without_active()
 
 
 def redact_json(value: Any, redactor: Redactor, name: str = "") -> Any:

@@ -22,8 +22,9 @@ class Phase(StrEnum):
 
 
 class RunStatus(StrEnum):
-    """How a run ended."""
+    """How a run ended, or that it is still running."""
 
+    RUNNING = "running"
     OK = "ok"
     STOPPED = "stopped"
     FAILED = "failed"

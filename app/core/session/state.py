@@ -96,6 +96,8 @@ class RunRecord:
     """The version of the program that measured the run."""
     number: int = field(default=0, compare=False)
     """Number of the run in the session, from 1; 0 if not known. Runs are ordered by it, because clocks may be set."""
+    running: bool = False
+    """Whether the run is in progress, in this or in another process. Only this tells running from failed."""
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -111,9 +113,11 @@ class RunRecord:
 
     @property
     def figures(self) -> RunResult:
-        """Return the result of the run; a result with the status `failed` if no end was recorded."""
+        """Return the result of the run. Without a recorded end, its status is `running` or `failed`."""
         if self.end is not None:
             return self.end.figures
+        if self.running:
+            return RunResult(status=RunStatus.RUNNING)
         return RunResult(status=RunStatus.FAILED, reason="raidbench ended during the run, so fio was stopped.")
 
     def write_to(self, device: str) -> DirectionStats | None:
@@ -262,6 +266,11 @@ class Session:
         """Return the changes that can be undone, newest first."""
         return tuple(change for change in reversed(self.changes) if change.in_force)
 
+    def without_active(self) -> Session:
+        """Return the session without a run in progress: the process that ran it is gone, or no longer runs it."""
+        runs = tuple(replace(run, running=False) if run.running else run for run in self.runs)
+        return replace(self, runs=runs, active=None)
+
 
 def fold(session: Session, event: AnyEvent) -> Session:
     """Return the session as it is after an event. No I/O."""
@@ -343,7 +352,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
     match event:
         case logged.SessionStarted():
             return replace(
-                session,
+                session.without_active(),
                 id=session.id or event.id,
                 started=session.started or event.at,
                 machine=event.machine,
@@ -352,7 +361,6 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 probing=True,
                 scan_complete=False,
                 ended=False,
-                active=None,
                 sweep=sweep_record.stop_running(session.sweep),
             )
         case logged.InventorySeen(complete=False) if session.scan_complete:  # keep the complete inventory
@@ -366,7 +374,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
             return replace(session, changes=_end_change(session.changes, event))
         case logged.RunStarted():
             number = len(session.runs) + 1
-            run = RunRecord(start=event, machine=session.machine, version=session.version, number=number)
+            run = RunRecord(start=event, machine=session.machine, version=session.version, number=number, running=True)
             return replace(
                 session,
                 runs=(*session.runs, run),
@@ -374,7 +382,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
                 sweep=sweep_record.with_run(session.sweep, event.id),
             )
         case logged.RunEnded():
-            runs = tuple(replace(run, end=event) if run.id == event.id else run for run in session.runs)
+            runs = tuple(replace(run, end=event, running=False) if run.id == event.id else run for run in session.runs)
             active = session.active
             if active is not None and active.start.id == event.id:
                 active = None
@@ -392,7 +400,7 @@ def _fold_logged(session: Session, event: LoggedEvent) -> Session:
         case logged.BaselineMarked():
             return replace(session, baseline=event.run)
         case logged.SessionEnded():
-            return replace(session, ended=True, active=None, sweep=sweep_record.stop_running(session.sweep))
+            return replace(session.without_active(), ended=True, sweep=sweep_record.stop_running(session.sweep))
         case (
             logged.CommandRan()
             | logged.NoteAdded()

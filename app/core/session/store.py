@@ -140,7 +140,7 @@ def _write_error(folder: Path, error: OSError) -> StorageError:
 
 
 def load(folder: Path) -> LoadedSession:
-    """Return the session in a folder.
+    """Return the session in a folder. A run without an end is in progress only while a process writes the session.
 
     Raises NotFoundError if there is none, NewerError if a newer program wrote a part of it, StorageError if it cannot
     be read.
@@ -166,7 +166,24 @@ def load(folder: Path) -> LoadedSession:
             passed_over += 1
         else:
             events.append(event)
-    return LoadedSession(folder=folder, session=replay(events), passed_over=passed_over)
+    session = replay(events)
+    if session.active is not None and not is_being_written(folder):
+        session = session.without_active()
+    return LoadedSession(folder=folder, session=session, passed_over=passed_over)
+
+
+def is_being_written(folder: Path) -> bool:
+    """Return whether a process, this one included, is writing the session now. Never raises."""
+    try:
+        with open_regular(folder / LOG) as log:
+            # A shared lock suffices: a writer's exclusive lock refuses it, and other readers do not.
+            fcntl.flock(log, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            fcntl.flock(log, fcntl.LOCK_UN)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def create_session_folder(root: Path) -> Path:

@@ -12,6 +12,12 @@ def within_sentence(label: str) -> str:
 
 
 def value_text(key: str, value: str) -> str:
-    """Return a value of a setting with its unit, such as `4096 KiB`; unchanged if no vendor declares a unit."""
+    """Return a recorded value of a setting by its label, such as `no merges`, or with its unit, such as `4096 KiB`.
+
+    Return it unchanged if no vendor declares either.
+    """
     setting = declared_settings().get(key)
-    return value if setting is None or not value else text_in_unit(value, setting.unit)
+    if setting is None or not value:
+        return value
+    labels = {choice.value: choice.label for choice in setting.choices}
+    return labels.get(value) or text_in_unit(value, setting.unit)

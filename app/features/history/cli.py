@@ -68,7 +68,7 @@ def history_command(
         document(body if redactor is None else redact_json(body, redactor))
         return status
     if not runs:
-        say("No matching runs." if every_run else "There are no runs yet. Start one with `raidbench bench TARGET`.")
+        say("No matching runs." if every_run else "There are no runs yet: `raidbench bench TARGET` starts one.")
         return DONE
     rows = [*_rows(runs, series), *(_picture_rows(runs, series) if plot else ())]
     lines(rows if redactor is None else map(redactor.text, rows))

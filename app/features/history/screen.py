@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from app.core.analysis.past_runs.earlier_runs import PastRun
 from app.core.analysis.past_runs.series import series_of
 from app.core.presentation.preview import PREVIEWED
-from app.core.presentation.run import figures_table
+from app.core.presentation.run import STILL_RUNNING, figures_table
 from app.core.presentation.table import with_titles, without_empty_columns
 from app.core.session.state import Session
 from app.core.session.store import LoadedSession, load
@@ -203,8 +203,10 @@ class HistoryScreen(WorkbenchScreen):
         if (chosen := self._chosen_record()) is None:
             return
         run, session, record = chosen
-        if record.end is None:
-            self.say(f"{run.name} never ended, so it has no results to open.")
+        if record.running:
+            self.say(f"{run.name} is {STILL_RUNNING}.")
+        elif record.end is None:
+            self.say(f"{run.name} has no graphs. {record.figures.reason}")
         else:
             self.app.push_screen(RunScreen(record, self._folder(run), session))
 

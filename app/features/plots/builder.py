@@ -22,6 +22,7 @@ from app.features.plots.selection import (
     select_runs_to_plot,
     select_sides,
     select_sweep,
+    select_sweep_parts,
     short_target,
 )
 from app.features.plots.sweep_curves import curve
@@ -58,7 +59,8 @@ def picture(
         title, data, note = _MAKERS[kind or default_kind(subject)](request)
     except NoPlotDataError as nothing:
         return StaticPlot(title=subject.about, why=str(nothing), keys=nothing.keys, simulated=subject.simulated)
-    why = " ".join(filter(None, (note, missing_text(subject))))
+    others = f"Other workloads: {', '.join(subject.other_workloads)}." if subject.other_workloads else ""
+    why = " ".join(filter(None, (note, missing_text(subject), others)))
     return StaticPlot(title=title, data=data, why=why, simulated=subject.simulated)
 
 
@@ -163,7 +165,6 @@ def _subjects(session: Session, runs: Sequence[RunRecord]) -> Iterator[PlotSelec
     for record in session.experiments:
         if (subject := select_experiment(session, Path(), record)) is not None:
             yield subject
-    if (swept := select_sweep(session, Path())) is not None:
-        yield swept
+    yield from select_sweep_parts(session, Path())
     for run in runs:
         yield select_runs_to_plot([PlacedRun(run=run, folder=Path())])

@@ -18,9 +18,10 @@ from app.cli.options import current, draws_signs, gather_options, is_terminal
 from app.cli.output import lines, print_json, say, terminal_width
 from app.cli.run_filters import all_runs, select_runs
 from app.cli.runs import find_run
-from app.cli.session_context import loaded_session
+from app.cli.session_context import loaded_session, picked_session
 from app.cli.shared_options import force_option, json_option, output_option
 from app.core.session import folders
+from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 from backends.values import dataclass
@@ -39,8 +40,8 @@ _PIPE = (80, 20)
 _WIDEST, _HEIGHT = 120, 20
 """Size of a picture below the results of a command: maximum number of columns, and number of rows."""
 
-_PROMPT = 2
-"""Terminal rows that are left free for the command line and the next prompt."""
+_PROMPT = 3
+"""Terminal rows that are left free for the command line, the name of the session and the next prompt."""
 
 _SIZE = re.compile(r"(\d{1,4})x(\d{1,4})")
 _NAME = re.compile(r"(?:(?P<session>.+)/)?(?P<id>[re]\d+)")
@@ -70,6 +71,7 @@ class _PlotOptions:
 
     names: tuple[str, ...]
     kind: str | None
+    workload: str | None
     figure: str | None
     log: bool
     zero: bool
@@ -86,6 +88,7 @@ class _PlotOptions:
     type=click.Choice([kind.value for kind in StaticPlotKind]),
     help="Kind of plot (default: by the kind of object).",
 )
+@click.option("--workload", metavar="NAME", help="Workload of a sweep to draw (default: the first).")
 @click.option(
     "--figure", type=click.Choice(list(_FIGURES)), help="Metric of box plots, curves and timelines (default: iops)."
 )
@@ -110,7 +113,7 @@ def plot_command(options: _PlotOptions) -> int:
     from app.features.plots.builder import default_kind, picture
     from app.features.plots.request import PlotOptions
 
-    subject = select(options.names)
+    subject = select(options.names, options.workload)
     kind = StaticPlotKind(options.kind) if options.kind is not None else default_kind(subject)
     if kind is StaticPlotKind.HISTORY and not subject.all_sessions:
         subject = _in_all_sessions(subject.runs[-1]) or subject
@@ -168,10 +171,11 @@ def run_lines(run: RunRecord, folder: Path, samples: tuple[Sample, ...]) -> list
 
 
 def sweep_lines(session: Session, folder: Path) -> list[str]:
-    """Return the text lines of the picture of a session's sweep."""
-    from app.features.plots.selection import select_sweep
+    """Return the text lines of the pictures of a session's sweep: one for each workload with a scale of its own."""
+    from app.features.plots.selection import select_sweep_parts
 
-    return picture_lines(select_sweep(session, folder))
+    pictures = (picture_lines(subject) for subject in select_sweep_parts(session, folder))
+    return [line for picture in pictures if picture for line in (*picture, "")][:-1]
 
 
 def picture_lines(subject: PlotSelection | None, samples: tuple[Sample, ...] = ()) -> list[str]:
@@ -202,12 +206,17 @@ def _size() -> tuple[int, int]:
 # -- selection by name ------------------------------------------------------------------------------------------------
 
 
-def select(names: Sequence[str]) -> PlotSelection:
-    """Return the selection to plot for the names that the user gave. Raises NotFoundError, StorageError,
-    InvalidValueError.
+def select(names: Sequence[str], workload: str | None = None) -> PlotSelection:
+    """Return the selection to plot for the names that the user gave; `workload` is one of a sweep.
+
+    Raises NotFoundError, StorageError, InvalidValueError.
     """
     from app.features.plots.selection import PlacedRun, select_runs_to_plot
 
+    if workload is not None:
+        if len(names) > 1 or not _is_sweep(names[0]):
+            raise InvalidValueError("--workload needs a sweep.", hint="For example: `raidbench plot sweep`.")
+        return _sweep(names[0], workload)
     if len(names) == 1 and not _is_run(names[0]):
         return _subject_named(names[0])
     others = [name for name in names if not _is_run(name)]
@@ -245,9 +254,12 @@ def _is_session(name: str) -> bool:
 def _subject_named(name: str) -> PlotSelection:
     if (pair := _parse_name(name, "e")) is not None:
         return _experiment(*pair)
-    if name == "sweep" or _is_session(name):
-        return _sweep(None if name == "sweep" else name)
-    return _target(name)
+    return _sweep(name) if _is_sweep(name) else _target(name)
+
+
+def _is_sweep(name: str) -> bool:
+    """Return whether a name refers to a sweep: `sweep` for the last one, or its session."""
+    return name == "sweep" or _is_session(name)
 
 
 def _experiment(session: str | None, experiment_id: str) -> PlotSelection:
@@ -262,17 +274,23 @@ def _experiment(session: str | None, experiment_id: str) -> PlotSelection:
     return subject
 
 
-def _sweep(session: str | None) -> PlotSelection:
+def _sweep(name: str, workload: str | None = None) -> PlotSelection:
+    from app.core.presentation.labels import with_labels
     from app.features.plots.selection import select_sweep
+    from app.features.sweep.engine.load_curve import separate_workloads
 
-    loaded = loaded_session(session, whole=True)
+    loaded = picked_session(None if name == "sweep" else name, whole=True)
     if loaded.session.sweep is None:
         ids = ", ".join(run.id for run in loaded.session.runs[:6]) or "none"
         raise NotFoundError(
             f"The session {loaded.folder.name} has no sweep.",
             hint=f"Runs of the session: {ids}. List all sessions with `raidbench log --list`.",
         )
-    subject = select_sweep(loaded.session, loaded.folder)
+    workloads = separate_workloads(with_labels(loaded.session.sweep))
+    if workload is not None and workload not in workloads:
+        hint = suggestion_hint(workload, workloads, f"Workloads: {', '.join(workloads) or 'one'}.")
+        raise InvalidValueError(f"The sweep has no workload {clean(workload, 60)}.", hint=hint)
+    subject = select_sweep(loaded.session, loaded.folder, workload)
     if subject is None:
         raise InvalidValueError(f"The sweep of {loaded.folder.name} has no results yet.")
     return subject

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from app.core.presentation.labels import field_name
+from app.core.presentation.run import STILL_RUNNING
 from app.core.session.results import RunStatus, Sample
 from app.core.session.state import RunRecord
 from app.core.session.sweep_steps import Rank
@@ -122,8 +123,10 @@ def missing_text(subject: PlotSelection) -> str:
 
 
 def _ending_text(run: RunRecord) -> str:
+    if run.running:
+        return f"is {STILL_RUNNING}."
     if run.end is None:
-        return "has not ended."
+        return f"failed: {run.figures.reason}"
     word = "was stopped" if run.figures.status is RunStatus.STOPPED else "failed"
     reason = f": {run.figures.reason.rstrip('.')}" if run.figures.reason and word == "failed" else ""
     return f"{word} after {units.duration(max(0.0, round(run.end.at - run.start.at, 1)))}{reason}."

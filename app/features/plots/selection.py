@@ -6,7 +6,7 @@ No I/O except in `all_sessions`, which reads sessions from disk.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from app.core.session.state import ExperimentRecord, RunRecord, Session
 from app.core.session.store import LoadedSession, load
 from app.core.session.sweep_steps import SweepCell
 from app.core.session.unit_labels import within_sentence
-from app.features.sweep.engine.load_curve import number_of, numeric_field
+from app.features.sweep.engine.load_curve import number_of, numeric_field, separate_workloads
 from app.features.sweep.engine.results import LOAD, Results, results
 from backends.errors import RaidbenchError
 from backends.values import dataclass
@@ -73,6 +73,8 @@ class PlotSelection:
     """All runs on the target with the same job at any load, grouped by settings. If empty, `parts` are used."""
     results: Results | None = None
     """Results of the selected sweep; None for other selections."""
+    other_workloads: tuple[str, ...] = ()
+    """Workloads of the sweep that are not selected, because they need an axis of their own."""
     series: RunSeries | None = None
     """Time series of the runs over all sessions; None if they were not searched, or have no complete standalone run."""
     passed_over: int = 0
@@ -187,12 +189,21 @@ def select_experiment(session: Session, folder: Path, record: ExperimentRecord) 
     )
 
 
-def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
-    """Return a selection with the cells of the session's sweep; None without a sweep, or if it has measured nothing."""
+def select_sweep(session: Session, folder: Path, workload: str | None = None) -> PlotSelection | None:
+    """Return a selection with the cells of the session's sweep; None without a sweep, or if it has measured nothing.
+
+    `workload`: the one of `separate_workloads` whose cells are selected; None for the first. If there are no such
+    workloads, all cells are selected.
+    """
     if session.sweep is None:
         return None
     record = with_labels(session.sweep)
     sweep_results = results(record, session.runs)
+    workloads = separate_workloads(record)
+    chosen = workload if workload in workloads else next(iter(workloads), "")
+    if chosen:
+        sweep_results = sweep_results.of_cells(workloads[chosen])
+        record = replace(record, cells=tuple(cell for cell in record.cells if cell.id in workloads[chosen]))
     runs_by_id = {run.id: run for run in session.runs}
     parts = []
     field, cells = numeric_field(sweep_results.cells), record.cells
@@ -206,18 +217,31 @@ def select_sweep(session: Session, folder: Path) -> PlotSelection | None:
     if not parts:
         return None
     return PlotSelection(
-        heading=f"Sweep: {record.design.title}",
-        about=_sweep_text(parts),
+        heading=f"Sweep: {record.design.title}{f', {chosen}' if chosen else ''}",
+        about=f"{chosen}, {_targets_text(parts)}" if chosen else _sweep_text(parts),
         parts=tuple(parts),
         counted=f"{record.done} of {units.plural(len(record.steps), 'step')}",
         results=sweep_results,
+        other_workloads=tuple(name for name in workloads if name != chosen),
     )
+
+
+def select_sweep_parts(session: Session, folder: Path) -> Iterator[PlotSelection]:
+    """Yield a selection for each workload of the session's sweep that has a scale of its own, or one of all cells."""
+    workloads = () if session.sweep is None else tuple(separate_workloads(with_labels(session.sweep)))
+    for workload in workloads or (None,):
+        if (subject := select_sweep(session, folder, workload)) is not None:
+            yield replace(subject, other_workloads=())
 
 
 def _cell_text(outcome: Results, cell: SweepCell) -> str:
     """Return a name for a cell: its configuration and its workload, each only if it differs between cells."""
     parts = [cell.row] if len(outcome.rows) > 1 else []
     return ", ".join([*parts, *([cell.column] if len(outcome.columns) > 1 or not parts else [])])
+
+
+def _targets_text(parts: Sequence[RunGroup]) -> str:
+    return " and ".join(dict.fromkeys(short_target(part.runs[0].run.start.target) for part in parts))
 
 
 def _sweep_text(parts: Sequence[RunGroup]) -> str:

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from app.core.presentation import change as view
 from app.core.presentation.device_table import devices_table
+from app.core.presentation.labels import headed_values, with_value
 from app.core.session.events import CommandRan, ProblemRecorded, RulePersisted, last_check
 from app.core.session.state import ChangeRecord, Session
+from app.core.session.unit_labels import value_text
 from app.features.report.blocks import (
     Code,
     DefinitionList,
@@ -138,7 +140,7 @@ def restored_sentences(session: Session) -> Iterator[str]:
         if experiment.end is not None:
             start = experiment.start
             done = "was restored" if experiment.end.restored else "was NOT restored"
-            yield f"{experiment.id}: {start.label} of {start.target} {done} ({start.key}={start.a})."
+            yield f"{experiment.id}: {start.label} of {start.target} {done} to {value_text(start.key, start.a)}."
     if session.sweep is not None and session.sweep.end is not None:
         yield from session.sweep.end.left
         if not session.sweep.end.left:
@@ -161,7 +163,7 @@ def problems(session: Session) -> Iterator[str]:
             case ProblemRecorded():
                 yield f"{units.moment(event.at)} {event.problem.where}: {event.problem.message}"
             case RulePersisted():
-                kept = ", ".join(f"{key}={text}" for key, text in event.values.items()) or "none"
+                kept = ", ".join(with_value(*pair) for pair in headed_values(event.values)) or "none"
                 yield f"{units.moment(event.at)} {event.path} keeps settings of {event.target} over a reboot: {kept}"
             case _:
                 pass

@@ -9,7 +9,7 @@ import click
 from app.cli.command import command
 from app.cli.exit_status import DONE
 from app.cli.output import data, say
-from app.cli.session_context import loaded_session
+from app.cli.session_context import picked_session
 from app.cli.shared_options import force_option, judge_again_option, output_option, redact_option
 from app.core.analysis.stored_verdicts import without_stored_verdicts
 from app.core.session.archive import session_redactor
@@ -46,7 +46,7 @@ def report_command(
     SESSION is a name from `raidbench log --list`, a folder or an archive (default: the last session). With FILE, a
     Markdown report has graphs as SVG files in a folder next to it.
     """
-    loaded = loaded_session(session, whole=True)
+    loaded = picked_session(session, whole=True)
     wanted = _form(form, output)
     if samples and wanted is not ReportFormat.CSV:
         raise click.UsageError("--samples needs --format csv.")

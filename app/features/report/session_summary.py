@@ -50,12 +50,12 @@ def session_highlights(session: Session) -> Iterator[str]:
 
 
 def standalone_runs(session: Session) -> tuple[RunRecord, ...]:
-    """Return the runs that did not fail and belong to no A/B experiment or sweep."""
+    """Return the runs that ended without failing and belong to no A/B experiment or sweep."""
     swept = set() if session.sweep is None else {end.run for end in session.sweep.ended}
     return tuple(
         run
         for run in session.runs
-        if run.start.mark is None and run.id not in swept and run.figures.status is not RunStatus.FAILED
+        if run.start.mark is None and run.id not in swept and run.figures.status in (RunStatus.OK, RunStatus.STOPPED)
     )
 
 

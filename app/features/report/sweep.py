@@ -27,7 +27,15 @@ from app.features.report.graph import (
     line_of_means,
 )
 from app.features.sweep.engine.cells import CellResult, LatencyFigure, latency
-from app.features.sweep.engine.load_curve import LoadCurve, Measured, curves, number_of, numeric_field, values_along
+from app.features.sweep.engine.load_curve import (
+    LoadCurve,
+    Measured,
+    curves,
+    number_of,
+    numeric_field,
+    separate_workloads,
+    values_along,
+)
 from app.features.sweep.engine.results import Results, results
 from app.features.sweep.presentation.findings import finding_facts
 from app.features.sweep.presentation.load_curve import curve_heading, curve_table, knee_text
@@ -92,7 +100,10 @@ def sweep_graphs(session: Session) -> tuple[Graph, ...]:
     if len(outcome.rows) > 1 and len(outcome.columns) > 1:
         graphs.append(_heat(record, outcome, simulated))
     graphs += load_graphs(outcome, simulated)
-    graphs += _curves(outcome, record.design.title, simulated)
+    groups = separate_workloads(record) or {"": frozenset(cell.id for cell in record.cells)}
+    for number, (workload, cells) in enumerate(groups.items()):
+        title = ", ".join(filter(None, (record.design.title, workload)))
+        graphs += _curves(outcome.of_cells(cells), title, simulated, key=f"-{number}" if number else "")
     if len(outcome.columns) == 1 or len(outcome.rows) == 1:
         graphs.append(_intervals(outcome, record.design.title, simulated))
     return tuple(graph for graph in graphs if graph is not None)
@@ -123,10 +134,10 @@ def _heat(record: SweepRecord, outcome: Results, simulated: bool) -> HeatMap:
     )
 
 
-def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]:
+def _curves(outcome: Results, title: str, simulated: bool, *, key: str = "") -> list[Graph | None]:
     """Return graphs of the ranking metric and of the p99 latency over a numeric job field that varies between cells.
 
-    Return an empty list if there is no such field, or too many or too few lines to draw.
+    Return an empty list if there is no such field, or too many or too few lines to draw. `key`: end of their keys.
     """
     field = numeric_field(outcome.cells)
     if field is None:
@@ -146,14 +157,14 @@ def _curves(outcome: Results, title: str, simulated: bool) -> list[Graph | None]
         tail = replace(LATENCY, label="p99 of the latency")
         kinds.append(("p99", tail, lambda cell_result: latency(cell_result.scores, LatencyFigure.P99)))
     graphs: list[Graph | None] = []
-    for key, y, read in kinds:
+    for kind, y, read in kinds:
         series = [
             line_of_means(name or line[0].cell.row, values_along(field, line, read)) for name, line in lines.items()
         ]
         if any(value is not None for line_series in series for _, value in line_series.points):
             graphs.append(
                 LineGraph(
-                    key=f"sweep-{key}",
+                    key=f"sweep-{kind}{key}",
                     title=f"{y.label} by {x.label}",
                     about=f"{title}. Means of the runs of each cell with their 95 % intervals.",
                     x=x,

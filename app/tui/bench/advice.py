@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,6 +16,9 @@ from app.tui.commands import COMMANDS, CommandSpec
 from app.tui.overlay_screen import OverlayScreen
 from app.tui.render import groups
 from widgets.details import Details
+
+if TYPE_CHECKING:
+    from app.tui.base import WorkbenchScreen
 
 _JOB: Final = (
     "page-cache",
@@ -72,4 +75,12 @@ class AdviceScreen(OverlayScreen):
 
     def body(self) -> ComposeResult:
         """Compose the pieces of advice."""
-        yield Details(groups(advice_facts(advice_with_keys(self._advice))))
+        yield Details(groups(advice_facts(self._advice)))
+
+
+def show_advice(screen: WorkbenchScreen, advice: tuple[Advice, ...], *, past: bool = False) -> None:
+    """Open the list of advice over a screen, or say that there is none. `past`: without the keys of Bench."""
+    if advice:
+        screen.app.push_screen(AdviceScreen(advice if past else advice_with_keys(advice)))
+    else:
+        screen.say("There is no advice for this job.")

@@ -210,11 +210,14 @@ def chart_seconds(active: ActiveRun) -> float | None:
     return active.start.planned_seconds + active.settled
 
 
-def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False) -> str:
-    """Return a line with the number of pieces of advice, the key for the first (most important) one, and its text."""
+def advice_line(advice: tuple[Advice, ...], width: int, *, ascii: bool = False, past: bool = False) -> str:
+    """Return a line with the number of pieces of advice, the key for the first (most important) one, and its text.
+
+    `past`: the run was opened again, on a screen without the commands that fix its conditions.
+    """
     if not advice:
         return ""
-    command = command_of(advice[0])
+    command = None if past else command_of(advice[0])
     keys = "i" if command is None else f"i, {command.shown_keys.split()[0]} {command.label}"
     return shorten(f"{ATTENTION.shown(ascii=ascii)} {len(advice)} ({keys}) {advice[0].message}", width)
 
@@ -233,7 +236,8 @@ def short_progress(session: Session, active: ActiveRun, now: float) -> str:
     return f"{name} {int(state.fraction * 100 + 1e-9)} % ETA {units.duration(round(state.eta or 0))}"
 
 
-_JOIN = " · "
+JOIN = " · "
+"""Separates the parts of a line about a target or a job."""
 
 
 def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
@@ -245,11 +249,11 @@ def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapp
     parts = [target_texts(inventory, target.device, target.target) for target in targets]
     if len(parts) > 1:
         parts = [(f"{len(parts)} targets", ", ".join(name for name, *_ in parts))]
-    return _JOIN.join((*parts[0], *informative_settings(values, named=wide)))
+    return JOIN.join((*parts[0], *informative_settings(values, named=wide)))
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:
     """Return a line with the name of the profile, the job, and its steady-state plan."""
     named = f"{profile}: {title}" if profile else title
     text = "" if plan is None else plan.describe()
-    return _JOIN.join(filter(None, (named, text)))
+    return JOIN.join(filter(None, (named, text)))

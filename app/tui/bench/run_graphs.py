@@ -412,18 +412,6 @@ def time_axis_seconds(run: RunRecord, curves: Curves) -> float | None:
 
 # -- actions of the screens with graphs: Bench, and a finished run ----------------------------------------------------
 
-GRAPH_COMMANDS = (
-    "bench.heat",
-    "bench.unit",
-    "bench.next-part",
-    "bench.scale",
-    "bench.range",
-    "bench.fit",
-    "bench.zoom-in",
-    "bench.zoom-out",
-)
-"""Commands that the actions of `GraphKeys` implement."""
-
 
 class _GraphScreen(Protocol):
     @property

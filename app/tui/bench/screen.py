@@ -16,18 +16,18 @@ from app.core.benchmark.conditions.facts import join_texts
 from app.core.benchmark.preconditioning import WORKLOAD, precondition_request
 from app.core.benchmark.runner import BenchmarkRequest
 from app.core.fio.profiles import profile
-from app.core.presentation.device import settings_in_force, values_in_force
+from app.core.presentation.device import settings_in_force, settings_since_text, values_in_force
 from app.core.presentation.members import cache_line
 from app.core.presentation.run import cpu_line, result_line, silence_text, stall_text
 from app.core.session.events import RunTarget
 from app.core.session.results import Advice, MemberStats, Phase, RunStatus
 from app.core.session.state import ActiveRun, RunRecord, Session
 from app.tui.activity_watch import ActivityWatch
-from app.tui.bench.advice import AdviceScreen
+from app.tui.bench.advice import show_advice
 from app.tui.bench.current_load import SPAN_S, CurrentLoad
 from app.tui.bench.curves import Curves, change_marks, event_marks, ramp_of
 from app.tui.bench.job_selection import JobSelectionScreen
-from app.tui.bench.live_view import advice_line, chart_seconds, job_line, machine_line, progress, target_line
+from app.tui.bench.live_view import JOIN, advice_line, chart_seconds, job_line, machine_line, progress, target_line
 from app.tui.bench.members import NARROW_BAR, WIDE_BAR, member_table
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs, past_run_marks, time_axis_seconds
 from app.tui.bench.summary import (
@@ -48,6 +48,7 @@ from backends.topology import kernel_name
 from widgets.bars import ProgressLine
 from widgets.chart_data import WAITING
 from widgets.static_table import StaticTable
+from widgets.text_utils.text import shorten
 
 WIDE = 96
 """Minimum width of the terminal in columns for settings to be shown with names, and for long bars."""
@@ -85,10 +86,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.shown: str | None = None
         """Id of the run whose results are shown."""
         self._curves = Curves()
-        self._values: dict[str, str] = {}
+        self._values: tuple[tuple[RunTarget, ...], dict[str, str]] = ((), {})
         self._members_at = -1.0
         self._ended: str | None = None
+        self._choice_then: tuple[object, ...] = ()
         self._advice: tuple[Advice, ...] = ()
+        self._is_advice_of_next = False
         self._advice_state: object = None
         self._why_not = ""
         self._load = CurrentLoad()
@@ -98,6 +101,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         """Compose the screen from the target down to the message line."""
         yield Static("", id="target", markup=False)
         yield Static("", id="job", markup=False)
+        yield Static("", id="since", markup=False)
         yield RunGraphs(id="graphs")
         yield ProgressLine(id="progress")
         yield StaticTable(id="members")
@@ -128,13 +132,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Fit the one-line texts to the new width."""
-        self.show_advice(self._advice)
+        self.show_advice(self._advice, of_next=self._is_advice_of_next)
         self.show_job()
 
     def show(self, session: Session) -> None:
         """Show graphs and metrics of the running job, or of the last one."""
         self.take_first_array(session)
-        self.show_job()
         active = session.active
         if active is not None:
             self._show_active(active, session)
@@ -143,6 +146,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         elif not self.pending:
             self._draw_load()
             self.show_message(self._why_not or self.not_run or _IDLE)
+        self.show_job()
         self._show_experiment(session)
 
     @on(events.ScreenResume)
@@ -185,21 +189,60 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         self.put("#message", text)
 
     def show_job(self) -> None:
-        """Show target, effective settings and job: those of the running job, or the chosen ones."""
+        """Show target, effective settings and job of the run whose figures are shown; without one, the chosen ones."""
         app, session = self.workbench_app, self.workbench_app.session
         app.job_choice = (self.job, self.profile)
         wide = self.size.width >= WIDE
-        active = session.active
-        if active is not None:
-            start = active.start
+        run = self._shown_run(session)
+        if session.active is None:
+            self._request_advice(session)
+        if run is not None:
+            start = run.start
             target = target_line(session.inventory, start.all_targets, settings_in_force(start), wide=wide)
             job = job_line(start.profile, start.title, start.steady)
         else:
-            self._request_advice(session)
-            target = target_line(session.inventory, self._targets(), self._values, wide=wide)
+            target = target_line(session.inventory, self._targets(), self._values_now, wide=wide)
             job = job_line(self.profile, self.job.describe(), self.steady)
-        self.put("#target", target)
-        self.put("#job", job)
+        since = self._since_text(session)
+        self.query_one("#since").display = bool(since)
+        # A line of one row would wrap before a long path, and show only the word before it.
+        for name, text in (("#target", target), ("#job", job), ("#since", since)):
+            self.put(name, shorten(clean(text), self.app.size.width - 2))
+
+    def _shown_run(self, session: Session) -> RunRecord | None:
+        """Return the run whose figures the screen shows: the running one, or the last that ended; None without one."""
+        return session.run(session.active.start.id if session.active is not None else self.shown or "")
+
+    def _since_text(self, session: Session) -> str:
+        """Return how the next run would differ from the finished run whose figures are shown; "" if it would not."""
+        run = self._shown_run(session)
+        if run is None or run.running:
+            return ""
+        same = self._is_target_of(run)
+        job = job_line(self.profile, self.job.describe(), self.steady) if self._choice != self._choice_then else ""
+        target = "" if same else target_line(session.inventory, self._targets(), {}, wide=True)
+        chosen = JOIN.join(filter(None, (target, job)))
+        return join_sentences(
+            settings_since_text(run.start, self._values_now) if same else "", f"Next run: {chosen}." if chosen else ""
+        )
+
+    @property
+    def _values_now(self) -> dict[str, str]:
+        """The effective values of the chosen target; empty until they are read."""
+        targets, values = self._values
+        return values if targets == self._targets() else {}
+
+    @property
+    def _choice(self) -> tuple[object, ...]:
+        """The chosen job and how it is run, without the target."""
+        return self.job, self.profile, self.steady
+
+    def _is_target_of(self, run: RunRecord) -> bool:
+        """Return whether the chosen target is the one that a run measured."""
+        if self.target_name is None:
+            path = os.path.realpath(os.path.expanduser(self.where))
+            return run.start.target in (path, os.path.join(path, os.path.basename(run.start.target)))
+        return [target.target for target in run.start.all_targets] == [target.target for target in self._targets()]
 
     def _targets(self) -> tuple[RunTarget, ...]:
         """Return the targets of the chosen job, as a run records them."""
@@ -217,7 +260,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     def _show_active(self, active: ActiveRun, session: Session) -> None:
         if active.start.id != self.shown:
-            self.shown = active.start.id
+            self.shown, self._choice_then = active.start.id, self._choice
             self._curves = Curves()
             self._members_at = -1.0
             self._show_members(())
@@ -253,12 +296,13 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         if active.advice is not self._advice:
             self.show_advice(active.advice)
 
-    def show_advice(self, advice: tuple[Advice, ...]) -> None:
-        """Show the line of advice; hide it without advice."""
-        self._advice = advice
+    def show_advice(self, advice: tuple[Advice, ...], *, of_next: bool = False) -> None:
+        """Show the line of advice; hide it without advice. `of_next`: it is about the next run, not the shown one."""
+        self._advice, self._is_advice_of_next = advice, of_next
         self.query_one("#advice").set_class(bool(advice), "-said")
         room = (self.size.width - 2) * (ADVICE_LINES if self.size.height >= TALL else 1)
-        self.put("#advice", advice_line(advice, room, ascii=self.workbench_app.ascii))
+        start = "Next run: " if of_next and advice else ""
+        self.put("#advice", start + advice_line(advice, room - len(start), ascii=self.workbench_app.ascii))
 
     def _request_advice(self, session: Session) -> None:
         """Read the settings of the target and request advice, unless job, target and device state are unchanged."""
@@ -270,9 +314,9 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     async def _ask_advice(self, wanted: object) -> None:
         bench = self.workbench_app.workbench
-        self._values = join_texts(
-            [values_in_force(await bench.hardware.readings_of(target.device)) for target in self._targets()]
-        )
+        targets = self._targets()
+        readings = [await bench.hardware.readings_of(target.device) for target in targets]
+        self._values = (targets, join_texts([values_in_force(of_target) for of_target in readings]))
         locations = await bench.jobs.locate(self.request())
         self._load.select([kernel_name(location.device) for location in locations if location.device is not None])
         if self._activity is not None:
@@ -285,7 +329,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         if self._why_not and bench.session.active is None and self.shown is None and not self.pending:
             self.show_message(self._why_not)
         if self._advice_state == wanted and bench.session.active is None and not self.pending:
-            self.show_advice(advice)
+            self.show_advice(advice, of_next=self.shown is not None)
             self.show_job()
 
     def _show_members(self, members: tuple[MemberStats, ...]) -> None:
@@ -302,8 +346,10 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         if self._ended == run.id:
             return
         if self.shown != run.id:  # The run ended before its first sample was drawn.
-            self.shown, self._curves = run.id, Curves()
+            self.shown, self._curves, self._choice_then = run.id, Curves(), self._choice
         self._ended = run.id
+        if self._is_target_of(run):  # What the run found is newer than what was read for its heading.
+            self._values = (self._targets(), settings_in_force(run.start))
         session = self.workbench_app.session
         self.query_one(ProgressLine).progress = None
         self._show_members(run.figures.members)
@@ -416,10 +462,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     def action_advice(self) -> None:
         """Show all advice on the running job or on the shown run."""
-        if not self._advice:
-            self.say("There is no advice for this job.")
-            return
-        self.app.push_screen(AdviceScreen(self._advice))
+        show_advice(self, self._advice)
 
     def action_freeze(self) -> None:
         """Freeze or unfreeze the graphs."""

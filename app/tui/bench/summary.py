@@ -11,6 +11,7 @@ from app.core.presentation.members import cache_line
 from app.core.presentation.run import result_line
 from app.core.session.results import RunStatus
 from app.core.session.state import ExperimentRecord, RunRecord, Session
+from app.core.session.unit_labels import value_text
 
 
 def summary_lines(run: RunRecord) -> tuple[str, ...]:
@@ -70,7 +71,7 @@ def progress_line(session: Session, record: ExperimentRecord, left_of_run: float
     if not run_marks:
         return f"A/B {record.id}: starting"
     now = run_marks[-1]
-    value = start.a if now.letter == "A" else start.b
+    value = value_text(start.key, start.a if now.letter == "A" else start.b)
     at = f"run {len(run_marks)} of {len(start.order)}, pair {now.pair} of {start.pairs}, {now.letter} {value}"
     resting = "" if session.active is not None else ", pause"
     left = ab_progress(session, record, left_of_run).left_text

@@ -17,7 +17,7 @@ from app.core.presentation.labels import headed_values
 from app.core.presentation.preview import in_force_facts
 from app.core.presentation.raw_data import intervals
 from app.core.presentation.run import figure_facts
-from app.core.session.folders import session_folders
+from app.core.session.folders import run_count, session_folders
 from app.core.session.results import Phase
 from app.core.session.state import RunRecord, Session
 from app.core.session.store import load
@@ -177,4 +177,4 @@ def runs_by_name(sessions: Mapping[Path, Session]) -> dict[str, Place]:
 def count_earlier_sessions(bench: Workbench) -> int:
     """Return how many earlier sessions have runs on disk."""
     earlier = [folder for folder in session_folders(bench.paths)[:MAX_EARLIER_SESSIONS] if folder != bench.folder]
-    return sum(any((folder / "runs").glob("*")) for folder in earlier)
+    return sum(run_count(folder) > 0 for folder in earlier)

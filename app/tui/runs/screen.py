@@ -12,6 +12,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from app.core.analysis.sample_groups import Replicates
+from app.core.presentation.run import STILL_RUNNING
 from app.core.presentation.run_list import ListedRun, against_cell, runs_table, runs_title
 from app.core.presentation.table import Cell, without_empty_columns
 from app.core.session.state import RunRecord, Session
@@ -105,7 +106,6 @@ class RunsScreen(WorkbenchScreen):
         repeats = {
             folder: Replicates(self._runs_of(folder, runs)) for folder in {folder for folder, _ in runs.values()}
         }
-        active = None if session.active is None else session.active.start.id
         against = self._baseline_cells(session, repeats)
         return [
             ListedRun(
@@ -113,7 +113,6 @@ class RunsScreen(WorkbenchScreen):
                 name=key,
                 repeats=repeats[folder],
                 baseline=key == session.baseline,
-                active=key == active,
                 spark=self._sparks.of(folder, run),
                 against=against.get(key),
             )
@@ -230,8 +229,11 @@ class RunsScreen(WorkbenchScreen):
         if key is None or key not in runs:
             return
         folder, run = runs[key]
-        if run.end is None:
-            self.say(f"{run.id} has not ended: its graphs are on Bench (2).")
+        if run.running:
+            place = " Its graphs are on Bench (2)." if folder == self._own_folder else ""
+            self.say(f"{key} is {STILL_RUNNING}.{place}")
+        elif run.end is None:
+            self.say(f"{key} has no graphs. {run.figures.reason}")
         else:
             self.app.push_screen(RunScreen(run, folder, (self._earlier or {}).get(folder, session)))
 
@@ -245,7 +247,7 @@ class RunsScreen(WorkbenchScreen):
             session=(self._earlier or {}).get(folder, session),
             folder=folder,
             marked=[runs[key] for key in self._marked if key in runs],
-            cursor=None if run is None or run.end is None else (folder, run),
+            cursor=None if run is None else (folder, run),
         )
 
     def action_history(self) -> None:

@@ -103,12 +103,22 @@ RQ_AFFINITY = Setting(
     label="Completion CPU",
     help="The CPU on which a finished request is completed. 2 spreads interrupt work and helps if one core is "
     "saturated. 1 is cheaper for caches (block/blk-sysfs.c, queue_rq_affinity_store).",
+    choices=(
+        offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
+        offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
+        offer("2", "Each request completes on the CPU that submitted it.", label="same CPU"),
+    ),
 )
 NOMERGES = Setting(
     key="nomerges",
     label="Merging",
     help="Whether adjacent requests are merged. The search costs CPU time, which matters at millions of random IOPS. "
     "Sequential load needs merging (block/blk-sysfs.c, queue_nomerges_store).",
+    choices=(
+        offer("0", "Requests are merged whenever possible.", label="all merges"),
+        offer("1", "A request is only merged with the last one.", label="simple merges"),
+        offer("2", "Requests are never merged: lowest CPU time per request.", label="no merges"),
+    ),
 )
 WBT = Setting(
     key="wbt_lat_usec",
@@ -135,18 +145,33 @@ WRITE_CACHE = Setting(
     risk=Risk.POWER_LOSS,
     risk_text="With write-through the kernel sends no flushes. If the drive does cache writes, a power failure loses "
     "acknowledged writes.",
+    choices=(
+        offer(
+            "write-back",
+            "The kernel assumes a write cache and sends flushes. Ignored if the drive reports no cache.",
+        ),
+        offer("write-through", "The kernel assumes no write cache and sends no flushes.", risk=Risk.POWER_LOSS),
+    ),
 )
 ADD_RANDOM = Setting(
     key="add_random",
     label="Feed entropy",
     help="Whether completion times feed the random number generator. It costs a little CPU time per request and is "
     "useless on a host with a hardware generator (block/blk-sysfs.c).",
+    choices=(
+        offer("0", "Completion times are not used.", label="off"),
+        offer("1", "Completions feed the random number generator.", label="on"),
+    ),
 )
 IOSTATS = Setting(
     key="iostats",
     label="Count I/O",
     help="Whether the kernel counts this device's I/O for /proc/diskstats and iostat. Off saves a little CPU time "
     "per request, but monitoring tools and raidbench get no values (block/blk-sysfs.c).",
+    choices=(
+        offer("0", "I/O is not counted, so this disk has no live values.", label="off"),
+        offer("1", "I/O is counted.", label="on"),
+    ),
 )
 IO_TIMEOUT = Setting(
     key="io_timeout",
@@ -189,35 +214,6 @@ def settings_of(name: str) -> tuple[Setting, ...]:
 
 BY_KEY = {setting.key: setting for setting in (*SETTINGS, *OF_NVME)}
 """All settings that a disk may have, by key."""
-
-FIXED_CHOICES = {
-    "rq_affinity": (
-        offer("0", "Completed on the CPU that took the interrupt.", label="any CPU"),
-        offer("1", "Completed in the cache group of the CPU that submitted it.", label="same group"),
-        offer("2", "Each request completes on the CPU that submitted it.", label="same CPU"),
-    ),
-    "nomerges": (
-        offer("0", "Requests are merged whenever possible.", label="all merges"),
-        offer("1", "A request is only merged with the last one.", label="simple merges"),
-        offer("2", "Requests are never merged: lowest CPU time per request.", label="no merges"),
-    ),
-    "add_random": (
-        offer("0", "Completion times are not used.", label="off"),
-        offer("1", "Completions feed the random number generator.", label="on"),
-    ),
-    "iostats": (
-        offer("0", "I/O is not counted, so this disk has no live values.", label="off"),
-        offer("1", "I/O is counted.", label="on"),
-    ),
-    "write_cache": (
-        offer(
-            "write-back",
-            "The kernel assumes a write cache and sends flushes. Ignored if the drive reports no cache.",
-        ),
-        offer("write-through", "The kernel assumes no write cache and sends no flushes.", risk=Risk.POWER_LOSS),
-    ),
-}
-"""Choices that are the same on every device."""
 
 
 # -- udev rule for persistent settings: one line per disk -------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 from backends.change_steps import RequestedValue
 from backends.errors import InvalidValueError
-from backends.settings import Availability, Reading, Span, available_unless, offer
+from backends.settings import Availability, Choice, Reading, Span, available_unless, offer
 from backends.text import clean, parse_choices
-from backends.vendors.block.settings import FIXED_CHOICES, SENTENCES
+from backends.vendors.block.settings import BY_KEY, SENTENCES
 
 READ_AHEAD_MAX = 1024 * 1024
 """Maximum read-ahead in KiB that raidbench offers. The kernel's own limit is 4 TiB."""
@@ -44,8 +44,8 @@ def reading(key: str, attributes: Mapping[str, str], why_not: str | None, page_k
     raw = attributes.get(key)
     if key == "scheduler":
         return _scheduler(raw, why_not)
-    if key in FIXED_CHOICES:
-        return _choice(key, raw, why_not)
+    if choices := BY_KEY[key].choices:
+        return _choice(key, choices, raw, why_not)
     now = _number(raw)
     span = _span(key, attributes, page_kb, now)
     if key == "nr_requests" and why_not is None and _has_no_queue(attributes):
@@ -77,9 +77,8 @@ def scheduler_file(now: Reading, wanted: str) -> str:
     return " ".join(f"[{choice.value}]" if choice.value == wanted else choice.value for choice in now.choices)
 
 
-def _choice(key: str, raw: str | None, why_not: str | None) -> Reading:
+def _choice(key: str, choices: tuple[Choice, ...], raw: str | None, why_not: str | None) -> Reading:
     word = _CACHE_WORDS.get(raw or "", raw) if key == "write_cache" else raw
-    choices = FIXED_CHOICES[key]
     understood = word is None or any(choice.value == word for choice in choices)
     unsettled = "the kernel does not report it" if raw is None else None
     return Reading(

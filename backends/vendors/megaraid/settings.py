@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from backends.settings import Choice, Effect, Persistence, Risk, Setting, Span, offer, unconfirmed
-from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES
+from backends.vendors.megaraid.choices import CACHE_BYPASS_MODES, PERF_MODE
 
 _ALL = "The setting applies to all arrays of the controller."
 _YEAR = 8760
@@ -250,6 +250,7 @@ AUTO_BGI = _stored(
 CACHE_BYPASS_MODE = unconfirmed(
     key="cache_bypass_mode",
     other_words=tuple(choice.value for choice in CACHE_BYPASS_MODES),
+    choices=CACHE_BYPASS_MODES,
     label="Cache bypass mode",
     help="Which writes of this virtual drive bypass the controller's cache: those of at least 64, 128 or 256 KiB, in "
     "a mode of the firmware. In the mode intelligent, the firmware decides. It applies only to this virtual "
@@ -334,6 +335,7 @@ CARD_SETTINGS = (
         key="perf_mode",
         label="Performance mode",
         help="0: most IOPS. 1: least latency. Only on controllers that support performance tuning.",
+        choices=PERF_MODE,
     ),
     *MORE_CARD_SETTINGS,
     _stored(

@@ -53,12 +53,18 @@ APM = _volatile(
     risk_text="Low levels spin the drive down or park its heads. The next access waits, and the drive wears out "
     "faster.",
 )
+QUIET = (
+    offer("128", "Slow, quiet seeks.", label="quiet", risk=Risk.PERFORMANCE),
+    offer("254", "Fast seeks.", label="fast"),
+)
+"""Choices of the levels that every drive with acoustic management supports."""
 ACOUSTIC = _volatile(
     key="acoustic",
     label="Acoustic management (AAM)",
     help="Noise of the seeks of an ATA hard disk (hdparm -M). Quiet seeks are slower (hdparm(8)).",
     risk=Risk.PERFORMANCE,
     risk_text="Quiet seeks take longer.",
+    choices=QUIET,
 )
 
 SETTINGS = (DRIVE_CACHE, LOOK_AHEAD, READ_CACHE, QUEUE_DEPTH, APM, ACOUSTIC)
@@ -72,12 +78,6 @@ BITS = {"drive_cache": ("WCE", False), "read_look_ahead": ("DRA", True), "read_c
 
 APM_OFF = 255
 """Value with which hdparm turns advanced power management off."""
-
-QUIET = (
-    offer("128", "Slow, quiet seeks.", label="quiet", risk=Risk.PERFORMANCE),
-    offer("254", "Fast seeks.", label="fast"),
-)
-"""Choices of the levels that every drive with acoustic management supports."""
 
 LOOK_AHEAD_CHOICES = (
     offer("on", "The drive reads ahead into its buffer."),

@@ -60,11 +60,19 @@ PREFETCH = _parameter(
     key="zfs_prefetch_disable",
     label="Prefetch",
     help="Whether sequential streams are detected and read ahead. (zfs(4), zfs_prefetch_disable)",
+    choices=(
+        offer("0", "Sequential streams are read ahead.", label="on"),
+        offer("1", "Only the requested data is read.", label="off"),
+    ),
 )
 NOPREFETCH = _parameter(
     key="l2arc_noprefetch",
     label="Prefetched data on L2ARC",
     help="Whether unused prefetched data is stored on the cache devices. (zfs(4), l2arc_noprefetch)",
+    choices=(
+        offer("0", "Prefetched data is stored on the cache devices as well.", label="kept"),
+        offer("1", "Prefetched data is not stored on the cache devices.", label="not kept"),
+    ),
 )
 
 
@@ -100,16 +108,6 @@ _UNITS = {setting.key: setting.unit for setting in _COUNTS}
 PARAMETERS = (ARC_MAX, ARC_MIN, DIRTY_MAX, PREFETCH, NOPREFETCH, *_COUNTS)
 """All parameters in display order."""
 
-_SWITCHES = {
-    "zfs_prefetch_disable": (
-        offer("0", "Sequential streams are read ahead.", label="on"),
-        offer("1", "Only the requested data is read.", label="off"),
-    ),
-    "l2arc_noprefetch": (
-        offer("0", "Prefetched data is stored on the cache devices as well.", label="kept"),
-        offer("1", "Prefetched data is not stored on the cache devices.", label="not kept"),
-    ),
-}
 _LIMITS = {ARC_MAX.key: "c_max", ARC_MIN.key: "c_min"}
 """Name of the ARC's counter that has the effective limit, by key of the parameter."""
 
@@ -135,18 +133,19 @@ class ModuleView:
 
 def parameter_readings(view: ModuleView) -> dict[str, Reading]:
     """Return the reading of every parameter, in display order."""
-    return {setting.key: _reading(setting.key, view) for setting in PARAMETERS}
+    return {setting.key: _reading(setting, view) for setting in PARAMETERS}
 
 
-def _reading(key: str, view: ModuleView) -> Reading:
+def _reading(setting: Setting, view: ModuleView) -> Reading:
+    key = setting.key
     raw = view.texts.get(key)
     if raw is None:
         return Reading(now=None, availability=_MISSING)
     now = number(raw)
     word = str(now) if now is not None else "unknown"
     common = Reading(now=word, raw=clean(raw, 40), availability=Availability(why_not=view.refusals.get(key)))
-    if key in _SWITCHES:
-        return replace(common, choices=_SWITCHES[key])
+    if setting.choices:
+        return replace(common, choices=setting.choices)
     if key in _UNITS:
         low, high = _range(key, view)
         span = Span(minimum=min(low, now or low), maximum=max(high, now or 0), unit=_UNITS[key])

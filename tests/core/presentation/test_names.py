@@ -51,6 +51,16 @@ def test_settings_of_one_key_count_in_one_unit() -> None:
     assert [key for key, count in Counter(key for key, _ in units).items() if count > 1] == []
 
 
+@loop_over("package", PACKAGES)
+def test_a_recorded_value_has_the_word_that_is_offered_for_it(package: str) -> None:
+    offered = [(one.key, choice) for one in settings_in(package) for choice in one.choices]
+    assert [choice for key, choice in offered if key_value(key, choice.value) != choice.label] == []
+
+
+def test_codes_of_the_kernel_have_words() -> None:
+    assert [key_value("nomerges", "2"), key_value("in_force_rq_affinity", "1")] == ["no merges", "same group"]
+
+
 @loop_over(
     ("key", "name"),
     [

@@ -49,6 +49,19 @@ def test_a_target_that_differs_has_a_column() -> None:
     assert ("Target" in headings(*runs), title(*runs)) == (True, "Runs: randread-4k")
 
 
+def test_settings_of_other_targets_and_settings_that_were_not_read_are_no_difference() -> None:
+    first, other, unread = (
+        replay(sessions.run("r1", target=target, settings=settings)).runs[0]
+        for target, settings in (
+            ("block:sda", {"scheduler": "none", "nomerges": "0"}),
+            ("block:sdb", {"scheduler": "bfq", "nomerges": "2"}),
+            ("block:sda", {"scheduler": "kyber"}),
+        )
+    )
+    assert ("I/O scheduler" in headings(first, other), "Merging" in headings(first, other, unread)) == (False, False)
+    assert "I/O scheduler" in headings(first, unread)
+
+
 def test_the_whole_table_has_every_column() -> None:
     assert {"Target", "Job", "When"} <= headings(made(), whole=True)
 

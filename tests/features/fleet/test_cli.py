@@ -177,7 +177,7 @@ def test_with_text_the_document_has_what_is_printed_too(cli: Cli) -> None:
     told = cli("--demo", "runs", "--json", "--with-text", "0").json
     assert (told["runs"], told["text"]) == (
         [],
-        "There are no runs yet. Start one with `raidbench --demo bench TARGET`.",
+        "There are no runs yet: `raidbench --demo bench TARGET` starts one.",
     )
 
 

@@ -98,6 +98,7 @@ def test_the_history_of_a_run_is_that_of_what_it_measured(cli: Cli) -> None:
         (("sweep",), "has no sweep"),
         (("block:nosuch",), "The history contains no run on block:nosuch"),
         (("r7", "--kind", "box"), "One run has no spread."),
+        (("r7", "--workload", "4k read"), "--workload needs a sweep."),
         (("r7", "--kind", "curve"), "A curve needs a sweep; the selection is not a sweep."),
         (("r7",), "the intervals of r7 are not on disk"),
         (("e1", "--size", "40x10"), "needs 60x15 characters or more. Available: 40x10"),

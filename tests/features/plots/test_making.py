@@ -9,7 +9,14 @@ from app.core.session.results import DirectionSample, Phase, RunStatus, Sample
 from app.core.session.state import Session
 from app.features.plots.builder import default_kind, picture
 from app.features.plots.request import PlotOptions
-from app.features.plots.selection import PlacedRun, PlotSelection, select_experiment, select_runs_to_plot, select_sweep
+from app.features.plots.selection import (
+    PlacedRun,
+    PlotSelection,
+    select_experiment,
+    select_runs_to_plot,
+    select_sweep,
+    select_sweep_parts,
+)
 from tests.case_loop import loop_over
 from tests.features.plots import making
 from tests.features.plots.making import NOWHERE, placed, run, session
@@ -222,3 +229,53 @@ def test_one_value_makes_no_curve() -> None:
     subject = swept(1)
     assert subject is not None
     assert "Only one value was measured so far" in made(subject, StaticPlotKind.CURVE).why
+
+
+TWO_WORKLOADS = """
+[[axis]]
+target = "array"
+setting = "ahead"
+values = ["none", "some"]
+[[workload]]
+name = "small"
+rw = "randread"
+bs = "4k"
+[[workload]]
+name = "large"
+rw = "read"
+bs = "4M"
+"""
+
+
+def swept_workloads() -> Session:
+    """Two set-ups of two workloads, of which one has a hundredth of the IOPS of the other."""
+    plan = design(TWO_WORKLOADS)
+    record, runs = started(plan), []
+    for step in plan.steps:
+        one = swept_run(f"r{step.number}", (1000.0 if plan.cell(step.cell).column == "small" else 10.0) + step.number)
+        runs.append(one)
+        record = after(record, step, one.id)
+    return Session(sweep=record, runs=tuple(runs))
+
+
+@loop_over("workload", ["small", "large"])
+def test_workloads_of_a_sweep_are_not_on_one_axis(workload: str) -> None:
+    subject = select_sweep(swept_workloads(), NOWHERE, workload)
+    assert subject is not None
+    shown = made(subject, StaticPlotKind.CURVE)
+    assert isinstance(shown.data, BoxData)
+    other = {"small": "large", "large": "small"}[workload]
+    values = [value for lot in shown.data.lots for value in lot.values]
+    assert (len(shown.data.lots), max(values) / min(values) < 2) == (2, True)
+    assert (workload in shown.title, f"Other workloads: {other}." in shown.why) == (True, True)
+
+
+def test_every_workload_of_a_sweep_has_a_picture() -> None:
+    parts = [*select_sweep_parts(swept_workloads(), NOWHERE)]
+    assert [part.heading for part in parts] == ["Sweep: t, small", "Sweep: t, large"]
+
+
+def test_depths_of_one_workload_share_an_axis() -> None:
+    subject = swept()
+    assert subject is not None
+    assert (subject.other_workloads, len(subject.parts)) == ((), 3)

@@ -192,3 +192,38 @@ def test_in_short_says_what_the_most_of_a_figure_costs_along_a_field_of_numbers(
     record, runs = measured(design('[[axis]]\njob="iodepth"\nvalues=["1","8","32"]\n'), {})
     told = list(session_highlights(finished(record), results(record, runs)))
     assert [one for one in told if "Queue depth 32 gives" in one and "IOPS of 1 at" in one] != []
+
+
+def test_a_sweep_that_decides_nothing_says_first_why_and_what_to_do() -> None:
+    plan = design(AHEAD, repeats=4)
+    record, runs = measured(plan, {"ahead=some": 2000.0, "ahead=all": 500.0})
+    half = replace(record, ended=record.ended[: len(record.steps) // 2])
+    done = [run for run in runs if run.id in {end.run for end in half.ended}]
+    first = next(session_highlights(half, results(half, done)))
+    assert first == (
+        "No difference is decided: the verdict is due after 4 rounds, and 6 of 12 steps are done. "
+        "Resume the sweep to complete the rounds."
+    )
+
+
+def test_too_few_rounds_name_the_number_that_is_enough() -> None:
+    record, runs = measured(design(AHEAD, repeats=2), {"ahead=some": 2000.0, "ahead=all": 500.0})
+    first = next(session_highlights(record, results(record, runs)))
+    assert (first.startswith("No difference is decided: 2 rounds of"), "Measure with " in first) == (True, True)
+
+
+def test_a_sweep_that_decides_something_does_not_say_so() -> None:
+    record, runs = measured(design(AHEAD, repeats=6), {"ahead=some": 2000.0, "ahead=all": 500.0})
+    assert not any("No difference is decided" in text for text in session_highlights(record, results(record, runs)))
+
+
+def test_equal_shares_of_members_are_counted_and_not_listed() -> None:
+    record, runs = measured(design(AHEAD), {})
+    members = tuple(MemberStats(device=f"sd{letter}", share_of_reads=1 / 3) for letter in "abc")
+    counted = [
+        replace(run, end=replace(run.end, figures=replace(run.end.figures, members=members)))
+        for run in runs
+        if run.end is not None
+    ]
+    facts = _facts(record, counted, "Reads by member")
+    assert [fact.value for fact in facts] == ["3 combinations: the same share from each member."]

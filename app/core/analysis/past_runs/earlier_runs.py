@@ -65,7 +65,7 @@ class PastRun:
     p99_ns: float | None
     """p99 latency of the slower direction, in nanoseconds; None if there are too few I/Os for it."""
     status: str
-    """Status at the end of the run."""
+    """Status of the run."""
     tried: bool
     """Whether an experiment or a sweep had changed a setting for the run."""
     forbidden: bool = False

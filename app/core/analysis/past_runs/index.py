@@ -1,8 +1,9 @@
 """Index of the runs of all sessions: a cache in SQLite that can be rebuilt from the sessions at any time.
 
 The index is in the state folder. An entry is valid while size, time and inode of the session's log are unchanged. So a
-session that has grown is read again, and the entry of a removed session is deleted. If the index cannot be written, it
-is kept in memory. If it is damaged, or was written by a newer version, it is rebuilt.
+session that has grown is read again, and the entry of a removed session is deleted. A session with a run in progress is
+always read again, because a crash does not change its log. If the index cannot be written, it is kept in memory. If it
+is damaged, or was written by a newer version, it is rebuilt.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from zlib import crc32
 from app.core.analysis.past_runs.earlier_runs import PastRun, past_runs
 from app.core.session import folders, store
 from app.core.session.paths import Paths, private_folder
+from app.core.session.results import RunStatus
 from app.core.session.store import LoadedSession
 from backends.errors import RaidbenchError
 from backends.formats import FORMATS, FileFormat
@@ -79,6 +81,9 @@ class _UnreadableError(Exception):
 
 Stamp = tuple[int, int, int]
 """Size, modification time in ns and inode of a session's log."""
+
+_ALWAYS_STALE: Stamp = (-1, 0, 0)
+"""Stamp that no log has."""
 
 
 def index_file(paths: Paths) -> Path:
@@ -198,6 +203,9 @@ def _refresh(base: sqlite3.Connection, sessions: Path, notes: list[str]) -> list
     for at in range(0, len(stale), _AT_ONCE):
         read = {name: _runs_of(sessions / name, notes) for name in stale[at : at + _AT_ONCE]}
         runs = {name: runs for name, runs in read.items() if runs is not None}
+        for name, session_runs in runs.items():
+            if any(run.status == RunStatus.RUNNING for run in session_runs):
+                stamps[name] = _ALWAYS_STALE
         # The stamps were taken before the sessions were read, so a session that grew meanwhile is read again next time.
         _write(base, {name: stamps.get(name) if name in runs else None for name in read}, runs)
     parsed = cache(json.loads)  # most runs have the same settings as the run before, so one result serves many runs

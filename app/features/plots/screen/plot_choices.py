@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.core.presentation.labels import with_labels
 from app.core.session.state import ExperimentRecord, Session
+from app.core.session.unit_labels import value_text
 from app.features.plots.selection import (
     PlacedRun,
     PlotSelection,
@@ -17,6 +19,7 @@ from app.features.plots.selection import (
     select_sweep,
     short_target,
 )
+from app.features.sweep.engine.load_curve import separate_workloads
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -76,11 +79,12 @@ def offers(origin: ExploreOrigin, bench: Workbench) -> tuple[ExploreOffer, ...]:
         mark = cursor.run.start.mark
         record = None if mark is None else session.experiment(mark.experiment)
         found_offers += [_experiment_offer(record, session, origin.folder)] if record is not None else []
-    found_offers += [_sweep_offer(session, origin.folder)] if session.sweep is not None else []
+    of_sweep = _sweep_offers(session, origin.folder)
+    found_offers += of_sweep
     if cursor is not None:
         alone = _runs_offer((cursor,), baseline, "")
         in_sweep = session.sweep is not None and any(end.run == cursor.run.id for end in session.sweep.ended)
-        found_offers.insert(len(found_offers) - (session.sweep is not None and not in_sweep), alone)
+        found_offers.insert(len(found_offers) - (0 if in_sweep else len(of_sweep)), alone)
         found_offers.append(_all_sessions_offer(cursor, bench))
     found_offers += [_experiment_offer(experiment, session, origin.folder) for experiment in session.experiments]
     by_key = {offer.key: offer for offer in reversed(found_offers)}
@@ -109,16 +113,29 @@ def single_run_offer(run: PlacedRun, session: Session, folder: Path) -> ExploreO
 
 
 def _experiment_offer(record: ExperimentRecord, session: Session, folder: Path) -> ExploreOffer:
+    values = (value_text(record.start.key, value) for value in (record.start.a, record.start.b))
     return ExploreOffer(
         key=record.id,
-        label=f"A/B {record.id}: {record.start.label}, {record.start.a} against {record.start.b}",
+        label=f"A/B {record.id}: {record.start.label}, {' against '.join(values)}",
         make=lambda _: select_experiment(session, folder, record),
     )
 
 
-def _sweep_offer(session: Session, folder: Path) -> ExploreOffer:
-    title = "" if session.sweep is None else session.sweep.design.title
-    return ExploreOffer(key="sweep", label=f"the sweep: {title}", make=lambda _: select_sweep(session, folder))
+def _sweep_offers(session: Session, folder: Path) -> list[ExploreOffer]:
+    """Return the choices for the session's sweep: one for each workload with a scale of its own."""
+    if session.sweep is None:
+        return []
+
+    def offer(number: int, workload: str) -> ExploreOffer:
+        return ExploreOffer(
+            key="sweep" if number == 0 else f"sweep {workload}",
+            label=f"the sweep: {', '.join(filter(None, (title, workload)))}",
+            make=lambda _: select_sweep(session, folder, workload),
+        )
+
+    title = session.sweep.design.title
+    workloads = separate_workloads(with_labels(session.sweep)) or ("",)
+    return [offer(number, workload) for number, workload in enumerate(workloads)]
 
 
 def _all_sessions_offer(run: PlacedRun, bench: Workbench) -> ExploreOffer:

@@ -18,7 +18,7 @@ from app.core.presentation.labels import cell_with_labels
 from app.core.session import folders, store
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent, NoteAdded
-from app.core.session.flag_files import STOP, is_being_written
+from app.core.session.flag_files import STOP
 from app.core.session.state import Session
 from app.core.session.sweep_record import SweepArrayRefused, SweepExtended, SweepStepEnded, SweepStepStarted
 from app.features.sweep.cli.text import report, status_of, step_line
@@ -43,7 +43,7 @@ def attach_command(session: str | None, stop: bool, as_json: bool) -> int:
     """
     folder = _folder(session)
     if stop:
-        if not is_being_written(folder):
+        if not store.is_being_written(folder):
             raise RefusedError("The sweep is not running.")
         STOP.create(folder)
         say("The sweep was asked to stop. It restores the settings first.")

@@ -28,7 +28,8 @@ from app.cli.session_context import (
 from app.cli.shared_options import confirm_option, detach_option, dry_run_option, json_option, seed_option, yes_option
 from app.core.presentation.noise_text import noise_json
 from app.core.presentation.risk_text import ConfirmationLevel, confirmation_level
-from app.core.session.flag_files import STOP, is_being_written
+from app.core.session.flag_files import STOP
+from app.core.session.store import is_being_written
 from app.core.workbench import Workbench
 from app.features.sweep.cli.attach import SweepFollower, follow
 from app.features.sweep.cli.background import HURRY, hand_over

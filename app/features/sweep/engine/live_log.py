@@ -12,10 +12,10 @@ from pathlib import Path
 from app.core.session import event_codec, event_types
 from app.core.session.event_types import Progress
 from app.core.session.events import AnyEvent, LiveEvent, RunStarted
-from app.core.session.flag_files import is_being_written
 from app.core.session.folders import LOG
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.state import Session, fold
+from app.core.session.store import is_being_written
 from app.core.session.sweep_record import SweepRecord
 from backends.input_file import open_input
 from backends.output_file import replace_file
@@ -163,6 +163,8 @@ class Follower:
         elif not self.over and now - self._heard > QUIET:
             self._heard = now
             self.over = not is_being_written(self.folder)
+            if self.over:
+                self.session = self.session.without_active()
         return news or self.over != before
 
     def _take(self, event: AnyEvent) -> None:

@@ -173,7 +173,11 @@ _FIELDS = ("iodepth", "bs", "numjobs", "rwmixread", "rate_iops")
 
 def numeric_field(cells: Sequence[CellResult]) -> str | None:
     """Return the first job field that has at least three values in these cells, all numeric; None if there is none."""
-    jobs = [result.cell.job for result in cells]
+    return numeric_job_field([result.cell.job for result in cells])
+
+
+def numeric_job_field(jobs: Sequence[dict[str, str]]) -> str | None:
+    """Return the first field that has at least three values in these jobs, all numeric; None if there is none."""
     return next((key for key in _FIELDS if _numeric(key, jobs)), None)
 
 
@@ -190,6 +194,22 @@ def curves(cells: Sequence[CellResult]) -> dict[str, list[CellResult]]:
         row = [result.cell.row] if several else []
         lines.setdefault(", ".join((*row, *rest)) if field is not None else "", []).append(result)
     return lines
+
+
+def separate_workloads(record: SweepRecord) -> dict[str, frozenset[str]]:
+    """Return the ids of the measured cells of each workload of a sweep; empty if all cells fit on one axis.
+
+    The results of different workloads differ in their scale, so one axis for them would hide every other difference.
+    Values of a swept number, such as the queue depth, are one workload.
+    """
+    field = numeric_job_field([cell.job for cell in record.cells])
+    cells: dict[str, set[str]] = {}
+    for cell in record.cells:
+        if record.runs_of(cell.id):
+            name = ", ".join(column_without(cell, () if field is None else (field,)))
+            cells.setdefault(name, set()).add(cell.id)
+    are_several = len(cells) > 1 and all(len(ids) > 1 for ids in cells.values())
+    return {name: frozenset(ids) for name, ids in cells.items()} if are_several else {}
 
 
 def values_along(

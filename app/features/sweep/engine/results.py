@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from app.core.analysis.caveats import apply_caveats, weakening_caveats
@@ -70,6 +70,18 @@ class Results:
     def at(self, row: str, column: str) -> CellResult | None:
         """Return the cell of a row and a column; None if it is left out."""
         return next((result for result in self.cells if (result.cell.row, result.cell.column) == (row, column)), None)
+
+    def of_cells(self, ids: Collection[str]) -> Results:
+        """Return the results of the cells with these ids, for tables and graphs of one workload."""
+        cells = tuple(result for result in self.cells if result.cell.id in ids)
+        return replace(
+            self,
+            rows=tuple(dict.fromkeys(result.cell.row for result in cells)),
+            columns=tuple(dict.fromkeys(result.cell.column for result in cells)),
+            cells=cells,
+            saturated=tuple(search for search in self.saturated if search.cell.id in ids),
+            load_curves=tuple(curve for curve in self.load_curves if curve.cell.id in ids),
+        )
 
     @property
     def lines(self) -> dict[str, tuple[CellResult, ...]]:

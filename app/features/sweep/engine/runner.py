@@ -286,7 +286,7 @@ class SweepRunner:
                 by_itself = "" if self._stopping.is_set() else run.figures.reason
                 self.stop()
                 return _step_end(step, StepResult.STOPPED, run=run.id, reason=by_itself or _ASKED)
-            case RunStatus.FAILED:
+            case RunStatus.FAILED | RunStatus.RUNNING:  # a run without an end here lost its end
                 why = run.figures.reason or ""
                 return _step_end(step, StepResult.FAILED, run=run.id, reason=why, again=not is_lasting(why))
 

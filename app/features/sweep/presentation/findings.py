@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from app.core.analysis.reasons import Reason
+from app.core.analysis.verdict import Verdict
 from app.core.presentation.comparison import verdict_tone
 from app.core.presentation.labels import field_name, key_name
 from app.core.presentation.percent import interval_text
@@ -91,14 +94,17 @@ def _pareto_facts(results: Results, front: Sequence[str]) -> Facts:
 
 
 def _members(results: Results) -> Iterator[FactLine]:
-    """Yield the share of the reads that each member served.
+    """Yield the share of the reads that each member served, and how many combinations had equal shares.
 
     Only these shares show whether a setting that should keep reads away from a member (such as write-mostly) works.
     """
-    for result in results.cells:
+    read = [result for result in results.cells if result.reads_by]
+    uneven = [result for result in read if len({units.fraction(share) for _, share in result.reads_by}) > 1]
+    for result in uneven:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in result.reads_by)
-        if shares:
-            yield FactLine("", f"{cell_name(results, result.cell)}: {shares}")
+        yield FactLine("", f"{cell_name(results, result.cell)}: {shares}")
+    if even := len(read) - len(uneven):
+        yield FactLine("", f"{units.plural(even, 'combination')}: the same share from each member.")
 
 
 def _searches(record: SweepRecord, results: Results) -> Iterator[Facts]:
@@ -156,14 +162,43 @@ def short_facts(record: SweepRecord, results: Results) -> Facts:
 
 
 def session_highlights(record: SweepRecord, results: Results) -> Iterator[str]:
-    """Yield the most important results as sentences: significant effects, largest first, then the best cells, then the
-    highest load.
+    """Yield the most important results as sentences: why there is no verdict, or significant effects, largest first;
+    then the best cells, then the highest load.
     """
+    if undecided := undecided_text(record, results):
+        yield undecided
     effects = sorted(shown_effects(results), reverse=True)
     yield from (sentence for _, sentence in effects[:MOST_EFFECTS])
     if len(effects) > MOST_EFFECTS:
         yield f"{len(effects) - MOST_EFFECTS} smaller effects are in the ranking."
     yield from standings(record, results)
+
+
+_NEXT_STEPS = {
+    Reason.BEFORE_ROUNDS: "Resume the sweep to complete the rounds.",
+    Reason.NOT_SHOWN: "Measure with more repeats.",
+    Reason.MADE_ONCE: "Use fewer or smaller drives: arrays that take less than 10 minutes are created in each round.",
+}
+"""What decides a sweep, by the reason why it decides nothing."""
+
+
+def undecided_text(record: SweepRecord, results: Results) -> str:
+    """Return why no cell of a sweep has a verdict, and what would give one; "" if a cell has one or none is due."""
+    judgements = [result.judgement for result in results.cells if result.judgement is not None]
+    judgements += [winner.judgement for winner in results.confirmations if winner.judgement is not None]
+    if not judgements or any(judgement.verdict not in _WITHOUT_RESULT for judgement in judgements):
+        return ""
+    reason = Counter(judgement.reason for judgement in judgements).most_common(1)[0][0]
+    judgement = next(judgement for judgement in judgements if judgement.reason is reason)
+    step = "" if reason is None else _NEXT_STEPS.get(reason, "")
+    if reason is Reason.FEW_ROUNDS and judgement.wanted is not None:
+        step = f"Measure with {judgement.wanted.enough} repeats."
+    why = f"{reason_text(judgement) or 'the differences are within the noise'}"
+    done = f", and {record.done} of {units.plural(len(record.steps), 'step')} are done" if record.todo else ""
+    return f"No difference is decided: {why}{done}. {step}".rstrip()
+
+
+_WITHOUT_RESULT = (Verdict.NOT_DECIDED, Verdict.REFUSED)
 
 
 def shown_effects(results: Results) -> Iterator[tuple[float, str]]:
