@@ -50,10 +50,9 @@ async def test_where_no_shell_could_bring_it_back_it_is_refused(
         assert suspended == []
 
 
-@pytest.mark.parametrize(("job", "stopped"), [(True, 0), (False, os.getpid())])
-def test_make_stops_with_it_so_that_the_shell_has_the_terminal(
-    monkeypatch: pytest.MonkeyPatch, job: bool, stopped: int
-) -> None:
+@pytest.mark.parametrize("job", [True, False])
+def test_make_stops_with_it_so_that_the_shell_has_the_terminal(monkeypatch: pytest.MonkeyPatch, job: bool) -> None:
+    stopped = 0 if job else os.getpid()
     done: list[object] = []
     monkeypatch.setattr("app.tui.runner.is_shell_job", lambda: job)
     monkeypatch.setattr("app.tui.runner.os.kill", lambda *call: done.append(call))
