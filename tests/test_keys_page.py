@@ -37,7 +37,7 @@ def page() -> str:
     shared = list(_commands_of_most_screens())
     listed = {(command.label, command.help) for command in shared}
     parts = [
-        HEAD + "".join(f"| {_cell(keys)} | {help} |\n" for keys, help in MOVING),
+        HEAD + "".join(f"| {_cell(keys)} | {help} |\n" for keys, _, help in MOVING),
         _section("Most screens", shared),
     ]
     for name, title in (SCREENS | SHEETS).items():
@@ -97,7 +97,7 @@ def test_every_command_is_on_it() -> None:
 
 
 def test_the_keys_that_move_are_on_it() -> None:
-    assert all(help in page() for _, help in MOVING)
+    assert all(help in page() for _, _, help in MOVING)
 
 
 if __name__ == "__main__":

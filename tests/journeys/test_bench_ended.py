@@ -55,7 +55,7 @@ async def two_runs(pilot: Pilot[int], table: Table, way: Way) -> None:
     await pilot.press("f")
     await until(pilot, lambda: isinstance(pilot.app.screen, FiguresScreen))
     way["figures"] = station(pilot)
-    await pilot.press("r")
+    await pilot.press("v")
     await until(pilot, lambda: "No such file" in " ".join(text_of(pilot).replace("│", " ").split()))
     way["raw output"] = station(pilot)
 
@@ -141,7 +141,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Way:
         async with opened(table) as pilot:
             await press(pilot, "3")
             way["later"] = station(pilot)
-            await pilot.press("A")
+            await pilot.press("asterisk")
             await until(pilot, lambda: "2026-11-21-120000/r1" in text_of(pilot))
             way["earlier runs"] = station(pilot)
 

@@ -229,7 +229,7 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
     if job.sections:
         raise BlockedError(
             f"An A/B experiment uses one section, but the job on the Bench screen has {len(job.sections)}.",
-            hint="Press o, open the job file again, and choose one section.",
+            hint="Press <bench.open>, open the job file again, and choose one section.",
         )
     ready = await bench.jobs.prepare(
         BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
@@ -287,7 +287,7 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     """
     staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
-        say("A job is already running. To stop it, press x on the Bench screen.")
+        say("A job is already running. To stop it, press <bench.jobs.stop> on the Bench screen.")
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B experiment. It is compared with the current value.")
     else:
