@@ -70,6 +70,14 @@ def matching(query: str, entries: Iterable[HelpEntry]) -> list[HelpEntry]:
     return [entry for _, entry in sorted(ranked, key=lambda pair: pair[0])]
 
 
+class SearchField(TextField):
+    """Field of the search. The key that opened the help is no text, so that it also closes it."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Return whether the key is typed into the field."""
+        return key != "question_mark" and super().check_consume_key(key, character)
+
+
 class HelpScreen(OverlayScreen, inherit_bindings=False):
     """The keys of a screen, its symbols and terms. Typing searches them and the keys of the other screens."""
 
@@ -86,7 +94,7 @@ class HelpScreen(OverlayScreen, inherit_bindings=False):
 
     def above(self) -> ComposeResult:
         """Compose the search field."""
-        yield TextField(
+        yield SearchField(
             placeholder="Type to search keys, symbols and terms of all screens.", id="help-search", compact=True
         )
 
@@ -101,7 +109,7 @@ class HelpScreen(OverlayScreen, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Let the user type at once."""
-        self.query_one(TextField).focus()
+        self.query_one(SearchField).focus()
 
     def on_resize(self, event: events.Resize) -> None:
         """Use sentences if there is room for those of all keys."""
@@ -116,14 +124,14 @@ class HelpScreen(OverlayScreen, inherit_bindings=False):
 
     def action_leave(self) -> None:
         """End the search; without one, close the help."""
-        field = self.query_one(TextField)
+        field = self.query_one(SearchField)
         if field.value:
             field.value = ""
         else:
             self.dismiss()
 
     def _show(self) -> None:
-        query = self.query_one(TextField).value.strip()
+        query = self.query_one(SearchField).value.strip()
         has_room = self.size.width >= SENTENCES and self._sentence_lines() <= self.room
         self.query_one(DetailColumns).display = not query and not has_room
         self.query_one("#help-list", Details).groups = (
