@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.core.presentation.table import FactLine, Facts
-from app.tui.commands import COMMANDS, shown_key
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
@@ -26,10 +25,9 @@ def welcome_lines(app: AppInterface) -> tuple[Facts, ...]:
     """Return the lines to show above the facts of the selected device."""
     if not app.options.first_start or app.session.runs or app.session.changes:
         return ()
-    keys = {spec.id: shown_key(spec, app.custom_keys) for spec in COMMANDS if spec.id in _KEYS}
     lines = (
         FactLine("", "raidbench shows how storage is tuned, and measures what a setting does."),
         FactLine("", "The loop: measure, change one setting, measure again, compare, keep it or undo it."),
-        *(FactLine(keys[command], text) for command, text in _KEYS.items()),
+        *(FactLine(app.with_keys(f"<{command}>"), text) for command, text in _KEYS.items()),
     )
     return (Facts(heading="First steps", facts=lines),)

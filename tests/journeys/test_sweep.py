@@ -281,6 +281,24 @@ async def test_a_sweep_of_another_process_is_found_and_goes_on_until_x_asks_it_t
 
 
 @pytest.mark.long
+async def test_r_continues_a_stopped_sweep(table: Table, going: WrittenSweep) -> None:
+    continued: list[Path] = []
+
+    async def hand_over(folder: Path) -> int:
+        continued.append(folder)
+        return 1
+
+    table.options = replace(table.options, hand_over=hand_over)
+    async with opened(table, SIZES["small"]) as pilot:
+        await watched(pilot)
+        going.end(SweepResult.STOPPED, "A stop was requested.")
+        await until(pilot, lambda: "Press r to continue." in text_of(pilot))
+        await pilot.press("r")
+        await until(pilot, lambda: continued)
+    assert continued == [going.folder]
+
+
+@pytest.mark.long
 async def test_leaving_it_running_asks_nothing_of_it(table: Table, going: WrittenSweep) -> None:
     async with opened(table) as pilot:
         await watched(pilot)

@@ -107,7 +107,9 @@ class ExperimentDialog(ChoiceDialog):
         )
         dialog = self.query_one(".dialog", Vertical)
         await dialog.mount(field, TextParagraphs("", "bad", classes="complaint"), before=".dialog-keys")
-        self.query_one(".dialog-keys", Static).update(Content("enter choose   tab to the threshold   esc cancel"))
+        self.query_one(".dialog-keys", Static).update(
+            Content("enter chooses   tab goes to the threshold   esc cancels")
+        )
 
     @on(Input.Changed, "#threshold")
     def _changed(self) -> None:
