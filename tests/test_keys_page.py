@@ -19,8 +19,8 @@ PAIRS = (("next", "previous"), ("previous", "next"))
 HEAD = """\
 # Keys of the workbench
 
-This page lists the default keys. In the workbench, `?` shows the keys of the screen, and `Ctrl-P` finds a command by
-name.
+This page lists the default keys. In the workbench, `?` shows the keys of the screen and finds any other, and `Ctrl-P`
+runs a command by name.
 `raidbench keys` lists the names for `[keymap]` in the configuration.
 
 <!-- Written by `python -m tests.test_keys_page`. -->

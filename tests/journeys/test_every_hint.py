@@ -24,7 +24,8 @@ from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.profiles.table import MACHINES
 from backends.simulator.rack import Rack
 from tests.backends.simulator.asking import FAST, still_rack
-from tests.features.fleet.test_screen import a_fleet, told
+from tests.features.fleet.fleets import a_fleet
+from tests.features.fleet.test_screen import told
 from tests.journeys.bench_walk import run_once, start
 from tests.tui.stage import Table, app_of, heard, notices, opened, paths_in, set_table, settled, text_in, text_of, until
 
@@ -106,10 +107,10 @@ def seen(pilot: Pilot[int]) -> str:
     return f"{stack} {None if focus is None else focus.id}\n{text_of(pilot)}\n{notices(pilot)}"
 
 
-def small_machine(**options: object) -> Opener:
+def small_machine(*, first_start: bool = False) -> Opener:
     @asynccontextmanager
     async def opener(folder: Path, size: tuple[int, int], said: list[str]) -> AsyncIterator[Stage]:
-        table = set_table(folder, **options)
+        table = set_table(folder, first_start=first_start)
         async with opened(table, size) as pilot:
             yield Stage(pilot, table, said)
 

@@ -127,7 +127,7 @@ def unexplained(named: Named) -> dict[str, set[str]]:
         found[key].add(name)
     known = {
         key: SAME.get(key, ("", frozenset()))[1] | EXCEPTIONS.get(key, ("", frozenset()))[1]
-        for key in SAME | EXCEPTIONS
+        for key in (*SAME, *EXCEPTIONS)
     }
     return {key: names for key, names in found.items() if len(names) > 1 and not names <= known.get(key, frozenset())}
 
