@@ -94,7 +94,7 @@ class DetailColumns(Details):
         cells = label + 2 + max(width_of(clean(fact.value)) for fact in facts)
         count = max(1, (width + 2) // (cells + 2))
         lines = [line for group in self.groups for line in _short_lines(group, label)]
-        height = -(-len(lines) // count)
+        height = max(2, -(-len(lines) // count))
         while len(columns := _columns(lines, height)) > count:
             height += 1
         pitch = (width + 2) // count

@@ -253,7 +253,8 @@ async def works(stage: Stage, way: tuple[str, ...]) -> str:
                 await pilot.pause()
     except TimeoutError:
         return f"{way[-1]} changes nothing"
-    return f"{way[-1]} has no command" if notices(pilot).count(DEAD) > before.count(DEAD) else ""
+    new = set(seen(pilot).splitlines()) - set(before.splitlines())
+    return f"{way[-1]} has no command" if any(DEAD in line for line in new) else ""
 
 
 async def pressed(stop: Stop, folder: Path, size: tuple[int, int], said: list[str]) -> list[str]:
@@ -287,6 +288,12 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr("app.tui.app.with_keys", spy)
     return hints
+
+
+async def test_a_key_without_a_command_is_noticed(tmp_path: Path, still: None, said: list[str]) -> None:
+    async with PLAIN(tmp_path, (80, 24), said) as stage:
+        assert await works(stage, ("1", "F")) == "F has no command"
+        assert await works(stage, ("2", "F")) == "F has no command"
 
 
 DAILY = ("no job", "no filter", "targets")
