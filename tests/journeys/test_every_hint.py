@@ -17,7 +17,7 @@ from app.features.advice.rules import advise
 from app.tui.app import WorkbenchApp
 from app.tui.base import WorkbenchScreen
 from app.tui.bench.screen import BenchScreen
-from app.tui.commands import COMMANDS, with_keys
+from app.tui.commands import COMMANDS, SCREENS, with_keys
 from app.tui.options import ScreenOptions
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
@@ -212,23 +212,30 @@ def flat(text: str) -> str:
     return " ".join(re.sub(r"[^\x20-\x7e]", " ", text).split())
 
 
-def named(stage: Stage, stop: Stop) -> list[tuple[str, ...]]:
-    """Return the keys to press for every key that a hint on the screen names, in their order."""
+@dataclass(frozen=True)
+class Way:
+    """The keys to press for a key that a hint names, which is the last one."""
+
+    keys: tuple[str, ...]
+    command: str = ""
+    """Id of the command that the hint names; "" for a key of a dialog."""
+
+
+def named(stage: Stage, stop: Stop) -> list[Way]:
+    """Return the way to every key that a hint on the screen names."""
     app, front = app_of(stage.pilot), stage.pilot.app.screen
     text = flat(seen(stage.pilot))
     if not isinstance(front, WorkbenchScreen):
         found = IN_DIALOG.findall(text_in(stage.pilot, ".dialog, .sheet"))
-        return [
-            (*stop.before.get(key.lower(), ()), WRITTEN.get(key.lower(), key.lower())) for key in dict.fromkeys(found)
-        ]
-    ways: dict[str, tuple[str, ...]] = {}
+        return [Way((WRITTEN.get(key, key),)) for key in dict.fromkeys(map(str.lower, found))]
+    ways: dict[str, Way] = {}
     for hint in stage.said:
         if flat(with_keys(hint, app.custom_keys))[:14] in text:
             for name in IN_HINT.findall(hint):
                 command = BY_ID[name]
                 here = {front.NAME, "all"}.intersection(command.screens)
                 way = () if here else (_key_of(f"app.{command.screens[0]}"),)
-                ways[name] = (*way, *stop.before.get(name, ()), _key_of(name))
+                ways[name] = Way((*way, *stop.before.get(name, ()), _key_of(name)), name)
     return list(ways.values())
 
 
@@ -236,25 +243,28 @@ def _key_of(name: str) -> str:
     return BY_ID[name].keys[0]
 
 
-async def works(stage: Stage, way: tuple[str, ...]) -> str:
-    """Press the keys; return "" if the last one does something, else what is wrong."""
-    pilot = stage.pilot
-    await keys(*way[:-1])(stage)
+async def works(stage: Stage, way: Way) -> str:
+    """Press the keys; return "" if the last one does what its command promises, else what is wrong."""
+    pilot, key = stage.pilot, way.keys[-1]
+    await keys(*way.keys[:-1])(stage)
     await heard(pilot)
     before = seen(pilot)
-    active = pilot.app.screen.active_bindings.get(way[-1])
+    active = pilot.app.screen.active_bindings.get(key)
     if active is not None and not active.enabled:
-        return f"{way[-1]} is disabled"
-    await pilot.press(way[-1])
+        return f"{key} is disabled"
+    if way.command and (active is None or active.binding.id != way.command):
+        return f"{key} is not the key of {way.command}"
+    shown = way.command.removeprefix("app.")
+    await pilot.press(key)
     try:
         async with asyncio.timeout(60):  # for what never comes
-            while seen(pilot) == before:
+            while seen(pilot) == before or (shown in SCREENS and getattr(pilot.app.screen, "NAME", "") != shown):
                 await asyncio.sleep(0.02)
                 await pilot.pause()
     except TimeoutError:
-        return f"{way[-1]} changes nothing"
+        return f"{key} changes nothing"
     new = set(seen(pilot).splitlines()) - set(before.splitlines())
-    return f"{way[-1]} has no command" if any(DEAD in line for line in new) else ""
+    return f"{key} has no command" if any(DEAD in line for line in new) else ""
 
 
 async def pressed(stop: Stop, folder: Path, size: tuple[int, int], said: list[str]) -> list[str]:
@@ -292,8 +302,9 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 async def test_a_key_without_a_command_is_noticed(tmp_path: Path, still: None, said: list[str]) -> None:
     async with PLAIN(tmp_path, (80, 24), said) as stage:
-        assert await works(stage, ("1", "F")) == "F has no command"
-        assert await works(stage, ("2", "F")) == "F has no command"
+        assert await works(stage, Way(("1", "F"))) == "F has no command"
+        assert await works(stage, Way(("2", "F"))) == "F has no command"
+        assert await works(stage, Way(("F",), "bench.run")) == "F is not the key of bench.run"
 
 
 DAILY = ("no job", "no filter", "targets")
