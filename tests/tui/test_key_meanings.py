@@ -45,13 +45,13 @@ SAME: Meanings = {
     "slash": ("Find.", labels("Filter, Search")),
     "left_square_bracket": ("The previous one.", labels("Previous value, Previous, Previous strip")),
     "right_square_bracket": ("The next one.", labels("Next value, Section, Next chart, Strip, Next")),
-    "v": ("Another view of the same.", labels("Heat map, Charts, Percentiles, Plan or sweep, Raw output")),
+    "v": ("Another view of the same.", labels("Heat map, Charts, Live I/O, Percentiles, Plan or sweep, Raw output")),
     "u": ("Restore the old value.", labels("Undo, Revert trial")),
     **{
         key: ("Move.", labels(names))
         for key, names in {
-            "up": "Previous run, Row up, Entry up, Up, More",
-            "down": "Next run, Row down, Entry down, Down, Less",
+            "up": "Previous run, Row up, Entry up, Up, Field",
+            "down": "Next run, Row down, Entry down, Down, Button",
             "k": "Row up, Entry up",
             "j": "Row down, Entry down",
             "home": "First row, First entry",

@@ -169,7 +169,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
     def _draw_load(self) -> None:
         """Draw the current load of the target before a run."""
         load = self._load
-        self.graphs.draw(load.curves, total=SPAN_S if load.rows else None, waiting="r runs the job", load=load.rows)
+        self.graphs.draw(
+            load.curves,
+            total=SPAN_S if load.rows else None,
+            waiting=self.with_keys("<bench.run> runs the job"),
+            load=load.rows,
+        )
 
     def _show_experiment(self, session: Session) -> None:
         """Show the progress and the interim result of an A/B; once it has ended, show its final result."""
