@@ -58,9 +58,9 @@ class OverlayScreen(ModalScreen[None], BufferedScreen[None]):
 
     @property
     def room(self) -> int:
-        """Maximum lines of the body: the border, the title and the other fixed lines need some."""
+        """Maximum lines of the body in a sheet of at most 96 % of the height: border and fixed lines need some."""
         fixed = len(self.query_one(".sheet").children) - 1  # all but the body
-        return max(3, self.size.height - 4 - fixed)
+        return max(3, min(self.size.height - 4, self.size.height * 96 // 100 - 2) - fixed)
 
     def on_resize(self, event: events.Resize) -> None:
         """Leave room for the fixed lines."""

@@ -27,7 +27,10 @@ SAME: Meanings = {
     "A": ("Make something new.", labels("New array, New plan, New note")),
     "R": ("Read the machine again.", labels("Rescan, Refresh")),
     "a": ("Review what was chosen, then do it.", labels("Apply, Create")),
-    "asterisk": ("All of them, or fewer.", labels("All drives, All sessions, Earlier runs, Mark all, All values")),
+    "asterisk": (
+        "All of them, or fewer.",
+        labels("All drives, All hosts, All sessions, Earlier runs, Mark all, All values"),
+    ),
     "enter": (
         "Open or choose what is under the cursor.",
         labels("Open, Data, Object, Devices, Choose, Unfold or fold, Close, Show"),
