@@ -81,6 +81,7 @@ class AdviceScreen(OverlayScreen):
 def show_advice(screen: WorkbenchScreen, advice: tuple[Advice, ...], *, past: bool = False) -> None:
     """Open the list of advice over a screen, or say that there is none. `past`: without the keys of Bench."""
     if advice:
-        screen.app.push_screen(AdviceScreen(advice if past else advice_with_keys(advice, screen.workbench_app.custom_keys)))
+        shown = advice if past else advice_with_keys(advice, screen.workbench_app.custom_keys)
+        screen.app.push_screen(AdviceScreen(shown))
     else:
         screen.say("There is no advice for this job.")
