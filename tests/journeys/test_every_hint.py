@@ -176,7 +176,7 @@ STOPS: dict[str, Stop] = {
     "no runs": Stop(keys("3"), "2 goes to Bench, r runs its job"),
     "no marks": Stop(both(ended, keys("3", "c")), "Mark two runs with space, then press c."),
     "no history": Stop(keys("3", "H"), "Press 2 for Bench, then r to start one."),
-    "running elsewhere": Stop(both(running, keys("3", "enter")), "its graphs are on Bench (2)."),
+    "running elsewhere": Stop(both(running, keys("3", "enter")), "Its graphs are on Bench (2)."),
     "nothing to explore": Stop(keys("3", "X"), "Press 2 for Bench, then r to start one."),
     "no chart": Stop(both(ended, keys("3", "X", "H")), "Press * for all sessions."),
     "no spread": Stop(both(ended, keys("3", "X", "v", "home", "down", "down", "enter")), "Press 3 to mark more runs"),
