@@ -19,8 +19,8 @@ PAIRS = (("next", "previous"), ("previous", "next"))
 HEAD = """\
 # Keys of the workbench
 
-This page lists the default keys. In the workbench, `?` shows the keys of the screen, and `Ctrl-P` finds a command by
-name.
+This page lists the default keys. In the workbench, `?` shows the keys of the screen and finds any other, and `Ctrl-P`
+runs a command by name.
 `raidbench keys` lists the names for `[keymap]` in the configuration.
 
 <!-- Written by `python -m tests.test_keys_page`. -->
@@ -37,7 +37,7 @@ def page() -> str:
     shared = list(_commands_of_most_screens())
     listed = {(command.label, command.help) for command in shared}
     parts = [
-        HEAD + "".join(f"| {_cell(keys)} | {help} |\n" for keys, help in MOVING),
+        HEAD + "".join(f"| {_cell(keys)} | {help} |\n" for keys, _, help in MOVING),
         _section("Most screens", shared),
     ]
     for name, title in (SCREENS | SHEETS).items():
@@ -97,7 +97,7 @@ def test_every_command_is_on_it() -> None:
 
 
 def test_the_keys_that_move_are_on_it() -> None:
-    assert all(help in page() for _, help in MOVING)
+    assert all(help in page() for _, _, help in MOVING)
 
 
 if __name__ == "__main__":

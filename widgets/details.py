@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from textual.reactive import reactive
 
@@ -79,3 +80,47 @@ def _fact_lines(fact: Detail, column: int, width: int) -> list[Line]:
     values = wrap(fact.value, value_width)
     first: Line = (("label", pad(label, column) + "  "), (kind, values[0]))
     return [first, *((("label", " " * (column + 2)), (kind, text)) for text in values[1:])]
+
+
+class DetailColumns(Details):
+    """Shows groups of short facts in as many columns as fit, each fact in one line."""
+
+    def lay_out(self, width: int) -> list[Line]:
+        """Return the lines. A heading is never the last line of a column."""
+        facts = [fact for group in self.groups for fact in group.facts]
+        if not facts:
+            return []
+        label = max(width_of(clean(fact.label)) for fact in facts)
+        cells = label + 2 + max(width_of(clean(fact.value)) for fact in facts)
+        count = max(1, (width + 2) // (cells + 2))
+        lines = [line for group in self.groups for line in _short_lines(group, label)]
+        height = max(2, -(-len(lines) // count))
+        while len(columns := _columns(lines, height)) > count:
+            height += 1
+        pitch = (width + 2) // count
+        rows = zip_longest(*columns, fillvalue=())
+        return [tuple(piece for line in row for piece in _padded(line, pitch)) for row in rows]
+
+
+def _short_lines(group: FactGroup, column: int) -> list[Line]:
+    """Return the heading of a group and a line for each fact."""
+    lines: list[Line] = [(("heading", clean(group.heading)),)] if group.heading else []
+    for fact in group.facts:
+        lines.append((("label", pad(clean(fact.label), column) + "  "), (fact.tone or "value", clean(fact.value))))
+    return lines
+
+
+def _columns(lines: list[Line], height: int) -> list[list[Line]]:
+    """Return the lines in columns of at most this height. A heading that would end a column begins the next one."""
+    columns: list[list[Line]] = [[]]
+    for at, line in enumerate(lines):
+        last = len(columns[-1]) == height - 1 and line[0][0] == "heading" and at + 1 < len(lines)
+        if len(columns[-1]) == height or last:
+            columns.append([])
+        columns[-1].append(line)
+    return columns
+
+
+def _padded(line: Line, width: int) -> Line:
+    """Return the line with blanks up to the width."""
+    return (*line, ("label", " " * (width - sum(width_of(text) for _, text in line))))

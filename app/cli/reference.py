@@ -12,7 +12,7 @@ from app.cli.render import fact_lines, listing
 from app.cli.shared_options import json_option
 from app.core.presentation.glossary import terms
 from app.core.presentation.table import FactLine, Facts
-from app.tui.commands import COMMANDS
+from app.tui.commands import COMMANDS, shown_keys
 from backends.errors import InvalidValueError, NotFoundError
 from backends.text import clean
 
@@ -68,9 +68,7 @@ def keys_command(as_json: bool) -> int:
     screens = dict.fromkeys(screen for spec in COMMANDS for screen in spec.screens)
     for screen in screens:
         rows = [
-            (keymap.get(spec.id, spec.shown_keys), spec.label, spec.help, spec.id)
-            for spec in COMMANDS
-            if screen in spec.screens
+            (shown_keys(spec, keymap), spec.label, spec.help, spec.id) for spec in COMMANDS if screen in spec.screens
         ]
         _, *body = listing(("Key", "Command", "Action", "Name"), rows)
         lines([paint("On every screen" if screen == "all" else f"{screen.capitalize()} screen", "bold"), *body, ""])

@@ -27,7 +27,7 @@ from app.doors import action, doors, import_object, require_action
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
-from app.tui.commands import HOSTS, SCREENS
+from app.tui.commands import HOSTS, SCREENS, with_keys
 from app.tui.feature_hooks import CheckTracker, DriftWatch
 from app.tui.header_text import RunBadge
 from app.tui.notices import Notice, Notices, commands_in, join_sentences
@@ -326,6 +326,10 @@ class WorkbenchApp(SessionApp):
         """Show a notice above the footer, without markup or control characters: it may quote tools and devices."""
         self._add_notice(message, title=clean(title), severity=severity)
 
+    def with_keys(self, text: str) -> str:
+        """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
+        return with_keys(text, self.custom_keys)
+
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """Show a notice that is not logged, and that the next one replaces."""
         self._add_notice(message, severity=severity, passing=True)
@@ -340,8 +344,9 @@ class WorkbenchApp(SessionApp):
         self._add_notice(message, copyable=clean_lines(path, 12))
 
     def _add_notice(self, message: str, **parts: Any) -> None:
-        """Show a notice. `parts`: the other fields of the notice."""
-        self.notices.add(Notice(message=clean_lines(message, 12), at=time.time(), **parts))
+        """Show a notice, with keys in place of command ids. `parts`: the other fields of the notice."""
+        text = clean_lines(self.with_keys(message), 12)
+        self.notices.add(Notice(message=text, at=time.time(), **parts))
         self.show_notices()
 
     def action_copy(self) -> None:
@@ -439,7 +444,7 @@ class WorkbenchApp(SessionApp):
     def action_help_quit(self) -> None:
         """Explain Ctrl+C, which copies selected text and does nothing without a selection."""
         if self.front is not None:
-            self.notify_transient("Ctrl+C copies the text selected with the mouse; q quits.")
+            self.notify_transient("Ctrl+C copies the text selected with the mouse; <app.quit> quits.")
 
     def action_suspend(self) -> None:
         """Return to the shell, unless work in progress must not be paused."""

@@ -107,6 +107,9 @@ class AppInterface(Protocol):
     ) -> None:
         """Show a notice above the footer, as plain text without markup."""
 
+    def with_keys(self, text: str) -> str:
+        """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
+
     def notify_transient(self, message: str) -> None:
         """Show a notice that is not logged."""
 

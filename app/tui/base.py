@@ -138,10 +138,12 @@ class WorkbenchScreen(SparseScreen[None]):
             self.set_class(tiny, "-tiny")
             has, wants = f"{event.size.width}x{event.size.height}", f"{SMALLEST[0]}x{SMALLEST[1]}"
             self.query_one("#too-small", Static).update(
-                f"{has} is too small: {wants} or more. q quits."
-                if tiny
-                else f"The terminal has {has} characters; raidbench needs {wants} or more (80x24 is fine). "
-                "Running work continues. q quits."
+                self.with_keys(
+                    f"{has} is too small: {wants} or more. <app.quit> quits."
+                    if tiny
+                    else f"The terminal has {has} characters; raidbench needs {wants} or more (80x24 is fine). "
+                    "Running work continues. <app.quit> quits."
+                )
             )
         else:
             self.remove_class("-tiny")
@@ -176,7 +178,7 @@ class WorkbenchScreen(SparseScreen[None]):
         `stays`: whether the text is also shown below notices.
         """
         line = self.query_one(NoticeLine)
-        line.stays, line.hint = stays, text
+        line.stays, line.hint = stays, self.with_keys(text)
 
     @property
     def place(self) -> str:
@@ -192,7 +194,7 @@ class WorkbenchScreen(SparseScreen[None]):
         """Explain that a key without a binding does nothing here."""
         if event.is_printable and not isinstance(self.focused, Input):
             shown = event.character or event.key
-            text = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: ? shows the keys."
+            text = f"{shown} does nothing on {(SCREENS | SHEETS)[self.NAME]}: <app.help> shows the keys."
             self.workbench_app.notify_transient(text)
 
     def copyable_text(self) -> str:
@@ -201,7 +203,7 @@ class WorkbenchScreen(SparseScreen[None]):
 
     def action_back(self) -> None:
         """Go back one step. On a screen that was not opened from another one, say that there is no previous screen."""
-        self.say("There is no previous screen: 1 to 5 show the screens.")
+        self.say("There is no previous screen: <app.devices> to <app.log> show the screens.")
 
     def action_export(self) -> None:
         """Write the report of this session."""
@@ -234,9 +236,13 @@ class WorkbenchScreen(SparseScreen[None]):
         field.display = True
         self.set_focus(field)
 
+    def with_keys(self, text: str) -> str:
+        """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
+        return self.workbench_app.with_keys(text)
+
     def put(self, selector: str, text: str) -> None:
         """Show text, never as markup, in the widget that `selector` matches; do nothing if the screen is gone."""
-        text = clean_lines(text)
+        text = clean_lines(self.with_keys(text))
         with contextlib.suppress(NoMatches):
             line = self.query_one(selector, Static)
             if line.content != text:

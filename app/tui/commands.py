@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
@@ -45,8 +46,11 @@ _KEY_NAMES = {
     "escape": "esc",
     "ctrl+z": "^z",
     "ctrl+p": "^p",
+    "ctrl+s": "^s",
     "exclamation_mark": "!",
     "asterisk": "*",
+    "greater_than_sign": ">",
+    "less_than_sign": "<",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
 }
@@ -56,7 +60,7 @@ KeyLabel = tuple[str, str]
 """A key and its label, as the footer shows them."""
 
 NO_KEYMAP: Mapping[str, str] = MappingProxyType({})
-"""A keymap without changes."""
+"""A keymap without changes: new keys, separated by commas, by command id."""
 
 
 def _command(
@@ -216,7 +220,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "bench.advice", "i", "Advice", "Show what makes the results doubtful, and the fix.", 83, screens="bench run"
     ),
-    _command("bench.steady", "s", "Steady state", "Measure at once, or in the steady state."),
+    _command("bench.steady", "M", "Steady state", "Measure at once, or in the steady state."),
     _command(
         "bench.precondition",
         "P",
@@ -285,7 +289,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command(
         "bench.scale",
-        "l",
+        "L",
         "Log or linear",
         "Switch the latency axis between logarithmic and linear.",
         screens="bench run",
@@ -303,12 +307,12 @@ COMMANDS: tuple[CommandSpec, ...] = (
         screens="runs compare history",
     ),
     _command("sweep.explore", "X", "Explore", "Show charts of the sweep.", 20, "sweep-over"),
-    _command("explore.back", "escape h left", "Back", "Return to the previous screen.", 9),
+    _command("explore.back", "escape h left", "Back", "Return to the previous screen.", 10),
     _command(
         "explore.what", "enter", "Data", "Choose the data: runs, an A/B, a sweep or all sessions.", 1, action="choose"
     ),
     _command(
-        "explore.next", "right_square_bracket", "Chart", "Show the next chart that has data.", 2, action="turn(1)"
+        "explore.next", "right_square_bracket", "Next chart", "Show the next chart that has data.", 2, action="turn(1)"
     ),
     _command(
         "explore.previous",
@@ -317,24 +321,25 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Show the previous chart that has data.",
         action="turn(-1)",
     ),
+    _command("explore.kinds", "v", "Charts", "Choose the chart from a list.", 3, action="choose_kind"),
     *(
-        _command(f"explore.{name}", key, name.capitalize(), help, action=f"kind('{name}')")
-        for name, key, help in (
-            ("percentiles", "p", "Show latency by percentile, one curve per run."),
-            ("histogram", "i", "Show the number of I/Os by latency."),
-            ("box", "o", "Show the spread of the runs of each setting."),
-            ("scatter", "s", "Show IOPS against p99 for every run."),
-            ("timeline", "t", "Show IOPS and latency over time."),
-            ("curve", "v", "Show the results of a sweep along an axis."),
-            ("history", "H", "Show the job in all sessions by date."),
+        _command(f"explore.{name}", "H" if name == "history" else "", name.capitalize(), help, action=f"kind('{name}')")
+        for name, help in (
+            ("percentiles", "Show latency by percentile, one curve per run."),
+            ("histogram", "Show the number of I/Os by latency."),
+            ("box", "Show the spread of the runs of each setting."),
+            ("scatter", "Show IOPS against p99 for every run."),
+            ("timeline", "Show IOPS and latency over time."),
+            ("curve", "Show the results of a sweep along an axis."),
+            ("history", "Show the job in all sessions by date."),
         )
     ),
-    _command("explore.figure", "g", "Metric", "Switch between IOPS, MiB/s and p99.", 3),
-    _command("explore.log", "l", "Log", "Switch between logarithmic and linear axes.", 4),
-    _command("explore.fit", "z", "Fit", "Start the axes at zero, or fit them to the data.", 5),
-    _command("explore.baseline", "b", "Baseline", "Show or hide the baseline.", 6),
-    _command("explore.earlier", "A", "All sessions", "Use the runs of all sessions.", 7),
-    _command("explore.export", "E", "Export", "Write the chart and its values to a file.", 8),
+    _command("explore.figure", "g", "Metric", "Switch between IOPS, MiB/s and p99.", 4),
+    _command("explore.log", "L", "Log or linear", "Switch between logarithmic and linear axes.", 5),
+    _command("explore.fit", "z", "Fit", "Start the axes at zero, or fit them to the data.", 6),
+    _command("explore.baseline", "b", "Baseline", "Show or hide the baseline.", 7),
+    _command("explore.earlier", "asterisk", "All sessions", "Use the runs of all sessions.", 8),
+    _command("explore.export", "E", "Export", "Write the chart and its values to a file.", 9),
     _command("explore.before", "up", "Previous run", "Go to the previous run.", action="step(-1)"),
     _command("explore.after", "down", "Next run", "Go to the next run.", action="step(1)"),
     _command("run.back", "escape h", "Back", "Return to the previous screen.", 1),
@@ -359,12 +364,12 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "runs.figures",
         "enter right l",
         "Open",
-        "Open the graphs of the run; `f` then shows all results.",
+        "Open the graphs of the run.",
         30,
         "runs-list",
     ),
     _command("runs.export", "E", "Export", "Write the session report to a file.", 80, screens="runs compare"),
-    _command("runs.earlier", "A", "Earlier runs", "Show or hide the runs of earlier sessions.", 65, "runs-list"),
+    _command("runs.earlier", "asterisk", "Earlier runs", "Show or hide the runs of earlier sessions.", 65, "runs-list"),
     _command("runs.history", "H", "History", "Show the results of this job in all sessions.", 55),
     _command("history.back", "escape h", "Back", "Return to the previous screen.", 1),
     _command("history.open", "enter", "Open", "Open the graphs of the run under the cursor.", 2),
@@ -390,12 +395,12 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command("hosts.mark", "space", "Mark", "Mark or unmark the host for a measurement.", 4),
     _command(
         "hosts.measure",
-        "b",
+        "m",
         "Measure",
         "Measure on all marked hosts at the same time, or show the run.",
         5,
     ),
-    _command("hosts.ask", "r", "Refresh", "Query every host again.", 6),
+    _command("hosts.ask", "R", "Refresh", "Query every host again.", 6),
     _command(
         "hosts.all", "asterisk", "Mark all", "Mark all listed hosts that answered, or none.", 7, action="mark_all"
     ),
@@ -432,7 +437,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     _command(
         "host.filter", "slash", "Filter", "Filter by name, serial number, model, setting or fact.", 6, "devices-pane"
     ),
-    _command("host.ask", "r", "Refresh", "Query the host again.", 7),
+    _command("host.ask", "R", "Refresh", "Query the host again.", 7),
     _command(
         "host.back",
         "escape left h",
@@ -441,8 +446,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
         2,
     ),
     _command("array.tick", "space", "Tick", "Select or deselect the drive for a new array.", 1),
-    _command("array.level", "plus l", "Level", "Choose the next RAID level.", 2, action="level(1)"),
-    _command("array.level-before", "minus L", "Previous level", "Choose the previous RAID level.", action="level(-1)"),
+    _command("array.level", "plus", "Level", "Choose the next RAID level.", 2, action="level(1)"),
+    _command("array.level-before", "minus", "Previous level", "Choose the previous RAID level.", action="level(-1)"),
     _command("array.strip", "right_square_bracket", "Strip", "Choose the next strip size.", 3, action="strip(1)"),
     _command(
         "array.strip-before",
@@ -451,10 +456,12 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Choose the previous strip size.",
         action="strip(-1)",
     ),
-    _command("array.spans", "s", "Spans", "Choose the next possible number of spans.", action="spans(1)"),
+    _command(
+        "array.spans", "greater_than_sign", "Spans", "Choose the next possible number of spans.", action="spans(1)"
+    ),
     _command(
         "array.spans-before",
-        "S",
+        "less_than_sign",
         "Previous spans",
         "Choose the previous possible number of spans.",
         action="spans(-1)",
@@ -468,8 +475,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command(
         "array.compare",
-        "w",
-        "Sweep",
+        "c",
+        "Compare",
         "Compare RAID levels in a sweep that creates and deletes the arrays.",
         6,
     ),
@@ -487,22 +494,22 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "slowest.back",
         "escape h left",
         "Back",
-        "Return to the devices; reading continues (`S` shows it).",
+        "Return to the devices; reading continues.",
         3,
     ),
     _command(
         "sweep.run",
         "r",
         "Run",
-        "Start the sweep, after a review.",
+        "Start the sweep, after a review, or continue an interrupted one.",
         2,
-        "sweep-left sweep-right",
+        "sweep-left sweep-right sweep-over",
     ),
     _command("sweep.stop", "x", "Stop", "Stop the sweep; all settings are restored.", 1, "sweep-running"),
     _command("sweep.tick", "space", "Tick", "Select or deselect a value, or open an axis.", 3, "sweep-left"),
     _command("sweep.open-axis", "right l", "Open axis", "Show the values of an axis.", action="axis(True)"),
     _command("sweep.close-axis", "left", "Close axis", "Hide the values of an axis.", action="axis(False)"),
-    _command("sweep.fold", "f", "Fold", "List only the selected values, or all values.", 11, "sweep-left"),
+    _command("sweep.fold", "asterisk", "All values", "List all values, or only the selected ones.", 11, "sweep-left"),
     _command("sweep.target", "T", "Target", "Choose the target.", 4, "sweep-left sweep-right"),
     _command(
         "sweep.profile",
@@ -524,18 +531,17 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command(
         "sweep.save",
-        "s",
+        "ctrl+s",
         "Save plan",
         "Write the selected values to a plan file.",
         12,
         "sweep-left sweep-right",
         action="save_plan",
     ),
-    _command("sweep.new", "n", "New plan", "Close the plan and start a new one.", action="new_plan"),
+    _command("sweep.new", "A", "New plan", "Close the plan and start a new one.", action="new_plan"),
     _command("sweep.view", "v", "Plan or sweep", "Switch between the plan and the sweep.", 8),
-    _command("sweep.go-on", "c", "Resume", "Resume an interrupted sweep.", 7, "sweep-over"),
     _command("sweep.export", "E", "Export", "Write the session report to a file.", 9, "sweep-over"),
-    _command("log.note", "w", "Note", "Add a note to the session.", 4),
+    _command("log.note", "A", "New note", "Add a note to the session.", 4),
     _command("log.search", "slash", "Search", "Search the listed events for a text.", 2),
     _command(
         "log.filter",
@@ -567,7 +573,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "app.copy",
         "Y",
         "Copy",
-        "Copy the last path, command, advice or finding; `c` copies the commands of a review.",
+        "Copy the last path, command, advice or finding.",
     ),
     _command("app.help", "question_mark", "Keys", "Show the keys of this screen.", 98, action="keys"),
     _command("app.theme", "", "Theme", "Choose a dark or light theme, or the terminal's colours."),
@@ -604,6 +610,35 @@ SHEETS = {
 """Titles of the screens that are opened from another screen, by name."""
 
 
+_BY_ID: Mapping[str, CommandSpec] = MappingProxyType({command.id: command for command in COMMANDS})
+
+_COMMAND_IN_TEXT = re.compile(r"<([a-z]+(?:\.[a-z-]+)+)>")
+
+
+def shown_keys(command: CommandSpec, keymap: Mapping[str, str] = NO_KEYMAP) -> str:
+    """Return all keys of a command as they are shown to the user, with a space between them."""
+    changed = keymap.get(command.id)
+    return command.shown_keys if changed is None else " ".join(_KEY_NAMES.get(key, key) for key in changed.split(","))
+
+
+def shown_key(command: CommandSpec, keymap: Mapping[str, str] = NO_KEYMAP) -> str:
+    """Return the first key of a command as it is shown to the user."""
+    return shown_keys(command, keymap).split()[0]
+
+
+def with_keys(text: str, keymap: Mapping[str, str] = NO_KEYMAP) -> str:
+    """Return the text of a hint with keys in place of command ids, such as `<bench.run> starts the job`.
+
+    Other words in angle brackets stay, because a notice may quote a tool.
+    """
+
+    def key(found: re.Match[str]) -> str:
+        command = _BY_ID.get(found[1])
+        return found[0] if command is None else shown_key(command, keymap)
+
+    return _COMMAND_IN_TEXT.sub(key, text)
+
+
 INPUT_FIELD = "field"
 """Pane name while an input field has the focus. Letter keys then type text, so the footer shows no commands."""
 
@@ -637,7 +672,7 @@ def footer_keys(screen: str, pane: str, width: int, keymap: Mapping[str, str] = 
     if pane == INPUT_FIELD:
         return _FIELD_KEYS
     commands = footer_of(screen, pane)
-    pairs = [(keymap.get(command.id, command.shown_keys.split()[0]), command.label) for command in commands]
+    pairs = [(shown_key(command, keymap), command.label) for command in commands]
     kept = {
         pair
         for pair, command in zip(pairs, commands, strict=True)
@@ -667,12 +702,13 @@ def _cells(pair: KeyLabel) -> int:
 
 
 MOVING = (
-    ("up down, k j", "Move by one row; page up, page down, home (g) and end (G) move further."),
-    ("enter, right, l", "Open the row, choose its value, or expand it."),
+    ("up down k j", "Row", "Move by one row; page up, page down, home (g) and end (G) move further."),
+    ("enter right l", "Open", "Open the row, choose its value, or expand it."),
     (
-        "esc, left, h",
+        "esc left h",
+        "Back",
         "One step back: leave a screen, dialog, filter or branch. Changes nothing.",
     ),
-    ("tab", "Go to the next pane; shift+tab goes to the previous one."),
+    ("tab", "Next pane", "Go to the next pane; shift+tab goes to the previous one."),
 )
-"""Keys that work in every list, and their effect."""
+"""Keys that work in every list, with their name and effect."""

@@ -52,7 +52,9 @@ class ExitDialogs:
             self._app.run_worker(self._withdraw(question), group="withdraw", exclusive=True)
             answer = await self._app.push_screen_wait(question)
             if answer == _WITHDRAWN:
-                self._app.notify_transient("The job has ended in the meantime: its results are on Bench, q quits.")
+                self._app.notify_transient(
+                    "The job has ended in the meantime: its results are on Bench, <app.quit> quits."
+                )
             if answer != "stop":
                 return
             await self._app.stop_measuring()  # the device of the job is locked until then

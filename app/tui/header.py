@@ -90,6 +90,7 @@ class HeaderLines(StyleCachedWidget):
             findings=len(severities),
             has_warnings=any(severity != NOTE for severity in severities),
             hosts=app.options.fleet is not None,
+            findings_key=app.with_keys("<devices.findings>"),
         )
 
     def render_line(self, y: int) -> Strip:
@@ -162,7 +163,7 @@ def _state(session: Session, app: AppInterface, at_work: str) -> Iterator[Header
     if app.staged_count:
         yield HeaderSegment(f"{app.staged_count} staged", "staged", 2)
     if app.drifted.count:
-        yield HeaderSegment(f"{app.drifted.count} drifted (w)", "warning", 4)
+        yield HeaderSegment(app.with_keys(f"{app.drifted.count} drifted (<devices.wanted>)"), "warning", 4)
     if session.machine is not None:
         yield (
             HeaderSegment("root", "quiet", 6)

@@ -63,6 +63,8 @@ class HeaderContent:
     """Whether a finding is more than a note."""
     hosts: bool = False
     """Whether there is a screen of hosts."""
+    findings_key: str = ""
+    """Key that shows the findings."""
 
 
 def header_line(content: HeaderContent, present: str, width: int, lines: int, y: int) -> tuple[HeaderSegment, ...]:
@@ -135,7 +137,7 @@ def _findings(content: HeaderContent) -> list[HeaderSegment]:
     """Return a segment with the number of findings; an empty list if there are none."""
     if not content.findings:
         return []
-    text = f"{units.plural(content.findings, 'finding')} (!)"
+    text = f"{units.plural(content.findings, 'finding')} ({content.findings_key})"
     return [
         HeaderSegment(f"{ATTENTION.char} {text}", "trouble") if content.has_warnings else HeaderSegment(text, "bar")
     ]

@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from app.tui.commands import COMMANDS, fitting_keys, footer_keys
+from app.tui.commands import COMMANDS, fitting_keys, footer_keys, shown_keys
 from widgets.cached_styles import StyleCachedWidget
 from widgets.text_utils.text import shorten, width_of
 
@@ -41,9 +41,7 @@ class TrialLine(StyleCachedWidget):
         text_style, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
         keymap = getattr(self.app, "custom_keys", {})
         keys = [
-            (keymap.get(spec.id, spec.shown_keys), spec.label)
-            for spec in COMMANDS
-            if self.decidable and spec.id in _TRIAL_COMMANDS
+            (shown_keys(spec, keymap), spec.label) for spec in COMMANDS if self.decidable and spec.id in _TRIAL_COMMANDS
         ]
         right = [
             Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, text_style))

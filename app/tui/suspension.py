@@ -23,13 +23,14 @@ def suspend_refusal(workbench: Workbench, workers: Iterable[Worker[object]]) -> 
     """
     groups = {worker.group for worker in workers if not worker.is_finished}
     if workbench.jobs.running:
-        return "a job is running, and fio's output must be read. x stops it, q quits."
+        return "a job is running, and fio's output must be read. <bench.jobs.stop> stops it, <app.quit> quits."
     if JOINT in groups:
-        return "hosts are measuring, and stop if raidbench does not answer. x stops them, q quits."
+        return "hosts are measuring, and stop if raidbench does not answer. <joint.stop> stops them, <app.quit> quits."
     if "write" in groups and not workbench.changes.trials():
         return "a setting is being applied. Try again in a few seconds."
     if workbench.changes.watches_itself and workbench.changes.trials():
-        return "the trial on a simulated host would not be reverted in time. K keeps it, u reverts it."
+        keys = "<app.keep-trial> keeps it, <app.take-back> reverts it."
+        return f"the trial on a simulated host would not be reverted in time. {keys}"
     return ""
 
 

@@ -31,8 +31,8 @@ async def keys_without_a_job(pilot: Pilot[int], table: Table, way: Way) -> None:
     for key in ("x", "plus", "minus"):
         await press(pilot, key)
         way[key] = station(pilot)
-    await press(pilot, "l")
-    way["l"] = station(pilot, pilot.app.screen.query_one("#latency", LineChart).log_scale)
+    await press(pilot, "L")
+    way["L"] = station(pilot, pilot.app.screen.query_one("#latency", LineChart).log_scale)
     await press(pilot, "space")
     way["space"] = station(pilot, [chart.frozen for chart in charts(pilot)])
     await press(pilot, "question_mark")
@@ -79,7 +79,7 @@ def test_a_zoom_that_goes_no_further_says_so(idle: Way, key: str, words: str) ->
 
 
 def test_l_shows_latency_on_a_linear_scale(idle: Way) -> None:
-    assert idle["l"].more is False
+    assert idle["L"].more is False
 
 
 def test_space_freezes_all_graphs(idle: Way) -> None:
@@ -111,7 +111,7 @@ async def through_the_log(pilot: Pilot[int], table: Table, way: Way) -> None:
     way["given up"] = station(pilot, pilot.app.screen.query_one(LogView).search)
     await press(pilot, "slash", *"drives", "enter")
     way["searched"] = station(pilot, len(pilot.app.screen.query_one(LogView).matches))
-    await pilot.press("escape", "w")
+    await pilot.press("escape", "A")
     await type_into(pilot, "fan is loud")
     await pilot.pause()
     way["noted"] = station(pilot)

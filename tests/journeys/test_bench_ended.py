@@ -55,7 +55,7 @@ async def two_runs(pilot: Pilot[int], table: Table, way: Way) -> None:
     await pilot.press("f")
     await until(pilot, lambda: isinstance(pilot.app.screen, FiguresScreen))
     way["figures"] = station(pilot)
-    await pilot.press("r")
+    await pilot.press("v")
     await until(pilot, lambda: "No such file" in " ".join(text_of(pilot).replace("│", " ").split()))
     way["raw output"] = station(pilot)
 
@@ -141,7 +141,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Way:
         async with opened(table) as pilot:
             await press(pilot, "3")
             way["later"] = station(pilot)
-            await pilot.press("A")
+            await pilot.press("asterisk")
             await until(pilot, lambda: "2026-11-21-120000/r1" in text_of(pilot))
             way["earlier runs"] = station(pilot)
 
@@ -176,7 +176,7 @@ def test_runs_of_earlier_sessions_are_shown_on_demand(kept: Way) -> None:
 
 
 def test_an_empty_list_says_that_earlier_sessions_have_runs_and_the_key(kept: Way) -> None:
-    assert "1 earlier session has runs: A shows them" in kept["later"].text
+    assert "1 earlier session has runs: * shows them" in kept["later"].text
 
 
 def fill_disk(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:

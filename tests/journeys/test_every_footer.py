@@ -81,7 +81,7 @@ DIALOGS: dict[str, Walk] = {
     "profile": pressing("2", "p"),
     "form": pressing("2", "e"),
     "target": pressing("2", "T"),
-    "steady": pressing("2", "s"),
+    "steady": pressing("2", "M"),
     "leaving": after(running, "q"),
     "report": pressing("5", "E"),
     "settings": pressing("1", "E"),

@@ -192,7 +192,7 @@ def test_the_review_shows_the_very_command(looked: dict[str, Moment]) -> None:
 
 
 def test_a_review_of_nothing_says_how_to_stage(looked: dict[str, Moment]) -> None:
-    assert "Nothing is staged. On a setting, space stages the next value and enter lists all." in looked["a"].notices
+    assert "Nothing is staged. On a setting, ] stages the next value and enter lists all." in looked["a"].notices
 
 
 def test_leaving_the_review_changes_nothing(looked: dict[str, Moment]) -> None:

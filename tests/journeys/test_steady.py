@@ -42,7 +42,7 @@ async def ask_to_precondition(pilot: Pilot[int]) -> str:
 
 @pytest.mark.long
 async def test_a_run_is_told_to_wait_and_says_so(bench: Pilot[int]) -> None:
-    await bench.press("s")
+    await bench.press("M")
     await until(bench, lambda: isinstance(bench.app.screen, ChoiceDialog))
     await answer(bench, "down", "enter")
     assert "direct · once steady, or after 30 min" in text_of(bench)

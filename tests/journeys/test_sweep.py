@@ -100,19 +100,19 @@ def looked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             await choose(pilot, "o", "queue-depth")
             await until(pilot, lambda: "group:targets" in [row.key for row in screen_of(pilot).planner.table.rows])
             seen["plan"] = rows(pilot)
-            await pilot.press("n")
+            await pilot.press("A")
             await until(pilot, lambda: "Write cache" in rows(pilot))
-            seen["n"] = rows(pilot)
+            seen["A"] = rows(pilot)
             await tick(pilot, "setting:read_ahead", "none", "adaptive")
-            await pilot.press("s")
+            await pilot.press("ctrl+s")
             await until(pilot, lambda: isinstance(pilot.app.screen, TextDialog))
             pilot.app.screen.dismiss(str(folder / "mine.toml"))
             await until(pilot, (folder / "mine.toml").exists)
             seen["saved"] = " ".join(map(str, load_plan(str(folder / "mine.toml")).axes[0].values))
             await tick(pilot, "job:iodepth", "1", "32")
             seen["ticked"] = await planned(pilot, "2 set-ups, 2 workloads")
-            for key in ("f", "f again"):
-                await pilot.press("f")
+            for key in ("*", "* again"):
+                await pilot.press("asterisk")
                 await pilot.pause()
                 seen[key] = rows(pilot)
             await to_row(pilot, "job:iodepth|32")
@@ -215,7 +215,7 @@ def test_ticked_values_make_a_plan(looked: dict[str, str]) -> None:
 
 
 def test_f_folds_away_what_was_not_chosen_and_shows_it_again(looked: dict[str, str]) -> None:
-    folded, after = looked["f"], looked["f again"]
+    folded, after = looked["*"], looked["* again"]
     assert ("Block size" in folded, "Queue depth" in folded, "Block size" in after) == (False, True, True)
 
 
@@ -278,6 +278,24 @@ async def test_a_sweep_of_another_process_is_found_and_goes_on_until_x_asks_it_t
         assert going.asked_to_stop
         going.end(SweepResult.STOPPED, "A stop was requested.")
         await until(pilot, lambda: "STOPPED after 5 of 12 steps; settings restored" in text_of(pilot))
+
+
+@pytest.mark.long
+async def test_r_continues_a_stopped_sweep(table: Table, going: WrittenSweep) -> None:
+    continued: list[Path] = []
+
+    async def hand_over(folder: Path) -> int:
+        continued.append(folder)
+        return 1
+
+    table.options = replace(table.options, hand_over=hand_over)
+    async with opened(table, SIZES["small"]) as pilot:
+        await watched(pilot)
+        going.end(SweepResult.STOPPED, "A stop was requested.")
+        await until(pilot, lambda: "Press r to continue." in text_of(pilot))
+        await pilot.press("r")
+        await until(pilot, lambda: continued)
+    assert continued == [going.folder]
 
 
 @pytest.mark.long

@@ -93,7 +93,7 @@ PANES = {
     ("sweep", "sweep-left"): "r Run  space Tick  T Target  o Open plan",
     ("sweep", "sweep-right"): "r Run  T Target  o Open plan",
     ("sweep", "sweep-running"): "x Stop  v Plan or sweep",
-    ("sweep", "sweep-over"): "c Resume  v Plan or sweep  E Export",
+    ("sweep", "sweep-over"): "r Run  v Plan or sweep  E Export",
     ("log", "log-pane"): "f Show  / Search",
     ("compare", "compared"): "esc Back",
 }

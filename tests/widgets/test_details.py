@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.widgets.stage import HOSTILE, Stage, screen_text
-from widgets.details import Detail, Details, FactGroup
+from widgets.details import Detail, DetailColumns, Details, FactGroup
 
 
 async def lines_of(*facts: Detail, heading: str = "", width: int = 40) -> list[str]:
@@ -41,3 +43,31 @@ async def test_changed_facts_are_shown() -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 async def test_a_hostile_fact_is_only_text(text: str, width: int) -> None:
     assert "".join(await lines_of(Detail(label=text, value=text), heading=text, width=width)).isprintable()
+
+
+def columns_of(sizes: list[int], width: int) -> list[list[str]]:
+    """Lines of groups of facts called A0, A1, B0 ..., and their columns."""
+    groups = tuple(
+        FactGroup(heading=letter * 6, facts=tuple(Detail(label="k", value=f"{letter}{at}...") for at in range(size)))
+        for letter, size in zip("ABCDEFG", sizes, strict=False)
+    )
+    lines = ["".join(text for _, text in line) for line in DetailColumns(groups).lay_out(width)]
+    pitch = (width + 2) // max(1, (width + 2) // 10)
+    return [[part for at in range(0, len(line), pitch) if (part := line[at : at + pitch].strip())] for line in lines]
+
+
+def test_short_facts_fill_the_columns_from_the_left() -> None:
+    assert columns_of([2, 3], 18) == [
+        ["AAAAAA", "BBBBBB"],
+        ["k  A0...", "k  B0..."],
+        ["k  A1...", "k  B1..."],
+        ["k  B2..."],
+    ]
+
+
+@given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=7), width=st.integers(10, 130))
+def test_no_heading_ends_a_column_and_no_short_fact_is_left_out(sizes: list[int], width: int) -> None:
+    rows = columns_of(sizes, width)
+    facts = sorted(part for row in rows for part in row if part.startswith("k"))
+    assert len(facts) == sum(sizes)
+    assert not any(part.isalpha() for part in rows[-1])

@@ -40,8 +40,9 @@ def _target_wear_texts(
         return ()
     filled = ready.request.fills * site.size
     fill = f"{size_words(filled)} sequentially, then " if filled else ""
-    steady = 0 if ready.request.steady is None else ready.request.steady.cap_s
-    seconds = times * (ready.job.ramp + ready.job.runtime + steady)
+    plan = ready.request.steady
+    wait = plan.cap_s if plan is not None and plan.until else 0
+    seconds = times * (ready.job.ramp + ready.job.runtime + wait)
     limit = write_limit_of(ready, site, inventory)
     name = inventory.lasting(site.device)
     if ready.job.runtime:

@@ -24,14 +24,15 @@ def preview_facts(
     baseline: RunRecord | None,
     session: Sequence[RunRecord],
     experiments: Sequence[ExperimentRecord] = (),
+    compare_key: str = "",
 ) -> tuple[Facts, ...]:
     """Return the comparison of a run with the baseline, its settings in force, its advice and its notes.
 
-    `session`, `experiments`: all runs and experiments of the run's session.
+    `session`, `experiments`: all runs and experiments of the run's session. `compare_key`: key that compares runs.
     """
     groups: list[Facts] = []
     if baseline is not None and baseline.id != run.id:
-        groups.append(_comparison_facts(compare(baseline, run, session, session, experiments=experiments)))
+        groups.append(_comparison_facts(compare(baseline, run, session, session, experiments=experiments), compare_key))
     if run.start.settings:
         groups.append(in_force_facts(run))
     groups += advice_facts(run.figures.advice)
@@ -46,7 +47,7 @@ def in_force_facts(run: RunRecord) -> Facts:
     return Facts(heading="In force", facts=tuple(lines))
 
 
-def _comparison_facts(comparison: Comparison) -> Facts:
+def _comparison_facts(comparison: Comparison, compare_key: str) -> Facts:
     row = comparison.headline
     tone = Tone.PLAIN if row is None else verdict_tone(row.judgement)
     fact_lines = [FactLine("", comparison_sentence(comparison), Tone.PLAIN if tone is Tone.DIM else tone)]
@@ -56,5 +57,5 @@ def _comparison_facts(comparison: Comparison) -> Facts:
         for key, a, b in differing[:_MOST_DIFFERENCES]
     ]
     if more := len(differing) - _MOST_DIFFERENCES:
-        fact_lines += [FactLine("", f"{more} more: press c to compare")] if more > 0 else []
+        fact_lines += [FactLine("", f"{more} more: press {compare_key} to compare")] if more > 0 else []
     return Facts(heading=f"Against {comparison.a.id}", facts=tuple(fact_lines))

@@ -107,7 +107,9 @@ class ExperimentDialog(ChoiceDialog):
         )
         dialog = self.query_one(".dialog", Vertical)
         await dialog.mount(field, TextParagraphs("", "bad", classes="complaint"), before=".dialog-keys")
-        self.query_one(".dialog-keys", Static).update(Content("enter choose   tab to the threshold   esc cancel"))
+        self.query_one(".dialog-keys", Static).update(
+            Content("enter chooses   tab goes to the threshold   esc cancels")
+        )
 
     @on(Input.Changed, "#threshold")
     def _changed(self) -> None:
@@ -229,7 +231,7 @@ async def _choose_plan(app: AppInterface, address: str, key: str, value: str) ->
     if job.sections:
         raise BlockedError(
             f"An A/B experiment uses one section, but the job on the Bench screen has {len(job.sections)}.",
-            hint="Press o, open the job file again, and choose one section.",
+            hint="Press <bench.open>, open the job file again, and choose one section.",
         )
     ready = await bench.jobs.prepare(
         BenchmarkRequest(where=device.device, name=address, job=job, profile=profile_name, length_agreed=True)
@@ -287,7 +289,7 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     """
     staged = [(target, *assignment) for target, values in app.staged.items() for assignment in values.items()]
     if app.workbench.jobs.running:
-        say("A job is already running. To stop it, press x on the Bench screen.")
+        say("A job is already running. To stop it, press <bench.jobs.stop> on the Bench screen.")
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B experiment. It is compared with the current value.")
     else:

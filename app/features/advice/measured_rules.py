@@ -180,7 +180,7 @@ def long_steady(facts: RunFacts) -> Advice | None:
             key="long-steady",
             message=f"The results have been steady since {units.duration(at)}, and {units.duration(done.left)} of"
             " the run are left.",
-            do="Press x to end the run; its results are kept.",
+            do="Stop the run; its results are kept.",
         )
     if done.seconds < max(LONG_STEADY * at, LEFT_S + at):
         return None

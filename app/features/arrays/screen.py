@@ -45,7 +45,7 @@ STRIP_CHOICES: tuple[int | None, ...] = (None, *STRIPS)
 """Strip sizes that the user can choose, in bytes; None for the default of the controller or md."""
 
 ASKING = "Reading the content of every drive ..."
-TICK = "Press Space to select free drives, in the order in which the array uses them."
+TICK = "Press <array.tick> to select free drives, in the order in which the array uses them."
 
 
 def open_new_array(app: AppInterface) -> None:
@@ -81,7 +81,7 @@ class NewArrayScreen(WorkbenchScreen):
         shown = view.drives_table(())
         with Pane("New array", id="array-pane"):
             yield TextParagraphs(self._busy, "title", id="array-words")
-            yield TextParagraphs(TICK, "muted", id="array-help")
+            yield TextParagraphs(self.with_keys(TICK), "muted", id="array-help")
             yield KeyedTable(columns(shown), (), id="array-drives")
 
     def on_mount(self) -> None:
@@ -113,7 +113,7 @@ class NewArrayScreen(WorkbenchScreen):
             self._draw()
 
     def _draw(self) -> None:
-        self.query_one("#array-words", TextParagraphs).say(self._busy or self._status_text(), "title")
+        self.query_one("#array-words", TextParagraphs).say(self.with_keys(self._busy or self._status_text()), "title")
         made = [TableRow(key=entry.array.name, banner=(view.made_here_text(entry),)) for entry in self._made]
         drives = rows(view.drives_table(self._drives))
         self.query_one(KeyedTable).rows = (
@@ -162,7 +162,8 @@ class NewArrayScreen(WorkbenchScreen):
         except RaidbenchError as error:
             return f"{subject}: {error.message}"
         carry = "1 data drive" if data == 1 else f"{data} data drives"
-        return f"{subject}: about {size_words(capacity(request, data))}, {carry}. Press a to review the commands."
+        about = size_words(capacity(request, data))
+        return f"{subject}: about {about}, {carry}. Press <array.make> to review the commands."
 
     # -- actions of keys ----------------------------------------------------------------------------------------------
 
@@ -203,12 +204,12 @@ class NewArrayScreen(WorkbenchScreen):
         if self._ticked:
             self._app.run_worker(self._review(), group="review", exclusive=True)
         else:
-            self.say("No drive is selected. Press Space to select a drive.")
+            self.say("No drive is selected. Press <array.tick> to select a drive.")
 
     async def action_compare(self) -> None:
         """Pass the ticked drives to the Sweep screen, which compares arrays of several levels."""
         if not self._ticked:
-            self.say("No drive is selected. Press Space to select a drive.")
+            self.say("No drive is selected. Press <array.tick> to select a drive.")
             return
         spans = self._request("new").spans
         wanted = WantedArrays(drives=self._ticked, level=self._level, strip_bytes=self._strip, spans=spans)

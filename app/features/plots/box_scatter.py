@@ -28,11 +28,13 @@ def boxes(request: PlotRequest) -> PlotContent:
     if not every:
         raise NoPlotDataError(failure_text(subject.runs, f"No run has a {options.unit.value}."))
     if len(every) == 1:
-        raise NoPlotDataError("One run has no spread.", "Press Space to mark more runs, or B for an A/B experiment.")
+        raise NoPlotDataError(
+            "One run has no spread.", "Press <app.runs> to mark more runs, or <app.bench> for an A/B experiment."
+        )
     if len(set(every)) == 1:
         raise NoPlotDataError(
             f"All {len(every)} runs have {_with_unit(every[0], options.unit)}, so there is no spread to draw.",
-            "Press g for another metric.",
+            "Press <explore.figure> for another metric.",
         )
     title = f"{subject.about}: {options.unit.value}{by_field_text(subject)}{count_text(subject)}"
     return title, BoxData(lots=lots, unit=options.unit, zero=options.zero, log=bool(options.log)), ""
@@ -59,7 +61,10 @@ def scatter(request: PlotRequest) -> PlotContent:
     if not clouds:
         raise NoPlotDataError(failure_text(subject.runs, "Too few I/Os for a p99 of any run."))
     if len(every) == 1:
-        raise NoPlotDataError("There is only one data point.", "Press Space to mark more runs, or A for all sessions.")
+        raise NoPlotDataError(
+            "There is only one data point.",
+            "Press <app.runs> to mark more runs, or <explore.earlier> for all sessions.",
+        )
     ranked = sorted(clouds, key=lambda cloud: len(cloud.points), reverse=True)
     shown = [cloud for cloud in clouds if cloud in ranked[:MOST_SIGNS]]
     left = len(clouds) - len(shown)

@@ -20,7 +20,7 @@ def history(request: PlotRequest) -> PlotContent:
     series = subject.series
     if series is None:
         if not subject.all_sessions:
-            raise NoPlotDataError("Only one session is included.", "Press A for all sessions.")
+            raise NoPlotDataError("Only one session is included.", "Press <explore.earlier> for all sessions.")
         raise NoPlotDataError("Nothing to draw: there is no complete run outside an A/B experiment or a sweep.")
     if len(series.runs) == 1:
         raise NoPlotDataError("There is only one run so far. A history needs two.")

@@ -75,7 +75,7 @@ def percentiles(request: PlotRequest) -> PlotContent:
     series, of = _latencies(subject)
     enough = tuple(latencies for latencies in series if total_of(latencies.bins) > 2 * BEYOND)
     if not enough:
-        raise NoPlotDataError("Too few I/Os for percentiles.", "Press 2 for Bench: a longer run has more I/Os.")
+        raise NoPlotDataError("Too few I/Os for percentiles.", "Press <app.bench>: a longer run has more I/Os.")
     title = f"{subject.about}: latency{of} by percentile{count_text(subject)}"
     return title, PercentileData(series=enough), _left_out_text(subject, len(series))
 

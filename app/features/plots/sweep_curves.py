@@ -34,7 +34,7 @@ def curve(request: PlotRequest) -> PlotContent:
     subject, options = request.subject, request.options
     results = subject.results
     if results is None:
-        raise NoPlotDataError("A curve needs a sweep; the selection is not a sweep.", "Press 4 for Sweep.")
+        raise NoPlotDataError("A curve needs a sweep; the selection is not a sweep.", "<app.sweep> shows sweeps.")
     if results.load_curves:
         return _load_curve(subject, results.load_curves[0], options)
     field = numeric_field(results.cells)
@@ -71,7 +71,7 @@ def _field_curves(
     kept = tuple(line for line in drawn if line.rates or line.latencies)[:MOST_CURVES]
     steps = tuple(sorted({point.x for line in kept for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
-        raise NoPlotDataError("Only one value was measured so far. A curve needs two.", "Press 4 for the sweep.")
+        raise NoPlotDataError("Only one value was measured so far. A curve needs two.", "<app.sweep> shows the sweep.")
     name = field_name(field)
     title = f"{subject.about}: {unit.value} and p99 by {name}{count_text(subject)}"
     note = f"Only the first {len(kept)} of {len(drawn)} lines are drawn." if len(drawn) > len(kept) else ""
@@ -95,7 +95,7 @@ def _load_curve(subject: PlotSelection, loads: LoadCurve, options: PlotOptions) 
     )
     kept = tuple(line for line in lines if len(line.latencies) > 1)
     if not kept:
-        raise NoPlotDataError("Only one load was measured so far. A curve needs two.", "Press 4 for the sweep.")
+        raise NoPlotDataError("Only one load was measured so far. A curve needs two.", "<app.sweep> shows the sweep.")
     knee = None if loads.knee is None else (loads.knee.rate, loads.knee.low, loads.knee.high)
     title = f"{subject.about} at rising load: latency by the IOPS reached{count_text(subject)}"
     data = CurveData(lines=kept, across="IOPS reached", unit=Unit.IOPS, knee=knee, log=options.log is not False)
@@ -110,7 +110,9 @@ def _saturation_curve(subject: PlotSelection, search: SaturationResult, options:
     )
     steps = tuple(sorted({point.x for point in (*line.rates, *line.latencies)}))
     if len(steps) < 2:
-        raise NoPlotDataError("Only one queue depth was measured so far. A curve needs two.", "Press 4 for the sweep.")
+        raise NoPlotDataError(
+            "Only one queue depth was measured so far. A curve needs two.", "<app.sweep> shows the sweep."
+        )
     title = f"{subject.about}: IOPS and p99 by queue depth"
     log = options.log is not False
     return title, CurveData(lines=(line,), across="queue depth", unit=Unit.IOPS, steps=steps, log=log), ""

@@ -86,7 +86,7 @@ class SlowMemberTest:
         if self.running:
             count = f"{len(self.reads)} of {len(self.plan.drives) * self.plan.rounds} reads"
             return f"{plan_text(self.plan)} {'Stopping' if self._stopped else 'Reading'}: {count} are complete."
-        return self._result or f"{plan_text(self.plan)} Press r to start."
+        return self._result or f"{plan_text(self.plan)} Press <slowest.run> to start."
 
     def start(self) -> None:
         """Start the test from the beginning."""
@@ -142,7 +142,7 @@ class SlowestScreen(WorkbenchScreen):
         plan = self._reading.plan
         shown = members_table(plan, (), ())
         with Pane(f"Members of {plan.target}, each compared with the others", id="slowest-pane"):
-            yield TextParagraphs(self._reading.status_text, "title", id="slowest-words")
+            yield TextParagraphs(self.with_keys(self._reading.status_text), "title", id="slowest-words")
             yield TextParagraphs(EXPLAINED, "muted", id="slowest-help")
             yield KeyedTable(columns(shown), rows(shown), id="slowest-members")
 
@@ -154,7 +154,7 @@ class SlowestScreen(WorkbenchScreen):
     def show(self, session: Session) -> None:
         """Show the progress and the readings so far."""
         reading = self._reading
-        self.query_one("#slowest-words", TextParagraphs).say(reading.status_text, "title")
+        self.query_one("#slowest-words", TextParagraphs).say(self.with_keys(reading.status_text), "title")
         now = (tuple(reading.reads), reading.figures)
         if now != self._shown:
             self._shown = now

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 
 from app.core.presentation.run import advice_facts
 from app.core.session.results import Advice
-from app.tui.commands import COMMANDS, CommandSpec
+from app.tui.commands import COMMANDS, NO_KEYMAP, CommandSpec, shown_key
 from app.tui.overlay_screen import OverlayScreen
 from app.tui.render import groups
 from widgets.details import Details
@@ -52,12 +52,12 @@ def command_of(advice: Advice) -> CommandSpec | None:
     return _COMMANDS.get(FOLLOWED.get(advice.key, ""))
 
 
-def advice_with_keys(advice: tuple[Advice, ...]) -> tuple[Advice, ...]:
+def advice_with_keys(advice: tuple[Advice, ...], keymap: Mapping[str, str] = NO_KEYMAP) -> tuple[Advice, ...]:
     """Return the advice. To each piece that a command helps to follow, add the key of the command."""
     return tuple(
         advised
         if (command := command_of(advised)) is None
-        else replace(advised, do=f"{advised.do} Press {command.shown_keys.split()[0]} ({command.label}).".strip())
+        else replace(advised, do=f"{advised.do} Press {shown_key(command, keymap)} ({command.label}).".strip())
         for advised in advice
     )
 
@@ -81,6 +81,7 @@ class AdviceScreen(OverlayScreen):
 def show_advice(screen: WorkbenchScreen, advice: tuple[Advice, ...], *, past: bool = False) -> None:
     """Open the list of advice over a screen, or say that there is none. `past`: without the keys of Bench."""
     if advice:
-        screen.app.push_screen(AdviceScreen(advice if past else advice_with_keys(advice)))
+        shown = advice if past else advice_with_keys(advice, screen.workbench_app.custom_keys)
+        screen.app.push_screen(AdviceScreen(shown))
     else:
         screen.say("There is no advice for this job.")

@@ -110,7 +110,8 @@ class JobSelectionScreen(WorkbenchScreen):
         """Change the fields of the job."""
         if self.job.sections:
             self.say(
-                "The job has several sections. Edit the job file and open it again with o, or open one section alone.",
+                "The job has several sections. Edit the job file and open it again with <bench.open>,"
+                " or open one section alone.",
                 severity="warning",
             )
             return

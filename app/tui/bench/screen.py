@@ -63,9 +63,9 @@ read, and each update sends all lines of the table to the terminal."""
 ADVICE_LINES = 2
 """Number of lines for advice on a tall terminal."""
 
-_PARTS_HINT = "] shows the graphs of each section or target alone, [ goes back."
+_PARTS_HINT = "<bench.next-part> shows the graphs of each section or target alone, <bench.previous-part> goes back."
 
-_IDLE = "r runs the job; p chooses another, T the target."
+_IDLE = "<bench.run> runs the job; <bench.profile> chooses another, <bench.target> the target."
 
 
 _SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
@@ -169,7 +169,12 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
     def _draw_load(self) -> None:
         """Draw the current load of the target before a run."""
         load = self._load
-        self.graphs.draw(load.curves, total=SPAN_S if load.rows else None, waiting="r runs the job", load=load.rows)
+        self.graphs.draw(
+            load.curves,
+            total=SPAN_S if load.rows else None,
+            waiting=self.with_keys("<bench.run> runs the job"),
+            load=load.rows,
+        )
 
     def _show_experiment(self, session: Session) -> None:
         """Show the progress and the interim result of an A/B; once it has ended, show its final result."""
@@ -389,7 +394,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
 
     def _start(self, request: Callable[[], BenchmarkRequest]) -> None:
         if self.workbench_app.workbench.jobs.running or self.pending:
-            self.say("A job is running already: x stops it.")
+            self.say("A job is running already: <bench.jobs.stop> stops it.")
             return
         self.pending, self.not_run = True, ""
         if self.shown is None:
@@ -453,7 +458,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         run = None if self.shown is None else session.run(self.shown)
         other = None if run is None else comparison_run(run, session)
         if run is None or run.end is None or other is None or folder is None:
-            self.say("There is no other run of the same job yet. Press r to run it again.")
+            self.say("There is no other run of the same job yet. Press <bench.run> to run it again.")
             return
         from app.tui.runs.compare import ComparedRun, CompareScreen
 

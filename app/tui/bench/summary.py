@@ -21,17 +21,17 @@ def summary_lines(run: RunRecord) -> tuple[str, ...]:
 
 
 def next_step_text(run: RunRecord, session: Session) -> str:
-    """Return the possible next steps with their keys: `Next: B measure against another value, c compare with r1, ...`.
+    """Return the possible next steps with their keys: `Next: <devices.ab> measure ..., <bench.compare> ...`.
 
-    For a failed run, the next step is `r`, which runs the job again.
+    For a failed run, the next step is to run the job again.
     """
     if run.figures.status is RunStatus.FAILED:
-        return "Next: r run it again, e change the job, T choose another target."
+        return "Next: <bench.run> run it again, <bench.edit> change the job, <bench.target> choose another target."
     other = comparison_run(run, session)
-    compare = f"c compare with {other.id}" if other is not None else "r run it again"
+    compare = f"<bench.compare> compare with {other.id}" if other is not None else "<bench.run> run it again"
     if run.start.sections:  # an A/B compares jobs of one section
-        return f"Next: {compare}, ] show each section alone, E export."
-    return f"Next: B measure against another value, {compare}, E export."
+        return f"Next: {compare}, <bench.next-part> show each section alone, <bench.export> export."
+    return f"Next: <devices.ab> measure against another value, {compare}, <bench.export> export."
 
 
 def comparison_run(run: RunRecord, session: Session) -> RunRecord | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.widget import Widget
@@ -14,17 +16,21 @@ from widgets.details import Details
 from widgets.keyed_table import KeyedTable
 from widgets.text_panel import Line, TextPanel
 
+if TYPE_CHECKING:
+    from app.tui.base import WorkbenchScreen
+
 TABS = {"settings": "Settings", "facts": "Facts", "history": "History"}
 """Titles of the tabs, in the order in which `t` shows them."""
 
 
 class TabLine(TextPanel):
-    """A line with the tabs, the current one in reverse video, and the key that switches between them."""
+    """A line with the tabs, the current one in reverse video, and `key`, which switches between them."""
 
     DEFAULT_CSS = "TabLine { & > .lines--heading { text-style: bold reverse; } }"
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
         super().__init__(id="tabs")
+        self._key = key
         self._tabs: tuple[str, ...] = ()
         self._shown = ""
 
@@ -38,7 +44,7 @@ class TabLine(TextPanel):
         """Return the line of tabs."""
         pieces = [("heading" if tab == self._shown else "label", f" {TABS[tab]} ") for tab in self._tabs]
         room = width - sum(len(text) for _, text in pieces)
-        return [(*pieces, ("muted", "t switches".rjust(room) if room > 10 else ""))]
+        return [(*pieces, ("muted", f"{self._key} switches".rjust(room) if room > 10 else ""))]
 
 
 class FactsPane(VerticalScroll):
@@ -76,7 +82,8 @@ class DeviceDetail(Vertical):
 
     def compose(self) -> ComposeResult:
         """Compose tabs, settings and facts. The history is created when it is first shown."""
-        yield TabLine()
+        screen = cast("WorkbenchScreen", self.screen)
+        yield TabLine(screen.with_keys(f"<{screen.NAME}.tab>"))
         if self._activity is not None:
             yield self._activity
         yield self.make_panel()

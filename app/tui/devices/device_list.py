@@ -95,8 +95,8 @@ def next_value(reading: Reading, current: str | None, step: int) -> str | None:
 def expansion_text(all_shown: bool) -> str:
     """Return the message after expanding or collapsing all rows."""
     if all_shown:
-        return "All drives are shown; * collapses the healthy ones."
-    return "Healthy members are summarised; * shows every drive."
+        return "All drives are shown; <devices.unfold> collapses the healthy ones."
+    return "Healthy members are summarised; <devices.unfold> shows every drive."
 
 
 # -- present I/O of the devices ---------------------------------------------------------------------------------------

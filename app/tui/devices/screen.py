@@ -161,7 +161,7 @@ class DevicesScreen(ListDetailScreen):
             text = no_devices
         self.panel.table.empty = text
         if self.devices.filter_text.strip() and inventory.drives:
-            self.devices.empty = f"nothing matches {self.devices.filter_text.strip()}: Esc shows all"
+            self.devices.empty = f"nothing matches {self.devices.filter_text.strip()}: esc shows all"
         else:
             self.devices.empty = no_devices
 
@@ -374,7 +374,7 @@ class DevicesScreen(ListDetailScreen):
 
     def leave_list(self) -> None:
         """Say that this is the top of the list."""
-        self.say("This is the top level: Enter opens a device.")
+        self.say("This is the top level: enter opens a device.")
 
     def go_inside(self) -> None:
         """Focus the selected device."""
@@ -488,7 +488,8 @@ class DevicesScreen(ListDetailScreen):
         else:
             at = rows.index(self._selected) if self._selected in rows else 0
         self.go_to_device(*places[at])
-        self.workbench_app.notify_transient(f"Difference {at + 1} of {len(places)}: w stages the value of the file.")
+        number = f"Difference {at + 1} of {len(places)}"
+        self.workbench_app.notify_transient(f"{number}: <devices.wanted> stages the value of the file.")
 
     @staticmethod
     def _row_of(inventory: Inventory, target: str) -> str:
@@ -501,7 +502,7 @@ class DevicesScreen(ListDetailScreen):
     def action_match(self, step: int) -> None:
         """Go to the next or previous match of the filter."""
         if not self.devices.filter_text.strip():
-            self.say("There is no filter: / starts one.")
+            self.say("There is no filter: <devices.filter> starts one.")
         elif not self.devices.next_match(step):
             self.say(f"Nothing matches {self.devices.filter_text.strip()}.")
 
@@ -512,7 +513,7 @@ class DevicesScreen(ListDetailScreen):
     def action_review(self) -> None:
         """Plan all staged changes, show them, and apply them after confirmation."""
         if not self.workbench_app.staged:
-            self.say("Nothing is staged. On a setting, space stages the next value and enter lists all.")
+            self.say("Nothing is staged. On a setting, <devices.next> stages the next value and enter lists all.")
             return
         self.run_worker(self._change_controller().review(), group="review", exclusive=True)
 
@@ -569,7 +570,7 @@ class DevicesScreen(ListDetailScreen):
         """Write the settings of the device, or of all matches of the filter, to a file."""
         names = self.devices.listing.matching
         if names is not None and not names:
-            self.say(f"Nothing matches {self.devices.filter_text.strip()}: Esc shows all.")
+            self.say(f"Nothing matches {self.devices.filter_text.strip()}: esc shows all.")
             return
         self.workbench_app.do(
             "apply.export", self._inventory or Inventory(), self._selected_device(), names or (), self.say

@@ -81,7 +81,7 @@ class LogScreen(WorkbenchScreen):
     def _show_chosen(self) -> None:
         view = self.query_one(LogView)
         view.entries = tuple(entry for _, entry in self._entries if self._choice.shows(entry.kind))
-        view.empty = f"no events yet ({self._choice.description}): f shows more"
+        view.empty = self.with_keys(f"no events yet ({self._choice.description}): <log.filter> shows more")
         self._show_titles()
 
     def _show_titles(self) -> None:
@@ -89,11 +89,12 @@ class LogScreen(WorkbenchScreen):
         pane, view = self.query_one("#log-pane", Pane), self.query_one(LogView)
         pane.title = f"Log: {self._choice.description}"
         hidden = len(self._entries) - len(view.entries)
-        count = units.plural(len(view.entries), "event") + (f", {hidden} more with f" if hidden else "")
+        count = units.plural(len(view.entries), "event") + (f", {hidden} more with <log.filter>" if hidden else "")
         if not view.search:
-            pane.note = count
+            pane.note = self.with_keys(count)
         elif self._found:
-            pane.note = f"{units.plural(self._found, 'match', 'matches')}: n next, N previous"
+            matches = units.plural(self._found, "match", "matches")
+            pane.note = self.with_keys(f"{matches}: <log.next> next, <log.previous> previous")
         else:
             pane.note = f"no matches ({self._choice.description})"
 
@@ -146,7 +147,7 @@ class LogScreen(WorkbenchScreen):
         """Go to the next or previous match."""
         view = self.query_one(LogView)
         if not view.search:
-            self.say("There is no search: / starts one.")
+            self.say("There is no search: <log.search> starts one.")
         view.action_match(step)
 
     def action_save(self) -> None:

@@ -80,14 +80,14 @@ class Sparks:
 # -- all results of one run -------------------------------------------------------------------------------------------
 
 RAW_LIMIT = 64 * 1024
-"""Maximum bytes of fio's output that `r` shows, from its end."""
+"""Maximum bytes of fio's output that `v` shows, from its end."""
 
 
 class FiguresScreen(OverlayScreen):
-    """A sheet with all results; `r` shows fio's raw output."""
+    """A sheet with all results; `v` shows fio's raw output."""
 
-    LAST_LINE: ClassVar[str] = "r raw output  esc close"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "raw", "Raw output", id="figures.raw")]
+    LAST_LINE: ClassVar[str] = "v raw output  esc close"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("v", "raw", "Raw output", id="figures.raw")]
     DEFAULT_CSS = """
     FiguresScreen {
         & .told { margin-bottom: 1; }

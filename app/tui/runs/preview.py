@@ -43,11 +43,15 @@ class RunPreview(Pane):
     }
     """
 
-    def __init__(self, *, ascii: bool, may_read: Callable[[], bool]) -> None:
-        """`may_read`: returns False while a job is running, which reading would disturb."""
+    def __init__(self, *, ascii: bool, may_read: Callable[[], bool], compare_key: str) -> None:
+        """`may_read`: returns False while a job is running, which reading would disturb.
+
+        `compare_key`: key that compares two runs.
+        """
         super().__init__("Run", id="runs-preview")
         self._ascii = ascii
         self._may_read = may_read
+        self._compare_key = compare_key
         self._shown: tuple[Path, str] | None = None
         self._folder = Path()
         self._is_postponed = False  # reading the curves was postponed because something is measured
@@ -84,7 +88,8 @@ class RunPreview(Pane):
         shown = with_titles(without_empty_columns(figures_table((run,))), (*named, *PREVIEWED))
         table = self.query_one(StaticTable)
         table.columns, table.rows = columns(shown), rows(shown)
-        self.query_one(Details).groups = groups(preview_facts(run, baseline, session, experiments))
+        facts = preview_facts(run, baseline, session, experiments, self._compare_key)
+        self.query_one(Details).groups = groups(facts)
         key = (folder, run.id)
         self._baseline = baseline if baseline is not None and baseline.id != run.id else None
         if key == self._shown:

@@ -54,7 +54,7 @@ class RunsScreen(WorkbenchScreen):
         with Pane("Runs", id="runs-list"):
             yield KeyedTable(columns(runs_table((), full=False)), id="runs")
             yield Static("", id="runs-hint", markup=False)
-        yield RunPreview(ascii=ascii, may_read=self._may_read)
+        yield RunPreview(ascii=ascii, may_read=self._may_read, compare_key=self.with_keys("<runs.compare>"))
 
     def on_mount(self) -> None:
         """Focus the table."""
@@ -78,7 +78,7 @@ class RunsScreen(WorkbenchScreen):
         listed = self._list_runs(session, runs)
         table, pane = self.query_one(KeyedTable), self.query_one("#runs-list", Pane)
         shown = without_empty_columns(runs_table(listed, full=False))
-        table.empty = self._empty_text() if not listed else ""
+        table.empty = self.with_keys(self._empty_text()) if not listed else ""
         table.columns = columns(shown)
         table.rows = tuple(replace(row, marked=row.key in self._marked) for row in rows(shown))
         pane.title = runs_title(listed)
@@ -98,9 +98,9 @@ class RunsScreen(WorkbenchScreen):
     def _empty_text(self) -> str:
         """Return why there are no runs, and the keys that help."""
         earlier = count_earlier_sessions(self.workbench_app.workbench)
-        text = "no run yet in this session: 2 goes to Bench, r runs its job"
+        text = "no run yet in this session: <app.bench> goes to Bench, <bench.run> runs its job"
         have = units.plural(earlier, "earlier session has", "earlier sessions have")
-        return f"{text}. {have} runs: A shows them" if earlier else text
+        return f"{text}. {have} runs: <runs.earlier> shows them" if earlier else text
 
     def _list_runs(self, session: Session, runs: dict[str, Place]) -> list[ListedRun]:
         repeats = {
@@ -196,7 +196,7 @@ class RunsScreen(WorkbenchScreen):
         runs = self._all_runs(self.workbench_app.session)
         marked = [key for key in self._marked if key in runs][-2:] or self._experiment_runs(runs)
         if len(marked) != 2:
-            self.say("Mark two runs with space, then press c.")
+            self.say("Mark two runs with <runs.mark>, then press <runs.compare>.")
             return
         a, b = (ComparedRun(runs[key][1], key, runs[key][0]) for key in marked)
         session = (self._earlier or {}).get(a.folder, self.workbench_app.session)
@@ -230,7 +230,7 @@ class RunsScreen(WorkbenchScreen):
             return
         folder, run = runs[key]
         if run.running:
-            place = " Its graphs are on Bench (2)." if folder == self._own_folder else ""
+            place = " Its graphs are on Bench (<app.bench>)." if folder == self._own_folder else ""
             self.say(f"{key} is {STILL_RUNNING}.{place}")
         elif run.end is None:
             self.say(f"{key} has no graphs. {run.figures.reason}")
@@ -255,7 +255,7 @@ class RunsScreen(WorkbenchScreen):
         key = self.query_one(KeyedTable).cursor
         runs = self._all_runs(self.workbench_app.session)
         if key is None or key not in runs:
-            self.say("There is no run yet: go to Bench (2) and press r.")
+            self.say("There is no run yet. Press <app.bench> for Bench, then <bench.run> to start one.")
             return
         self.workbench_app.do("history.show", *runs[key])
 

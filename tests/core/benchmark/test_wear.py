@@ -38,8 +38,8 @@ JUDGED = DeviceGuardResult(
 WRITING = Job.from_fields({"rw": "randwrite", "runtime": "50", "ramp": "10"})
 
 
-def ready(job: Job = WRITING, fills: int = 0) -> RunPlan:
-    request = BenchmarkRequest(where="/dev/sda", name="block:sda", job=job, fills=fills)
+def ready(job: Job = WRITING, fills: int = 0, steady: SteadyPlan | None = None) -> RunPlan:
+    request = BenchmarkRequest(where="/dev/sda", name="block:sda", job=job, fills=fills, steady=steady)
     target = JobTarget(path="/dev/sda", name="block:sda", kind=TargetKind.BLOCK, size=JUDGED.size)
     site = ResolvedTarget(requested=request.targets[0], target=target, judgement=JUDGED, device="/dev/sda")
     return RunPlan(request=request, job=job, fio_version="3.33", sites=(site,))
@@ -120,6 +120,13 @@ def test_a_device_that_was_written_beside_others_tells_its_own_speed() -> None:
 def test_a_job_without_a_run_time_writes_what_ends_it(texts: dict[str, str], amount: str) -> None:
     job = Job.from_fields({"rw": "randwrite", "runtime": "0", "ramp": "0", **texts})
     assert told(wrote("/dev/sda", 512), ready(job))[0] == f"Written: at most {amount}"
+
+
+@pytest.mark.parametrize(
+    ("steady", "minutes"), [(SteadyPlan(until=True), "31 min"), (SteadyPlan(end_early=True), "60 s")]
+)
+def test_only_a_run_that_waits_for_the_steady_state_writes_longer(steady: SteadyPlan, minutes: str) -> None:
+    assert f"an unknown amount in {minutes}:" in told(Session(), ready(steady=steady))[0]
 
 
 def test_every_run_of_an_experiment_counts() -> None:

@@ -132,7 +132,7 @@ def test_article_d_a_night_of_the_same_could_have_ended_after_a_minute() -> None
 def test_article_d_could_be_told_while_it_ran() -> None:
     minute = going(rounds=(868.0,) * 6, seconds=60.0)
     facts = run(measured=type(minute)(ended=False, seconds=60.0, left=28_740.0, rounds=(868.0,) * 6))
-    assert said(facts, "long-steady").do == "Press x to end the run; its results are kept."
+    assert said(facts, "long-steady").do == "Stop the run; its results are kept."
 
 
 def test_a_run_of_an_hour_that_was_steady_late_was_no_waste() -> None:

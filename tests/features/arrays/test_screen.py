@@ -61,11 +61,11 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7)
-        await pilot.press("s")
+        await pilot.press("greater_than_sign")
         assert "raid0 of 8 drives has no choice of spans." in notices(pilot)
-        await pilot.press(*["plus"] * 4, "s", "s")
+        await pilot.press(*["plus"] * 4, *["greater_than_sign"] * 2)
         assert words(pilot).startswith("raid10 of 8 drives, 4 spans, default strip: about 3.49 TiB")
-        await pilot.press("S")
+        await pilot.press("less_than_sign")
         assert words(pilot).startswith("raid10 of 8 drives, 2 spans, default strip")
         await pilot.press("a")
         await until(pilot, lambda: "md always creates a RAID10 without spans." in notices(pilot))
@@ -76,7 +76,7 @@ async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path
         assert text_of(pilot).count("--level=raid5") == 2
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, NewArrayScreen))
-        await pilot.press("space", "s")
+        await pilot.press("space", "greater_than_sign")
         assert words(pilot).startswith(
             "raid50 of 7 drives, default strip: RAID50 of 7 drives cannot be divided into 2 spans."
         )
@@ -181,9 +181,9 @@ async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
 
 async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
-        await pilot.press("w")
+        await pilot.press("c")
         assert "No drive is selected." in text_of(pilot)
-        await pilot.press("space", "down", "space", "w")
+        await pilot.press("space", "down", "space", "c")
         await until(pilot, lambda: "arrays of 2 drives" in text_of(pilot))
         await pilot.press("down", "down", "space")
         await until(pilot, lambda: "Confirm with" in text_of(pilot))

@@ -144,7 +144,7 @@ async def test_the_hosts_stand_above_the_screens_of_this_machine(tmp_path: Path)
 async def test_without_hosts_there_is_a_sentence(tmp_path: Path) -> None:
     async with opened(set_table(tmp_path)) as pilot:
         assert "Hosts" not in text_of(pilot)
-        await pilot.press("0", "r")
+        await pilot.press("0", "R")
         assert NOBODY in " ".join(text_of(pilot).split())
         await pilot.press("right")
         assert "There is no host to open" in notices(pilot)
@@ -198,7 +198,7 @@ async def test_a_host_is_not_believed(tmp_path: Path) -> None:
 
 async def choosing_target(pilot: Pilot[int], *keys: str) -> ChoiceDialog:
     """After these keys, the first workload is chosen, and the list of targets is open."""
-    await pilot.press(*keys, "b")
+    await pilot.press(*keys, "m")
     await answer(pilot, "enter")
     await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog) and "md:md0" in pilot.app.screen._choices)
     await heard(pilot)
@@ -238,7 +238,7 @@ async def test_stopped_hosts_are_told_and_what_they_did_is_kept(tmp_path: Path) 
     async with opened(set_table(tmp_path, fleet=fleet.fleet()), (80, 24)) as pilot:
         await measuring(pilot)
         await told(pilot, "2 of 2 hosts measuring")
-        await pilot.press("escape", "b")  # it goes on, and is shown again
+        await pilot.press("escape", "m")  # it goes on, and is shown again
         await until(pilot, lambda: isinstance(pilot.app.screen, JointScreen))
         await pilot.press("q")
         await answer(pilot, "escape")
@@ -253,9 +253,9 @@ async def test_no_device_is_written_over_there(tmp_path: Path) -> None:
     fleet = a_fleet()
     async with opened(set_table(tmp_path, fleet=fleet.fleet(), profile="randwrite-4k")) as pilot:
         await told(pilot, "4 of 5 hosts answered")
-        await pilot.press("b")
+        await pilot.press("m")
         assert "No host is marked" in notices(pilot)
-        await pilot.press("space", "b")
+        await pilot.press("space", "m")
         await answer(pilot, "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, FolderDialog))
         await heard(pilot)

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 
 from app.core.session.store import load
 from app.features.plots.screen.plot_choices import ExploreOrigin, offers
-from app.features.plots.screen.screen import KEYS, ExploreScreen
+from app.features.plots.screen.screen import ExploreScreen
 from app.features.plots.selection import PlacedRun, PlotSelection
 from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
@@ -89,25 +89,40 @@ def test_marked_runs_stand_over_one_another(tmp_path: Path) -> None:
     assert ("r8, r7" in text, "by percentile" in text) == (True, True)
 
 
-def test_each_picture_has_its_key_and_says_why_where_it_has_none(tmp_path: Path) -> None:
-    async def walk(pilot: Pilot[int]) -> list[bool]:
-        await explored(pilot)
-        seen = []
-        titles = {
-            "i": ": latency, 3 runs each",
-            "o": ": IOPS, 3 runs each",
-            "s": "IOPS and p99",
-            "t": "are not on disk",
-        }
-        for key, words in (
-            titles | {"v": "A curve needs a sweep", "H": "Press A for all sessions", "p": "percentile"}
-        ).items():
-            await pilot.press(key)
-            await until(pilot, shown(pilot, f"[{key} ", words))
-            seen.append(True)
-        return seen
+TITLES = {
+    StaticPlotKind.HISTOGRAM: ": latency, 3 runs each",
+    StaticPlotKind.BOX: ": IOPS, 3 runs each",
+    StaticPlotKind.SCATTER: "IOPS and p99",
+    StaticPlotKind.TIMELINE: "are not on disk",
+    StaticPlotKind.CURVE: "A curve needs a sweep",
+    StaticPlotKind.HISTORY: "Press * for all sessions",
+    StaticPlotKind.PERCENTILES: "percentile",
+}
+"""What each picture shows, or says where it has no data."""
 
-    assert walked(tmp_path, walk) == [True] * len(KEYS)
+
+def test_each_picture_is_in_the_list_and_says_why_where_it_has_none(tmp_path: Path) -> None:
+    async def walk(pilot: Pilot[int]) -> set[StaticPlotKind]:
+        await explored(pilot)
+        for kind, words in TITLES.items():
+            await pilot.press("v")
+            await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
+            await heard(pilot)
+            await pilot.press("home", *["down"] * list(StaticPlotKind).index(kind), "enter")
+            await until(pilot, shown(pilot, f"[{kind.value}]", words))
+        return set(TITLES)
+
+    assert walked(tmp_path, walk) == set(StaticPlotKind)
+
+
+def test_the_key_of_histories_shows_the_history_in_explore_too(tmp_path: Path) -> None:
+    async def walk(pilot: Pilot[int]) -> str:
+        await explored(pilot)
+        await pilot.press("H")
+        await until(pilot, shown(pilot, "[history]"))
+        return text_of(pilot)
+
+    assert "Only one session is included." in str(walked(tmp_path, walk))
 
 
 @pytest.mark.long
@@ -115,7 +130,7 @@ def test_brackets_pass_over_pictures_without_data(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> list[str]:
         await explored(pilot)
         names = []
-        for word in ("[i histogram]", "[o box]", "[s scatter]", "[t timeline]", "[p percentiles]"):
+        for word in ("[histogram]", "[box]", "[scatter]", "[timeline]", "[percentiles]"):
             await pilot.press("right_square_bracket")
             await until(pilot, shown(pilot, word))
             names.append(word)
@@ -141,13 +156,13 @@ def test_it_is_drawn_anew_when_the_terminal_has_another_size(tmp_path: Path) -> 
 
 
 @pytest.mark.long
-def test_enter_offers_what_else_there_is_and_a_takes_all_sessions(tmp_path: Path) -> None:
+def test_enter_offers_what_else_there_is_and_a_star_takes_all_sessions(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> str:
         await explored(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ChoiceDialog))
         offered = text_of(pilot)
-        await pilot.press("escape", "A")
+        await pilot.press("escape", "asterisk")
         await until(pilot, shown(pilot, "8 runs of 1 session", "4 runs each"))
         return offered
 
@@ -216,7 +231,3 @@ def test_the_baseline_is_put_beneath_the_run_that_is_looked_at(tmp_path: Path) -
         [False, True],
         [False],
     ]
-
-
-def test_every_picture_has_a_key() -> None:
-    assert set(KEYS) == set(StaticPlotKind)

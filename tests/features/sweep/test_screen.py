@@ -200,7 +200,7 @@ def test_folded_only_what_was_chosen_is_listed() -> None:
 def test_how_many_are_folded_away_is_told_with_the_key() -> None:
     of = ticked(draft(), setting__ahead=("all",))
     axes = axes_of(HOLDERS, of)
-    assert fold_text(axes, of, folded=True) == f"{len(axes) - 1} not selected, f shows them"
+    assert fold_text(axes, of, folded=True) == f"{len(axes) - 1} not selected, <sweep.fold> shows them"
 
 
 def test_without_a_choice_nothing_is_to_be_folded() -> None:

@@ -67,7 +67,9 @@ class MultiHostRunController(BackgroundWork):
     def status_text(self) -> str:
         """Return a message about the progress of the run, or about its result once it is over."""
         if self.record is not None:
-            return " ".join((*joint_sentences(self.record), f"Saved as {self.record.id}. Press E to write the report."))
+            return " ".join(
+                (*joint_sentences(self.record), f"Saved as {self.record.id}. Press <joint.export> to write the report.")
+            )
         if self.coordinator is None or self.trouble:
             return self.trouble or "Connecting to the hosts ..."
         stopping = "Stopping: " if self.coordinator.stopped else ""
@@ -171,7 +173,7 @@ class JointScreen(WorkbenchScreen):
         with Pane(self._measuring.title, id="joint-pane"):
             yield KeyedTable(id="joint-hosts", empty="connecting to the hosts ...")
         yield LineChart(title="Total IOPS", id="joint-iops", ascii=self.workbench_app.ascii)
-        yield TextParagraphs(self._measuring.status_text, id="joint-words")
+        yield TextParagraphs(self.with_keys(self._measuring.status_text), id="joint-words")
 
     def on_mount(self) -> None:
         """Show the current state."""
@@ -193,14 +195,14 @@ class JointScreen(WorkbenchScreen):
                 table.columns = columns
             table.rows = render.rows(shown)
         else:
-            table.empty = measuring.status_text
+            table.empty = self.with_keys(measuring.status_text)
         self.query_one(LineChart).data = ChartData(
             series=(Series(name="together", points=measuring.points, color="$primary"),),
             y_format=units.iops,
             over=not measuring.running,
             waiting="no host is measuring yet" if measuring.running else "no host measured",
         )
-        self.query_one("#joint-words", TextParagraphs).say(measuring.status_text)
+        self.query_one("#joint-words", TextParagraphs).say(self.with_keys(measuring.status_text))
 
     def action_stop(self) -> None:
         """Stop the run on all hosts."""

@@ -158,7 +158,8 @@ class HostsScreen(FilteredScreen):
             self.say(f"There are no hosts to measure on: {NOBODY}.")
         elif not self._marked:
             self.say(
-                "No host is marked. Press Space to mark a host, or * for all that responded; then press b to measure."
+                "No host is marked. Press <hosts.mark> to mark a host, or <hosts.all> for all that responded;"
+                " then press <hosts.measure> to measure."
             )
         else:
             self.run_worker(partial(self._choose, fleet), group="choose", exclusive=True)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The Explore screen: pictures of the marked runs. Each kind of picture has its own key."""
+"""The Explore screen: pictures of the marked runs."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from app.features.plots.screen.plot_choices import (
 )
 from app.features.plots.selection import PlacedRun, PlotSelection
 from app.tui.base import WorkbenchScreen
+from app.tui.commands import commands_of
 from app.tui.render import columns, rows
 from backends.errors import RaidbenchError
 from widgets.choice_list import ChoiceDialog, ChoiceItem
@@ -44,17 +45,6 @@ from widgets.text_utils.text import clean, shorten
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
     from app.tui.runs.figures import Place
-
-KEYS = {
-    StaticPlotKind.PERCENTILES: "p",
-    StaticPlotKind.HISTOGRAM: "i",
-    StaticPlotKind.BOX: "o",
-    StaticPlotKind.SCATTER: "s",
-    StaticPlotKind.TIMELINE: "t",
-    StaticPlotKind.CURVE: "v",
-    StaticPlotKind.HISTORY: "H",
-}
-"""The key of each kind of picture, as in `app.tui.commands`."""
 
 BESIDE = {
     StaticPlotKind.PERCENTILES: (StaticPlotKind.HISTOGRAM, StaticPlotKind.BOX),
@@ -71,6 +61,7 @@ WIDE, TALL = 170, 34
 """Minimum width in columns to show two more pictures, and minimum height in rows to show the results table."""
 
 _FILE = (100, 30)
+_NO_RUN = "There is no run yet. Press <app.bench> for Bench, then <bench.run> to start one."
 _BUSY = "A job is running. To avoid disturbing it, intervals are read after it ends."
 
 
@@ -158,7 +149,7 @@ class ExploreScreen(WorkbenchScreen):
         if self._offers:
             self._take_offer(self._offers[0])
         else:
-            self._show_nothing("There is no run yet. Press 2 for Bench, then r to start one.")
+            self._show_nothing(_NO_RUN)
 
     def on_resize(self, event: events.Resize) -> None:
         """Show two more pictures and the results table if there is space."""
@@ -196,7 +187,7 @@ class ExploreScreen(WorkbenchScreen):
         self._draw()
 
     def _show_nothing(self, sentence: str) -> None:
-        self.query_one("#explore-main", StaticPlotView).show(StaticPlot(title="", why=sentence))
+        self.query_one("#explore-main", StaticPlotView).show(StaticPlot(title="", why=self.with_keys(sentence)))
         self.query_one("#explore-words", Static).update("")
 
     # -- drawing -------------------------------------------------------------------------------------------------------
@@ -218,10 +209,10 @@ class ExploreScreen(WorkbenchScreen):
             table.columns, table.rows = columns(shown), rows(shown)
 
     def _names(self, chosen: StaticPlotKind) -> Content:
-        """Return the list of kinds with their keys: `[p percentiles] i histogram ...`. Kinds without data are dim."""
-        parts: list[tuple[str, str] | str] = []
-        for kind, key in KEYS.items():
-            text = f"[{key} {kind.value}]" if kind is chosen else f" {key} {kind.value}"
+        """Return the list of kinds: `v [percentiles] histogram ...`. Kinds without data are dim."""
+        parts: list[tuple[str, str] | str] = [self.with_keys("<explore.kinds> ")]
+        for kind in StaticPlotKind:
+            text = f"[{kind.value}]" if kind is chosen else f" {kind.value}"
             style = (
                 "bold $text-accent" if kind is chosen else "$text-disabled" if kind in self._empty else "$foreground"
             )
@@ -239,7 +230,7 @@ class ExploreScreen(WorkbenchScreen):
         if not self.has_widgets or subject is not self._subject or kinds[0] is not self._kind:
             return
         for view, plot in zip(("#explore-main", "#explore-second", "#explore-third"), plots, strict=False):
-            self.query_one(view, StaticPlotView).show(plot)
+            self.query_one(view, StaticPlotView).show(replace(plot, keys=self.with_keys(plot.keys)))
         note = plots[0].why if plots[0].data is not None else ""
         differs = differing_text(subject) if self.has_class("-figures") or not subject.verdict else ""
         text = clean(" ".join(filter(None, (subject.verdict, note, differs))))
@@ -261,9 +252,30 @@ class ExploreScreen(WorkbenchScreen):
         self._kind = StaticPlotKind(name)
         self._draw()
 
+    def action_choose_kind(self) -> None:
+        """Open the list of the kinds of pictures; those without data have the reason as their help."""
+        if self._kind is None:
+            self.say(_NO_RUN)
+            return
+        helps = {command.action: command.help for command in commands_of(self.NAME, shared=False)}
+        items = tuple(
+            ChoiceItem(
+                value=kind.value,
+                label=kind.value.capitalize(),
+                help=self._empty[kind].why if kind in self._empty else helps[f"kind('{kind.value}')"],
+            )
+            for kind in StaticPlotKind
+        )
+
+        def take(name: str | None) -> None:
+            if name is not None:
+                self.action_kind(name)
+
+        self.app.push_screen(ChoiceDialog("Chart", items, self._kind.value), take)
+
     def action_turn(self, steps: int) -> None:
         """Show the next or previous picture that has data."""
-        kinds = [kind for kind in KEYS if kind not in self._empty or kind is self._kind]
+        kinds = [kind for kind in StaticPlotKind if kind not in self._empty or kind is self._kind]
         if self._kind is not None and len(kinds) > 1:
             self._kind = kinds[(kinds.index(self._kind) + steps) % len(kinds)]
             self._draw()
@@ -306,7 +318,7 @@ class ExploreScreen(WorkbenchScreen):
     def action_baseline(self) -> None:
         """Show or hide the baseline."""
         if self._origin.session.baseline is None:
-            self.say("There is no baseline. Press b on Runs to save one.")
+            self.say("There is no baseline. Press <bench.baseline> on Runs to save one.")
         elif self._offer is not None:
             self._beneath = not self._beneath
             self._take_offer(self._offer)
@@ -326,7 +338,7 @@ class ExploreScreen(WorkbenchScreen):
     def action_choose(self) -> None:
         """Open the dialog that chooses the runs, A/B, sweep or history to show."""
         if not self._offers:
-            self.say("There is no run yet: go to Bench (2) and press r.")
+            self.say(_NO_RUN)
             return
         items = tuple(ChoiceItem(value=offer.key, label=offer.label) for offer in self._offers)
         dialog = ChoiceDialog("Object to explore", items, None if self._offer is None else self._offer.key)

@@ -245,7 +245,7 @@ def _cell(cell_id: str, plan: SweepPlan, row: _Row, column: _Column, facts: Targ
         return _cell_on_array(cell_id, row, row.array, column, facts)
     role = row.setup.measure or plan.measure
     if role not in facts.addresses:
-        raise _LeftOutError(f"No target for {role}. Add --target {role}=ADDRESS.")
+        raise _LeftOutError(f"No target for {role}. {facts.naming.format(role=role)}")
     if role not in facts.devices:
         raise _LeftOutError(f"{facts.addresses[role]} has no block device to measure.")
     _require_features(row.setup, facts)
@@ -321,7 +321,7 @@ def _require_features(setup: SetUp, facts: TargetFacts) -> None:
 def _assignment(planned: PlannedSetting, facts: TargetFacts) -> Assignment:
     role, key, value = planned
     if role not in facts.addresses:
-        raise _LeftOutError(f"No target for {role}. Add --target {role}=ADDRESS.")
+        raise _LeftOutError(f"No target for {role}. {facts.naming.format(role=role)}")
     holder = facts.holder(role, key)
     if holder is None:
         raise _LeftOutError(f"{facts.addresses[role]} has no setting {key}.")

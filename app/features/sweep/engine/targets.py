@@ -31,6 +31,10 @@ class SettingOwner:
     """Current readings of the settings, by key."""
 
 
+BY_OPTION = "Add --target {role}=ADDRESS."
+"""How a user of the command line names the target of a role."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFacts:
     """The facts about the machine that are needed to expand a sweep plan."""
@@ -47,6 +51,8 @@ class TargetFacts:
     """Arrays that the plan's level axis creates on this machine; None without a level axis."""
     can_restart: bool = False
     """Whether raidbench may restart the host during the sweep. This is only true of simulated hosts."""
+    naming: str = BY_OPTION
+    """How the user names the target of a role, as a sentence."""
 
     def holder(self, role: str, key: str) -> SettingOwner | None:
         """Return the target that has the setting `key` for a role; None if neither the target nor its block device has
@@ -55,9 +61,11 @@ class TargetFacts:
         return next((owner for owner in self.holders.get(role, ()) if key in owner.readings), None)
 
 
-async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str, str]) -> TargetFacts:
+async def inspect_targets(
+    bench: Workbench, plan: SweepPlan, named: Mapping[str, str], *, naming: str = BY_OPTION
+) -> TargetFacts:
     """Find every target of the plan and read its settings, without changing anything. `named` has the addresses by role
-    that the user specified.
+    that the user specified; `naming` is a sentence that says how.
 
     Addresses in the plan that this machine lacks are skipped, unless it lacks all of them. Raises PlanError for an
     unknown role, NotFoundError for a target that does not exist, DeviceGoneError or ToolFailedError when one cannot be
@@ -106,6 +114,7 @@ async def inspect_targets(bench: Workbench, plan: SweepPlan, named: Mapping[str,
     if absent and not matches:
         raise absent[0]
     return TargetFacts(
+        naming=naming,
         addresses=matches,
         arrays=None if plan.levels is None else await plan_levels(bench, plan.levels),
         devices=devices,

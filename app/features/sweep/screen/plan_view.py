@@ -49,6 +49,10 @@ def axis_rows(
     return tuple(rows)
 
 
+BY_LIST = "Choose one in the list of targets."
+"""How a user of the screens names the target of a role."""
+
+
 def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
     """Return a note that says how many axes are selected, and which key hides or shows the others; "" if none are."""
     chosen = sum(axis.key in draft.ticked for axis in axes)
@@ -56,7 +60,9 @@ def fold_text(axes: Sequence[DraftAxis], draft: Draft, *, folded: bool) -> str:
     if not chosen:
         return ""
     return (
-        f"{others} not selected, f shows them" if folded else (f"{chosen} of {len(axes)} selected, f hides the others")
+        f"{others} not selected, <sweep.fold> shows them"
+        if folded
+        else (f"{chosen} of {len(axes)} selected, <sweep.fold> hides the others")
     )
 
 
@@ -92,7 +98,7 @@ def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
 
 def file_rows(plan: SweepPlan, named: Mapping[str, str]) -> tuple[TableRow, ...]:
     """Return the rows of an opened plan: its targets, whose addresses the user can set, and its combinations."""
-    rows = [TableRow(key="group:targets", cells=("Targets (press Enter to set one)",), separator=True)]
+    rows = [TableRow(key="group:targets", cells=("Targets (enter sets one)",), separator=True)]
     for role, address in plan.targets.items():
         given = named.get(role, address)
         cell = TableCell(text=given or "not set", tone="accent" if given else "warning")

@@ -20,6 +20,7 @@ from app.features.sweep.screen.draft import LEVEL_AXIS, Draft, DraftAxis, axes_o
 from app.features.sweep.screen.plan_choices import PlanChoices
 from app.features.sweep.screen.plan_view import (
     AXIS_COLUMNS,
+    BY_LIST,
     JOINT,
     OTHER,
     axis_rows,
@@ -122,7 +123,7 @@ class SweepPlanner(PlanChoices):
                 return
         self._say_plan("reading the settings of the target ...")
         try:
-            self._facts = await inspect_targets(self.workbench_app.workbench, self.plan(), self.named)
+            self._facts = await inspect_targets(self.workbench_app.workbench, self.plan(), self.named, naming=BY_LIST)
         except RaidbenchError as error:
             self._say_plan(error.message, error.hint)
         else:
@@ -137,8 +138,8 @@ class SweepPlanner(PlanChoices):
         if not self.ready:
             self._say_plan(
                 "Nothing to compare yet.",
-                "Press Enter to open an axis and Space to select values. A sweep needs at least two values of one"
-                " axis. Press o to open a plan file or a built-in plan.",
+                "Press enter to open an axis and <sweep.tick> to select values. A sweep needs at least two values of"
+                " one axis. Press <sweep.open> to open a plan file or a built-in plan.",
             )
             return
         try:
@@ -159,7 +160,9 @@ class SweepPlanner(PlanChoices):
         )
 
     def _say_plan(self, sentence: str, hint: str = "") -> None:
-        facts = [Detail(label="", value=sentence)] + ([Detail(label="", value=hint, tone="muted")] if hint else [])
+        facts = [Detail(label="", value=sentence)]
+        if hint:
+            facts.append(Detail(label="", value=self.workbench_app.with_keys(hint), tone="muted"))
         self.query_one("#sweep-facts", Details).groups = (FactGroup(heading="Plan", facts=tuple(facts)),)
 
     def _show_left(self) -> None:
@@ -169,17 +172,17 @@ class SweepPlanner(PlanChoices):
         if self.file is not None:
             table.rows, note = file_rows(self.file, self.named), ""
             about = f" {self.file.about}" if self.file.about else ""
-            self._set_heading(f"Plan: {self.file.title}\nPress n to select your own values.{about}")
+            self._set_heading(f"Plan: {self.file.title}\nPress <sweep.new> to select your own values.{about}")
         else:
             table.rows = axis_rows(self.axes, draft, self._opened, folded=self.folded)
             note = fold_text(self.axes, draft, folded=self.folded)
             name = f"{draft.profile}: " if draft.profile else ""
-            self._set_heading(f"T {draft.measured}\np {name}{draft.job.describe()}")
-        self.query_one("#sweep-left", Pane).note = note
+            self._set_heading(f"<sweep.target> {draft.measured}\n<sweep.profile> {name}{draft.job.describe()}")
+        self.query_one("#sweep-left", Pane).note = self.workbench_app.with_keys(note)
         self._help()
 
     def _set_heading(self, text: str) -> None:
-        self.query_one("#sweep-job", Static).update(clean_lines(text))
+        self.query_one("#sweep-job", Static).update(clean_lines(self.workbench_app.with_keys(text)))
 
     @on(KeyedTable.RowHighlighted, "#sweep-axes")
     def _help(self) -> None:

@@ -57,7 +57,7 @@ def state_text(record: SweepRecord, *, running: bool, stopping: bool = False) ->
     """Return a sentence about the state of a sweep, and the tone in which to display it."""
     if not running:
         text, tone = ending_text(record)
-        return f"{text}{' Press c to continue.' if record.todo else ''}", TONES[tone]
+        return f"{text}{' Press <sweep.run> to continue.' if record.todo else ''}", TONES[tone]
     done = f"{record.done} of {units.plural(len(record.steps), 'step')}"
     if stopping:
         return f"STOPPING after {done}: restoring the settings", "warning"

@@ -88,7 +88,7 @@ class SweepScreen(WorkbenchScreen):
     def action_view(self) -> None:
         """Switch between the planner and the sweep."""
         if self._controller.follower is None:
-            self.say("There is no sweep yet. Press r to start one.")
+            self.say("There is no sweep yet. Press <sweep.run> to start one.")
         else:
             self._show_part(watching=not self.watching)
 
@@ -145,13 +145,16 @@ class SweepScreen(WorkbenchScreen):
         self.planner.save_plan()
 
     def action_run(self) -> None:
-        """Ask for confirmation, then start the sweep."""
+        """Ask for confirmation, then start the sweep. Continue the shown sweep if it was stopped or interrupted."""
+        follower = self._controller.follower
         if self._controller.running:
-            self.say("A sweep is already running. To stop it, press x.")
+            self.say("A sweep is already running. To stop it, press <sweep.stop>.")
+        elif self.watching and follower is not None and follower.record is not None and not follower.record.finished:
+            self.app.run_worker(self._controller.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
         elif self.watching:
             self._show_part(watching=False)
         elif not self.planner.ready:
-            self.say("Select two values of an axis first: press Enter to open it and Space to select.")
+            self.say("Select two values of an axis first: press enter to open it and <sweep.tick> to select.")
         elif not self._pending:
             self._pending = True
             self.say("reading the targets and their content ...")
@@ -175,22 +178,11 @@ class SweepScreen(WorkbenchScreen):
         if not self._controller.stop():
             self.say("No sweep is running.")
 
-    def action_go_on(self) -> None:
-        """Continue a stopped or interrupted sweep."""
-        follower = self._controller.follower
-        record = follower.record if follower is not None else None
-        if follower is None or record is None or self._controller.running:
-            self.say("There is no sweep to continue.")
-        elif record.finished:
-            self.say("The sweep has finished.")
-        else:
-            self.app.run_worker(self._controller.go_on(follower.folder), group="sweep-begin", exit_on_error=True)
-
     def action_explore(self) -> None:
         """Open the graphs of the sweep."""
         follower = self._controller.follower
         if follower is None or follower.record is None:
-            self.say("There is no sweep yet. Press r to start one.")
+            self.say("There is no sweep yet. Press <sweep.run> to start one.")
             return
         self.workbench_app.do("plots.explore", session=follower.session, folder=follower.folder, first="sweep")
 

@@ -77,14 +77,14 @@ class SweepController(BackgroundWork):
         from app.features.sweep.engine.plan_expansion import expand
         from app.features.sweep.engine.risk_assessment import assess_risk
         from app.features.sweep.engine.targets import inspect_targets
-        from app.features.sweep.screen.plan_view import question
+        from app.features.sweep.screen.plan_view import BY_LIST, question
         from widgets.confirm import ConfirmDialog
 
         try:
             if self.running:
-                raise RefusedError("A sweep is already running.", hint="Press x to stop it.")
+                raise RefusedError("A sweep is already running.", hint="Press <sweep.stop> to stop it.")
             self._process_starter()
-            facts = await inspect_targets(self._app.workbench, plan, named)
+            facts = await inspect_targets(self._app.workbench, plan, named, naming=BY_LIST)
             assessment = await assess_risk(self._app.workbench, expand(plan, facts, seed), facts)
             commands = () if assessment.refused else await self._commands(assessment.design)
             dialog = question(assessment, commands, self.speed)
@@ -213,8 +213,10 @@ class SweepController(BackgroundWork):
                     KeyedAnswer(key="s", label="Stop it and leave", value="stop"),
                     KeyedAnswer(key="escape", label="Stay", value="stay"),
                 ),
-                "If you leave it running, it continues in the background; show it with `raidbench attach`, or with"
-                " key 4 in raidbench. If you stop it, it restores all settings first.",
+                self._app.with_keys(
+                    "If you leave it running, it continues in the background; show it with `raidbench attach`, or with"
+                    " key <app.sweep> in raidbench. If you stop it, it restores all settings first."
+                ),
             )
         )
         if answer == "stop" and self.stop():
@@ -228,7 +230,7 @@ class SweepController(BackgroundWork):
         active = await asyncio.to_thread(active_sessions, SWEEP, paths)
         if active:
             self.follow(active[0])
-            self._app.notify(f"A sweep is running ({active[0].name}). Press 4 to show it.")
+            self._app.notify(f"A sweep is running ({active[0].name}). Press <app.sweep> to show it.")
             return
         for folder in await asyncio.to_thread(abandoned_sessions, SWEEP, paths):
             await self._offer_recovery(folder)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -49,12 +50,13 @@ from widgets.static_table import StaticTable
 from widgets.text_panel import TextParagraphs
 
 if TYPE_CHECKING:
+    from app.tui.app_interface import AppInterface
     from widgets.plot_render.plot_data import StaticPlot
 
 
 def _picture(session: Session, folder: Path) -> StaticPlot | None:
     draw = action("plots.sweep")
-    return None if draw is None else draw(session, folder)
+    return None if draw is None else replace(draw(session, folder), keys="")
 
 
 LATENCY_FROM = 30
@@ -137,7 +139,8 @@ class SweepWatch(Vertical):
             self._show_published(outcome)
         self._show_picture(follower, record, running=running)
         text, tone = state_text(record, running=running, stopping=stopping)
-        self.query_one("#sweep-state", TextParagraphs).say(text, tone)
+        app = cast("AppInterface", self.app)
+        self.query_one("#sweep-state", TextParagraphs).say(app.with_keys(text), tone)
 
     def _show_published(self, outcome: Results) -> None:
         """Show the published tables above everything else; redraw them only when a result changes."""
