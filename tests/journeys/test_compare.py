@@ -15,7 +15,14 @@ import pytest
 from textual.pilot import Pilot
 
 from app.core.analysis.pair_design import RULE
-from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded, SessionStarted
+from app.core.session.events import (
+    ExperimentEnded,
+    ExperimentMark,
+    ExperimentStarted,
+    LoggedEvent,
+    RunEnded,
+    SessionStarted,
+)
 from app.core.session.results import RunStatus
 from app.tui.app import WorkbenchApp
 from app.tui.bench.screen import BenchScreen
