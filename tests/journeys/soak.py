@@ -83,12 +83,12 @@ class Visit:
     over: tuple[Visit, ...] = ()
     leave: tuple[str, ...] = ("escape",)
     shows: str = ""
-    """Words that say that the keys have had their effect, where the screen is the same as before."""
+    """Words that it shows when it is ready for more keys; "" if it is at once."""
 
 
-def opens(keys: str, kind: type[AnyScreen], *over: Visit) -> Visit:
+def opens(keys: str, kind: type[AnyScreen], *over: Visit, shows: str = "") -> Visit:
     """A screen that escape closes."""
-    return Visit(tuple(keys.split()), kind, over)
+    return Visit(tuple(keys.split()), kind, over, shows=shows)
 
 
 def stays(keys: str, kind: type[AnyScreen], *over: Visit, leave: str = "", shows: str = "") -> Visit:
@@ -101,12 +101,11 @@ JOB = (
     opens("e", JobForm, opens("enter", ChoiceDialog)),
     opens("T", MarkDialog),
     opens("o", TextDialog),
-    opens("s", ChoiceDialog),
     opens("i", AdviceScreen),
 )
 
 WALK: tuple[Visit, ...] = (
-    stays("0 end", HostsScreen, opens("enter", HostScreen)),
+    stays("0 end", HostsScreen, opens("enter", HostScreen), shows="4 of 5 hosts answered"),
     stays(
         "1",
         DevicesScreen,
@@ -148,13 +147,20 @@ WALK: tuple[Visit, ...] = (
             shows="2 of 35 match",
         ),
     ),
-    stays("2", BenchScreen, *JOB),
+    stays("2", BenchScreen, *JOB, shows="▲"),
     stays(
         "3 home",
         RunsScreen,
         opens("enter", RunScreen, opens("f", FiguresScreen)),
-        opens("H", HistoryScreen, opens("enter", RunScreen)),
-        opens("X", ExploreScreen, opens("enter", ChoiceDialog), opens("E", TextDialog), stays("i t", ExploreScreen)),
+        opens("H", HistoryScreen, opens("enter", RunScreen), shows="MiB/s"),
+        opens(
+            "X",
+            ExploreScreen,
+            opens("enter", ChoiceDialog),
+            opens("E", TextDialog),
+            stays("i t", ExploreScreen),
+            shows="Explore ·",
+        ),
         opens("c", CompareScreen, stays("v g", CompareScreen), opens("X", ExploreScreen)),
     ),
     stays("4", SweepScreen, opens("T", ChoiceDialog), opens("p", ChoiceDialog), opens("o", ChoiceDialog)),
@@ -211,7 +217,9 @@ async def walk(pilot: Pilot[int], met: Met, visits: Sequence[Visit] = WALK) -> N
 
 async def measure_together(pilot: Pilot[int], met: Met) -> None:
     """Measure on two hosts that answer at once: its dialogs and its screen."""
-    await pilot.press("0", "end", "space", "up", "space")
+    await pilot.press("0")
+    await until(pilot, lambda: "4 of 5 hosts answered" in text_of(pilot))
+    await pilot.press("end", "space", "up", "space")
     for keys, kind in (("b", ChoiceDialog), ("enter", TextDialog), ("s d a enter", QuestionDialog), ("s", JointScreen)):
         await pilot.press(*keys.split())
         await until(pilot, lambda kind=kind: type(pilot.app.screen) is kind)  # type: ignore[misc]
