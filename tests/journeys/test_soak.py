@@ -30,9 +30,10 @@ def screens_of_the_program() -> set[type[object]]:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
-    found, rest = set(), [SafeScreen]
+    found: set[type[object]] = set()
+    rest: list[type[object]] = [SafeScreen]
     while rest:
-        kind: type[object] = rest.pop()
+        kind = rest.pop()
         below = [each for each in kind.__subclasses__() if each.__module__.startswith(("app.", "widgets."))]
         found |= set() if below else {kind}
         rest += below
@@ -46,7 +47,7 @@ async def test_every_screen_is_collected_once_it_is_closed(tmp_path: Path, still
             await settled(pilot)
             await measure_together(pilot, met)
             await walk(pilot, met)
-            assert met.left() == []
+            assert await met.left() == []
     assert screens_of_the_program() - met.kinds == set()
 
 
