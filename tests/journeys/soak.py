@@ -228,8 +228,11 @@ async def measure_together(pilot: Pilot[int], met: Met) -> None:
     await pilot.press("0")
     await until(pilot, lambda: "4 of 5 hosts answered" in text_of(pilot))
     await pilot.press("end", "space", "up", "space")
-    for keys, kind in (("b", ChoiceDialog), ("enter", TextDialog), ("s d a enter", QuestionDialog), ("s", JointScreen)):
+    for keys, kind in (("b", ChoiceDialog), ("enter", ChoiceDialog), ("enter", QuestionDialog), ("s", JointScreen)):
+        before = pilot.app.screen
         await pilot.press(*keys.split())
+        await until(pilot, lambda old=before: pilot.app.screen is not old)  # type: ignore[misc]
+        del before
         await until(pilot, lambda kind=kind: type(pilot.app.screen) is kind)  # type: ignore[misc]
         met.meet(pilot.app.screen)
         await heard(pilot)
