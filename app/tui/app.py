@@ -225,6 +225,11 @@ class WorkbenchApp(SessionApp):
             self.show_error(problem, title="The session cannot be written: changes are disabled")
         self.refresh_screen()
 
+    def watch_session(self, session: Session) -> None:
+        """Show every change of the session. A screen that watched it would be kept after it is closed."""
+        for screen in self._workbench_screens():
+            screen.show_session(session)
+
     def watch_staged_count(self) -> None:
         """Update the number of staged values in the header."""
         self.refresh_screen()
@@ -259,9 +264,13 @@ class WorkbenchApp(SessionApp):
 
     def show_header(self) -> None:
         """Update the header, also of a screen below a dialog."""
-        for screen in self.screen_stack:
-            if isinstance(screen, WorkbenchScreen) and screen.has_widgets and self.is_running:
-                screen.show_lines(self.session)
+        for screen in self._workbench_screens():
+            screen.show_lines(self.session)
+
+    def _workbench_screens(self) -> list[WorkbenchScreen]:
+        """Return the screens of this mode that can be updated; none during shutdown."""
+        screens = self.screen_stack if self.is_running else ()
+        return [screen for screen in screens if isinstance(screen, WorkbenchScreen) and screen.has_widgets]
 
     @property
     def measuring(self) -> bool:
@@ -369,9 +378,8 @@ class WorkbenchApp(SessionApp):
 
     def show_notices(self) -> None:
         """Update the notices of the screen in front, also below a dialog."""
-        for screen in self.screen_stack if self.is_running else ():
-            if isinstance(screen, WorkbenchScreen) and screen.has_widgets:
-                screen.show_notices()
+        for screen in self._workbench_screens():
+            screen.show_notices()
 
     async def on_event(self, event: events.Event) -> None:
         """Remove notices at a key press, because the user has read them by then."""

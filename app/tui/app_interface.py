@@ -154,7 +154,6 @@ class AppInterface(Protocol):
         group: str = "default",
         exit_on_error: bool = True,
         exclusive: bool = False,
-        thread: bool = False,
     ) -> Worker[Any]:
         """Start background work."""
 

@@ -105,8 +105,7 @@ class WorkbenchScreen(SparseScreen[None]):
         yield Widget()
 
     def on_mount(self) -> None:
-        """Show every change of the session from now on."""
-        self.watch(self.app, "session", self._session_changed, init=False)
+        """Show the keys of the focused pane from now on."""
         self.watch(self, "focused", self.show_keys, init=False)
 
     def on_screen_suspend(self) -> None:
@@ -125,7 +124,7 @@ class WorkbenchScreen(SparseScreen[None]):
         # after mounting calls it again.
         if self.has_widgets:
             self.query_one(KeyLine).over = None
-            self._session_changed(self.workbench_app.session)
+            self.show_session(self.workbench_app.session)
 
     def on_resize(self, event: events.Resize) -> None:
         """Show a note if the terminal is too small."""
@@ -148,7 +147,8 @@ class WorkbenchScreen(SparseScreen[None]):
         else:
             self.remove_class("-tiny")
 
-    def _session_changed(self, session: Session) -> None:
+    def show_session(self, session: Session) -> None:
+        """Show a session if the screen is visible; the app calls this at every change."""
         # During shutdown the widgets are removed first, so late session updates are ignored.
         if self.is_current and self.has_widgets and self.app.is_running:
             self.show_lines(session)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from widgets.plot_view import StaticPlotView
+from widgets.thread_work import in_thread
 
 if TYPE_CHECKING:
     from widgets.plot_render.plot_data import StaticPlot
@@ -21,7 +21,7 @@ class PlotWorker(StaticPlotView):
         """Show the result of `picture`, computed in a thread, unless `state` is the same as before."""
         if state != self._state:
             self._state = state
-            self.run_worker(partial(self._make_in_thread, picture, state), thread=True, group="make", exclusive=True)
+            self.run_worker(in_thread(self._make_in_thread, picture, state), group="make", exclusive=True)
 
     def _make_in_thread(self, picture: Callable[[], StaticPlot | None], state: object) -> None:
         self.app.call_from_thread(self._take, picture(), state)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +13,7 @@ import pytest
 
 from app.cli.main import cli
 from backends.simulator.profiles import FIRST
+from tests.cli.conftest import Outcome, program, run_here
 from tests.cli.test_help import ALL
 
 pytestmark = pytest.mark.exhaustive
@@ -94,12 +92,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("examples")
     for line in PREPARED:
         done = raidbench(folder, *shlex.split(line))
-        assert done.returncode == 0, (line, done.stderr)
+        assert done.status == 0, (line, done.err)
     create = ("array", "create", "raid1", "sde", "sdf", "--name", "fast")
     refused = raidbench(folder, *create, host="arrays")
-    token = refused.stderr.rpartition("--confirm ")[2].split()[0]
+    token = refused.err.rpartition("--confirm ")[2].split()[0]
     created = raidbench(folder, *create, "--confirm", token, host="arrays")
-    assert created.returncode == 0, created.stderr
+    assert created.status == 0, created.err
     (folder / "database.fio").write_text(JOB_FILE, encoding="utf-8")
     (folder / "my-plan.toml").write_text(PLAN, encoding="utf-8")
     return folder
@@ -111,23 +109,27 @@ def session(prepared: Path, tmp_path: Path) -> Path:
     folder = tmp_path / "session"
     shutil.copytree(prepared, folder)
     done = raidbench(folder, *shlex.split(TRIAL))
-    assert done.returncode == 0, done.stderr
+    assert done.status == 0, done.err
     return folder
 
 
-def raidbench(folder: Path, *argv: str, host: str = "linux", speed: int = 1000) -> subprocess.CompletedProcess[str]:
+PROCESSES = ("--trial", "--detach", "--hosts", "hosts", FOLLOWED)
+"""Words of commands that start raidbench again, or end another one: these are programs of their own here, too."""
+
+
+def raidbench(folder: Path, *argv: str, host: str = "linux", speed: int = 1000) -> Outcome:
+    """The command line in a folder; in this process if that is all it needs, which saves the start of a program."""
     several = argv[0] == "hosts" or "--hosts" in argv
     faster = () if several else (f"--demo-speed={speed}",)
     demo = () if "--machine" in argv else (f"--demo={host}", *faster)
-    return subprocess.run(
-        [sys.executable, "-m", "app", *demo, *argv],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "RAIDBENCH_STATE_DIR": str(folder / "state"), "NO_COLOR": "1"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    env = {"RAIDBENCH_STATE_DIR": str(folder / "state"), "NO_COLOR": "1"}
+    if not set(argv).isdisjoint(PROCESSES):
+        return program(*demo, *argv, cwd=folder, env=env)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in env.items():
+            patch.setenv(name, value)
+        return run_here(*demo, *argv)
 
 
 def help_examples() -> list[str]:
@@ -172,7 +174,7 @@ def swept(folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     begun = raidbench(folder, "sweep", "plan.toml", "--yes", "--detach", speed=10)
-    assert begun.returncode == 0, begun.stderr
+    assert begun.status == 0, begun.err
     return folder
 
 
@@ -188,10 +190,10 @@ def failures(folder: Path, commands: Iterable[tuple[str, str]]) -> dict[str, tup
         done = raidbench(place, *argv, *ADDED.get(argv[0], ()), host=host)
         if argv[0] == FOLLOWED:
             raidbench(place, FOLLOWED, STOP)
-        asks = done.returncode == 3 and ("--yes" in done.stderr or "--confirm" in done.stderr)
+        asks = done.status == 3 and ("--yes" in done.err or "--confirm" in done.err)
         worked = (0, 1, 2) if PLUGIN in argv else (130,) if STOP in argv else WORKED
-        if done.returncode not in worked and not asks:
-            failed[line] = (done.returncode, done.stderr[-300:])
+        if done.status not in worked and not asks:
+            failed[line] = (done.status, done.err[-300:])
     return failed
 
 

@@ -15,7 +15,14 @@ import pytest
 from textual.pilot import Pilot
 
 from app.core.analysis.pair_design import RULE
-from app.core.session.events import ExperimentEnded, ExperimentMark, ExperimentStarted, LoggedEvent, RunEnded
+from app.core.session.events import (
+    ExperimentEnded,
+    ExperimentMark,
+    ExperimentStarted,
+    LoggedEvent,
+    RunEnded,
+    SessionStarted,
+)
 from app.core.session.results import RunStatus
 from app.tui.app import WorkbenchApp
 from app.tui.bench.screen import BenchScreen
@@ -45,8 +52,15 @@ def with_histogram(over: LoggedEvent) -> LoggedEvent:
 
 
 def ab_table(folder: Path) -> Table:
-    """The session that is open holds an A/B of three pairs, B a fifth slower."""
+    """The session that is open holds an A/B."""
     table = set_table(folder)
+    assert table.options.session is not None
+    sessions.written(table.options.session, *ab_events(sessions.started()))
+    return table
+
+
+def ab_events(begin: SessionStarted) -> list[LoggedEvent]:
+    """A session with an A/B of three pairs, B a fifth slower."""
     order = ("A", "B", "B", "A", "A", "B")
     started = ExperimentStarted(
         at=1002.0,
@@ -61,17 +75,14 @@ def ab_table(folder: Path) -> Table:
         measured="block:sda",
         rule=RULE,
     )
-    events: list[LoggedEvent] = [sessions.started(), started]
+    events: list[LoggedEvent] = [begin, started]
     for at, letter in enumerate(order):
         iops = (1000.0 if letter == "A" else 800.0) + at
         settings = {"read_ahead_kb": "128" if letter == "A" else "4096"}
         begun, over = sessions.run(f"r{at + 1}", iops=iops, settings=settings, at=1010.0 + at * 10)
         mark = ExperimentMark(experiment="e1", letter=letter, pair=at // 2 + 1)
         events += [replace(begun, mark=mark), with_histogram(over)]  # type: ignore[arg-type]
-    events.append(ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True))
-    assert table.options.session is not None
-    sessions.written(table.options.session, *events)
-    return table
+    return [*events, ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True)]
 
 
 async def compared(pilot: Pilot[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -50,13 +51,16 @@ SMALL = {
 }
 """Of articles-b, for disks of a guest."""
 
+LEFT_OUT = r'\[\[workload\]\]\nname = "(4k write|4M read)"\n(.+\n)+\n|, "4k write" = [\d.]+|"4M read" = [\d.]+, '
+"""Two of its four workloads, and what was published of them: the other two read and write every array."""
+
 
 pytestmark = pytest.mark.vendors("block", "md")
 
 
-def short(tmp_path: Path, name: str, words: Mapping[str, str]) -> str:
-    """A shipped plan, with other words for some of it: its runs are short."""
-    text = plan_files()[name].read_text()
+def short(tmp_path: Path, name: str, words: Mapping[str, str], left_out: str = "$^") -> str:
+    """A shipped plan, with other words for some of it: its runs are short. `left_out`: a pattern of what it loses."""
+    text = re.sub(left_out, "", plan_files()[name].read_text())
     for long, brief in words.items():
         assert long in text
         text = text.replace(long, brief)
@@ -151,7 +155,7 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     watched = Watched()
     watched.start()
     try:
-        done = swept(short(tmp_path, "articles-b", SMALL), *words, "--confirm", typed)
+        done = swept(short(tmp_path, "articles-b", SMALL, LEFT_OUT), *words, "--confirm", typed)
     finally:
         watched.over.set()
         watched.join()
@@ -159,9 +163,9 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     assert sweep["result"] == "finished"
     runs = {(cell["row"], cell["column"]): cell["runs"] for cell in sweep["cells"]}
     assert {key: number for key, number in runs.items() if number != 1} == {}, done.out
-    assert len(runs) == (len(levels) + 1) * 4, runs
+    assert len(runs) == (len(levels) + 1) * 2, runs
     beside = [each for each in sweep["published"] if each.get("measured") is not None]
-    assert len(beside) == 16, sweep["published"]  # RAID 10 was not measured there
+    assert len(beside) == 8, sweep["published"]  # RAID 10 was not measured there
     assert watched.seen == {(level, "4", "65536") for level in levels}
     left = [line for disk in disks for line in run("wipefs", "-n", disk.device).splitlines()[1:]]
     left += [str(path) for path in Path("/sys/block").glob("md1[0-9][0-9]") if (path / "md/array_state").exists()]

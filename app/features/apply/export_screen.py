@@ -13,6 +13,7 @@ from backends.model import Controller, Device, Inventory
 from backends.text import clean
 from widgets.field_dialog import TextDialog
 from widgets.text_utils.units import plural
+from widgets.thread_work import in_thread
 
 if TYPE_CHECKING:
     from app.features.apply.exporting import ExportedTarget
@@ -80,7 +81,7 @@ async def _export(app: AppInterface, things: Sequence[Device], rows: int, file: 
     for trouble in troubles:
         app.notify(trouble, severity="warning")
     if targets:
-        app.run_worker(lambda: _write(app, file, targets), thread=True, group="export")
+        app.run_worker(in_thread(_write, app, file, targets), group="export")
     else:
         app.notify_transient("No settings to write: the device has none that can be changed.")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -28,6 +27,7 @@ from widgets.plot_view import StaticPlotView
 from widgets.static_table import StaticTable
 from widgets.text_panel import TextParagraphs
 from widgets.text_utils import units
+from widgets.thread_work import in_thread
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -41,7 +41,7 @@ _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
 
 def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
     """Show the runs of all sessions with the same condition as `run`, which is in the session in `folder`."""
-    app.run_worker(partial(_load, app, app.front, folder, run), thread=True, group="history", exclusive=True)
+    app.run_worker(in_thread(_load, app, app.front, folder, run), group="history", exclusive=True)
 
 
 def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
@@ -147,7 +147,7 @@ class HistoryScreen(WorkbenchScreen):
         if run.session in self._sessions:
             self._show_figures(run)
         else:
-            self.run_worker(partial(self._read, run), thread=True, group="figures", exclusive=True)
+            self.run_worker(in_thread(self._read, run), group="figures", exclusive=True)
 
     def _chosen(self) -> PastRun | None:
         return self._runs.get(self.query_one(KeyedTable).cursor or "")

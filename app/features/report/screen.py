@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.session.state import Session
 from backends.errors import RaidbenchError
 from widgets.field_dialog import TextDialog
+from widgets.thread_work import in_thread
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
@@ -29,8 +29,8 @@ def export(app: AppInterface, session: Session, folder: Path, name: str | None) 
     An existing file is never overwritten.
     """
     if name:
-        write = partial(_write, app, session, Path(os.path.expanduser(name)), folder)
-        app.run_worker(write, thread=True, group="export")
+        write = in_thread(_write, app, session, Path(os.path.expanduser(name)), folder)
+        app.run_worker(write, group="export")
 
 
 def _write(app: AppInterface, session: Session, file: Path, folder: Path) -> None:

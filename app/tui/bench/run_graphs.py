@@ -27,6 +27,7 @@ from widgets.heat_plot import HeatChart
 from widgets.plot_render.plot_data import StaticPlot
 from widgets.scale import time_end
 from widgets.text_utils.text import clean, shorten
+from widgets.thread_work import in_thread
 
 ZOOMS = (300.0, 120.0, 60.0, 30.0, 10.0)
 """Window lengths in seconds that the graphs can show instead of the complete run."""
@@ -199,7 +200,7 @@ class RunGraphs(Vertical):
         if baseline is not self._baseline:
             self._baseline, self._baseline_curves = baseline, Curves()
             if baseline is not None and folder is not None:
-                self.run_worker(partial(self._read_baseline, baseline, folder), thread=True, group="beneath")
+                self.run_worker(in_thread(self._read_baseline, baseline, folder), group="beneath")
 
     def _read_baseline(self, run: RunRecord, folder: Path) -> None:
         self.app.call_from_thread(self._take_baseline, run, read_curves(run, folder))
@@ -230,8 +231,7 @@ class RunGraphs(Vertical):
 
     def _start_reading(self, wanted: _Recorded, run: RunRecord, session: Session | None = None) -> None:
         """Read the curves of a run in a thread. `session`: with the events to mark; None for a part of the run."""
-        read = partial(self._read_run, wanted, run, session)
-        self.run_worker(read, thread=True, group="recorded", exclusive=True)
+        self.run_worker(in_thread(self._read_run, wanted, run, session), group="recorded", exclusive=True)
 
     def _read_run(self, wanted: _Recorded, run: RunRecord, session: Session | None) -> None:
         folder, _, part = wanted

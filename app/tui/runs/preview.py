@@ -22,6 +22,7 @@ from widgets.details import Details
 from widgets.pane import Pane
 from widgets.static_table import StaticTable
 from widgets.text_utils import units
+from widgets.thread_work import in_thread
 
 PAUSE = 0.25
 """Seconds that the cursor rests on a run before its curves are read."""
@@ -108,7 +109,7 @@ class RunPreview(Pane):
             return
         self._is_postponed = not self._may_read()
         if not self._is_postponed:
-            self.run_worker(partial(self._read, run, folder), thread=True, group="preview", exclusive=True)
+            self.run_worker(in_thread(self._read, run, folder), group="preview", exclusive=True)
 
     def _read(self, run: RunRecord, folder: Path) -> None:
         self.app.call_from_thread(self._take, run, folder, read_curves(run, folder))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -28,6 +27,7 @@ from widgets.keyed_table import KeyedTable
 from widgets.pane import Pane
 from widgets.plot_render.plot_data import MOST_CURVES
 from widgets.text_utils import units
+from widgets.thread_work import in_thread
 
 _FRAME = 3
 """Number of lines that the list needs in addition to its rows: frame and headings."""
@@ -144,8 +144,8 @@ class RunsScreen(WorkbenchScreen):
         missing = self._sparks.missing(runs.values())
         reading = any(worker.group == "sparks" and not worker.is_finished for worker in self.workers)
         if missing and not reading and self._may_read():
-            read = partial(self._sparks.read, missing, self._may_continue, self._show_spark)
-            self.run_worker(read, thread=True, group="sparks")
+            read = in_thread(self._sparks.read, missing, self._may_continue, self._show_spark)
+            self.run_worker(read, group="sparks")
 
     def _may_continue(self) -> bool:
         return self.has_widgets and self.is_current and self.app.is_running and self._may_read()
@@ -277,7 +277,7 @@ class RunsScreen(WorkbenchScreen):
             self._earlier = None
             self.on_screen_resume()
             return
-        self.run_worker(self._load_earlier, thread=True, group="earlier", exclusive=True)
+        self.run_worker(in_thread(self._load_earlier), group="earlier", exclusive=True)
 
     def _load_earlier(self) -> None:
         self.app.call_from_thread(self._take_earlier, earlier_sessions(self.workbench_app.workbench))

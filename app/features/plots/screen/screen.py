@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -41,6 +40,7 @@ from widgets.plot_render.style import PlotStyle
 from widgets.plot_view import StaticPlotView
 from widgets.static_table import StaticTable
 from widgets.text_utils.text import clean, shorten
+from widgets.thread_work import in_thread
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
@@ -162,7 +162,7 @@ class ExploreScreen(WorkbenchScreen):
 
     def _take_offer(self, offer: ExploreOffer) -> None:
         self._offer = offer
-        self.run_worker(partial(self._make, offer, self._beneath), thread=True, group="subject", exclusive=True)
+        self.run_worker(in_thread(self._make, offer, self._beneath), group="subject", exclusive=True)
 
     def _make(self, offer: ExploreOffer, beneath: bool) -> None:
         try:
@@ -201,8 +201,8 @@ class ExploreScreen(WorkbenchScreen):
         pane.title, pane.note = f"Explore · {subject.heading}", subject.counted
         self.query_one("#explore-kinds", Static).update(self._names(kind))
         kinds = (kind, *(BESIDE[kind] if self.has_class("-beside") else ()))
-        wanted = partial(self._pictures, subject, kinds, self._choice)
-        self.run_worker(wanted, thread=True, group="pictures", exclusive=True)
+        wanted = in_thread(self._pictures, subject, kinds, self._choice)
+        self.run_worker(wanted, group="pictures", exclusive=True)
         if self.has_class("-figures"):
             shown = figures_table(subject, ascii=self.workbench_app.ascii)
             table = self.query_one("#explore-figures", StaticTable)
@@ -361,8 +361,8 @@ class ExploreScreen(WorkbenchScreen):
 
     def _write(self, name: str | None) -> None:
         if name and self._subject is not None and self._kind is not None:
-            work = partial(self._write_file, Path(name).expanduser(), self._subject, self._kind, self._choice)
-            self.run_worker(work, thread=True, group="export")
+            work = in_thread(self._write_file, Path(name).expanduser(), self._subject, self._kind, self._choice)
+            self.run_worker(work, group="export")
 
     def _write_file(self, file: Path, subject: PlotSelection, kind: StaticPlotKind, options: PlotOptions) -> None:
         from app.core.session.documents import write_file
