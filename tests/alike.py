@@ -14,7 +14,7 @@ FOLDERS = (
     *(f"tests/backends/{name}" for name in (*_VENDORS, "simulator")),
     *(f"tests/features/{name}" for name in _FEATURES),
     *(f"tests/core/{name}" for name in _CORE),
-    *("tests/recordings", "tests/screenshots", "tests/widgets"),
+    *("tests/recordings", "tests/widgets"),
 )
 """Values, widgets, parsers and simulated tools: most files there ask the system nothing."""
 

@@ -10,7 +10,7 @@ from app.tui.commands import COMMANDS, MOVING, SCREENS, SHEETS, CommandSpec, com
 
 PAGE = Path(__file__).parents[1] / "docs" / "keys.md"
 
-MOST_SCREENS = 5
+SHARED = 2
 """A command of this many screens is listed once, before the screens."""
 
 PAIRS = (("next", "previous"), ("previous", "next"))
@@ -19,9 +19,7 @@ PAIRS = (("next", "previous"), ("previous", "next"))
 HEAD = """\
 # Keys of the workbench
 
-This page lists the default keys. In the workbench, `?` shows the keys of the screen and finds any other, and `Ctrl-P`
-runs a command by name.
-`raidbench keys` lists the names for `[keymap]` in the configuration.
+In the workbench, `?` shows and finds keys, and `Ctrl-P` runs a command by name. `raidbench keys` lists the names for `[keymap]`.
 
 <!-- Written by `python -m tests.test_keys_page`. -->
 
@@ -34,11 +32,11 @@ runs a command by name.
 
 def page() -> str:
     """Return the text of docs/keys.md."""
-    shared = list(_commands_of_most_screens())
+    shared = list(_shared_commands())
     listed = {(command.label, command.help) for command in shared}
     parts = [
         HEAD + "".join(f"| {_cell(keys)} | {help} |\n" for keys, _, help in MOVING),
-        _section("Most screens", shared),
+        _section("Several screens", shared),
     ]
     for name, title in (SCREENS | SHEETS).items():
         own = commands_of(name, shared=False)
@@ -46,21 +44,21 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _commands_of_most_screens() -> Iterator[CommandSpec]:
-    """Yield the commands of most screens, without duplicates for single screens."""
+def _shared_commands() -> Iterator[CommandSpec]:
+    """Yield the commands of several screens, without duplicates for single screens."""
     alike: dict[tuple[str, str], list[CommandSpec]] = defaultdict(list)
     for command in COMMANDS:
         alike[command.label, command.help].append(command)
     for commands in alike.values():
         screens = {screen for command in commands for screen in command.screens}
-        if "all" in screens or len(screens) >= MOST_SCREENS:
+        if "all" in screens or len(screens) >= SHARED:
             yield max(commands, key=lambda command: len(command.screens))
 
 
 def _section(title: str, commands: Iterable[CommandSpec]) -> str:
     rows = ((_cell(command.shown_keys), command.label, command.help) for command in commands)
     text = "".join(f"| {' | '.join(row)} |\n" for row in _merged(rows))
-    return f"## {title}\n\n| key | command | effect |\n| --- | --- | --- |\n{text}"
+    return f"## {title}\n\n| key | command | |\n| --- | --- | --- |\n{text}"
 
 
 Row = tuple[str, str, str]

@@ -13,7 +13,7 @@ from textual.widgets import Input
 from app.core.presentation.glossary import terms_of
 from app.tui.commands import MOVING, SCREENS, SHEETS, CommandSpec, commands_of, shown_key, shown_keys
 from app.tui.overlay_screen import OverlayScreen
-from app.tui.tasks import Task, by_task
+from app.tui.tasks import KeyTask, by_task
 from backends.values import dataclass
 from widgets.details import Detail, DetailColumns, Details, FactGroup
 from widgets.text_field import TextField
@@ -140,14 +140,14 @@ class HelpScreen(OverlayScreen, inherit_bindings=False):
 
     # -- the keys of the screen, by task -------------------------------------------------------------------------------
 
-    def _tasks(self) -> Iterator[tuple[Task, list[tuple[str, str, str]]]]:
+    def _tasks(self) -> Iterator[tuple[KeyTask, list[tuple[str, str, str]]]]:
         """Yield each task with key, name and sentence of its commands. Commands without a key are in the palette."""
         keymap = cast("AppInterface", self.app).custom_keys
         own = [command for command in commands_of(self._screen) if command.keys or command.id in keymap]
         listed = {shown_key(command, keymap) for command in own}
         for task, commands in by_task(own).items():
             rows = [(shown_key(command, keymap), command.label, command.help) for command in commands]
-            if task is Task.MOVE:
+            if task is KeyTask.MOVE:
                 moving = ((keys.split()[0], label, help) for keys, label, help in MOVING)
                 rows += [row for row in moving if row[0] not in listed]
             yield task, rows

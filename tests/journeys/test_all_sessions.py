@@ -28,7 +28,7 @@ async def test_every_run_names_its_target_its_job_and_that_it_is_simulated(tmp_p
         events = run(1, target, 1003.0 + 86_400 * day, job=("randread-4k", "seqwrite-1m")[day % 2])
         sessions.written(table.bench.paths.sessions / f"2026-11-0{day + 1}-120000", sessions.started(), *events)
     async with opened(table, size=(100, 30)) as pilot:
-        await pilot.press("3", "A")
+        await pilot.press("3", "asterisk")
         await until(pilot, lambda: "2026-11-03" in text_of(pilot))
         shown = text_in(pilot, "#runs-list")
     rows = [line for line in shown.splitlines() if "-120000/r1" in line]

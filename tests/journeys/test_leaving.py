@@ -122,7 +122,7 @@ async def test_an_experiment_that_was_killed_is_offered_at_the_next_start(
         await answer(pilot, key)
         if key == "r":
             await until(
-                pilot, lambda: "read_ahead_kb" in notices(pilot) or "Another program changed it." in notices(pilot)
+                pilot, lambda: "Read-ahead of block:sda is 128 KiB again" in notices(pilot) or "Another program changed it." in notices(pilot)
             )
     assert table.host.files[AHEAD] == then
     mark = table.bench.paths.sessions / SESSION / "experiment.active"

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from app.tui.commands import SCREENS, SHEETS, commands_of, shown_key
 from app.tui.help import HelpEntry, HelpScreen, matching
-from app.tui.tasks import Task
+from app.tui.tasks import KeyTask
 from tests.tui.stage import Table, opened, set_table, text_of, until
 
 ALL = (*SCREENS, *SHEETS)
@@ -74,7 +74,7 @@ async def test_all_keys_of_every_screen_are_visible_without_scrolling(table: Tab
 async def test_the_keys_are_grouped_by_task(table: Table) -> None:
     async with opened(table, (80, 24)) as pilot:
         lines = "\n".join(await shown(pilot, "devices"))
-        assert [task for task in Task if task not in lines] == []
+        assert [task for task in KeyTask if task not in lines] == []
 
 
 async def test_every_letter_narrows_the_list_and_esc_shows_all_again(table: Table) -> None:

@@ -181,9 +181,9 @@ class DriftScan:
                 self._add_difference(DriftKind.BLOCKED, home, key, None, value, line, why)
             return
         if not homes:
-            owner = str(things[0].target) if len(things) == 1 else f"none of the {len(things)} devices"
+            owner = f"{things[0].target} has no" if len(things) == 1 else f"none of the {len(things)} devices has a"
             hint = suggestion_hint(key, keys, f"Available: {', '.join(sorted(keys)[:12])}." if keys else "")
-            raise table.table.table(part).error(key, f"{owner} has no setting {clean(key, 40)!r}.", hint)
+            raise table.table.table(part).error(key, f"{owner} setting {clean(key, 40)!r}.", hint)
         for home, setting, reading in dict.fromkeys(homes):
             await self._compare(table, home, setting, reading, value, line, part)
 

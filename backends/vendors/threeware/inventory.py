@@ -21,7 +21,7 @@ from backends.model import (
     Task,
 )
 from backends.raid import data_drives
-from backends.reported_words import plain_words, reported_text
+from backends.reported_words import plain_words, word_text
 from backends.sizes import read_size
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
@@ -126,7 +126,7 @@ class ThreewareCard:
         if self.protection in (None, "optimal", "unknown"):
             return ""
         battery = (self.battery or {}).get("Status") or self.row.get("BBU", "")
-        ready = "not ready" if battery == "OK" else reported_text(self.protection or "", battery)
+        ready = "not ready" if battery == "OK" else word_text(battery)
         return f"the battery is {ready}, so the controller does not cache writes until it is ready"
 
     @property

@@ -116,7 +116,7 @@ async def test_the_write_cache_is_not_offered_while_the_battery_is_not_ready() -
     found = await reading("write_cache", threeware(battery="Charging", write=False))
     assert (
         found.availability.why_not
-        == "the battery is Charging, so the controller does not cache writes until it is ready"
+        == "the battery is charging, so the controller does not cache writes until it is ready"
     )
 
 
@@ -564,7 +564,7 @@ async def test_a_paused_task_is_told_as_the_same_task(status: str, state: State,
     (unit,) = (await Threeware(PlayedUnit(threeware(state=status))).inventory()).arrays
     assert (unit.state, [one.kind for one in unit.tasks]) == (state, [] if task is None else [task])
     assert all(one.paused for one in unit.tasks)
-    assert unit.why == status
+    assert unit.why == status.lower().replace("-", " ")
 
 
 NVME: Mapping[tuple[str, ...], str] = {

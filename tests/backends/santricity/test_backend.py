@@ -181,7 +181,7 @@ async def test_a_value_that_is_not_understood_is_unknown_and_not_changed(field: 
             "failed",
             False,
             "write-through",
-            "the disk system reports that it is not active; controller B is failed",
+            "the disk system reports that it is not active; the status of controller B is failed",
         ),
         (
             "failed",

@@ -206,6 +206,6 @@ def test_no_difference_is_found_from_a_value_that_is_not_understood(reading: Rea
 
 def test_the_summary_counts_questions_that_are_open_and_findings_that_are_ignored() -> None:
     outcome: Any = object()
-    assert summary(CheckResult(rules=2)) == "2 rules found nothing."
-    assert summary(CheckResult(rules=2, unknown=(outcome,))) == "2 rules found nothing; 1 question unanswered."
-    assert summary(CheckResult(rules=2, ignored=(outcome,))) == "2 rules found nothing; 1 ignored."
+    assert summary(CheckResult(rules=2)) == "2 rules: no findings."
+    assert summary(CheckResult(rules=2, unknown=(outcome,))) == "2 rules: no findings; 1 question unanswered."
+    assert summary(CheckResult(rules=2, ignored=(outcome,))) == "2 rules: no findings; 1 ignored."
