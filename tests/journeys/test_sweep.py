@@ -200,7 +200,7 @@ def test_with_nothing_ticked_it_says_what_to_do(looked: dict[str, str]) -> None:
 
 @pytest.mark.long
 def test_a_plan_that_comes_along_is_opened_and_left(looked: dict[str, str]) -> None:
-    assert ["Write cache" in looked[key] for key in ("plan", "n")] == [False, True]
+    assert ["Write cache" in looked[key] for key in ("plan", "A")] == [False, True]
 
 
 def test_another_target_is_chosen(looked: dict[str, str]) -> None:
