@@ -34,9 +34,12 @@ from app.core.workbench import Workbench
 from app.features.ab.screen import ExperimentDialog
 from app.features.advice.rules import advise
 from app.features.arrays.screen import NewArrayScreen
+from app.features.check.screen import FindingsScreen
+from app.features.fleet.screen.findings import HostFindingsScreen
 from app.features.fleet.screen.host import HostScreen
 from app.features.fleet.screen.multihost_run import JointScreen
 from app.features.fleet.screen.screen import HostsScreen
+from app.features.fleet.screen.targets import FolderDialog
 from app.features.history.screen import HistoryScreen
 from app.features.plots.screen.screen import ExploreScreen
 from app.features.slowest.screen import SlowestScreen
@@ -105,7 +108,13 @@ JOB = (
 )
 
 WALK: tuple[Visit, ...] = (
-    stays("0 end", HostsScreen, opens("enter", HostScreen), shows="4 of 5 hosts answered"),
+    stays(
+        "0 end",
+        HostsScreen,
+        opens("enter", HostScreen),
+        opens("exclamation_mark", HostFindingsScreen),
+        shows="4 of 5 hosts answered",
+    ),
     stays(
         "1",
         DevicesScreen,
@@ -121,7 +130,7 @@ WALK: tuple[Visit, ...] = (
             leave="escape",
             shows="of 35 match",
         ),
-        stays("exclamation_mark", DevicesScreen, shows="no findings"),
+        opens("exclamation_mark", FindingsScreen, shows="no findings"),
         stays(
             "slash s d e enter",
             DevicesScreen,
@@ -157,13 +166,13 @@ WALK: tuple[Visit, ...] = (
             ExploreScreen,
             opens("enter", ChoiceDialog),
             opens("E", TextDialog),
-            stays("i t", ExploreScreen),
+            opens("v", ChoiceDialog),
             shows="Explore ·",
         ),
         opens("c", CompareScreen, stays("v g", CompareScreen)),
     ),
     stays("4", SweepScreen, opens("T", ChoiceDialog), opens("o", ChoiceDialog)),
-    stays("5 f", LogScreen, opens("w", TextDialog)),
+    stays("5 f", LogScreen, opens("A", TextDialog)),
 )
 """All screens and dialogs but those of a measurement on many hosts, by the screens of the header."""
 
@@ -228,7 +237,19 @@ async def measure_together(pilot: Pilot[int], met: Met) -> None:
     await pilot.press("0")
     await until(pilot, lambda: "4 of 5 hosts answered" in text_of(pilot))
     await pilot.press("end", "space", "up", "space")
-    for keys, kind in (("b", ChoiceDialog), ("enter", ChoiceDialog), ("enter", QuestionDialog), ("s", JointScreen)):
+    await _through(pilot, met, ("m", ChoiceDialog), ("enter", ChoiceDialog), ("end enter", FolderDialog))
+    await pilot.press("escape")
+    await until(pilot, lambda: type(pilot.app.screen) is HostsScreen)
+    await _through(
+        pilot, met, ("m", ChoiceDialog), ("enter", ChoiceDialog), ("enter", QuestionDialog), ("s", JointScreen)
+    )
+    await until(pilot, lambda: "Total: 2 of 2 hosts" in text_of(pilot))
+    await pilot.press("escape", "space", "down", "space")
+
+
+async def _through(pilot: Pilot[int], met: Met, *steps: tuple[str, type[AnyScreen]]) -> None:
+    """Press the keys of each step, which open its screen in place of the one before."""
+    for keys, kind in steps:
         before = pilot.app.screen
         await pilot.press(*keys.split())
         await until(pilot, lambda old=before: pilot.app.screen is not old)  # type: ignore[misc]
@@ -236,8 +257,6 @@ async def measure_together(pilot: Pilot[int], met: Met) -> None:
         await until(pilot, lambda kind=kind: type(pilot.app.screen) is kind)  # type: ignore[misc]
         met.meet(pilot.app.screen)
         await heard(pilot)
-    await until(pilot, lambda: "Total: 2 of 2 hosts" in text_of(pilot))
-    await pilot.press("escape", "space", "down", "space")
 
 
 def workbench(folder: Path) -> WorkbenchApp:

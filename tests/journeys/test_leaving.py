@@ -121,9 +121,8 @@ async def test_an_experiment_that_was_killed_is_offered_at_the_next_start(
         assert "read_ahead_kb of block:sda" in text_of(pilot)
         await answer(pilot, key)
         if key == "r":
-            await until(
-                pilot, lambda: "Read-ahead of block:sda is 128 KiB again" in notices(pilot) or "Another program changed it." in notices(pilot)
-            )
+            told = ("Read-ahead of block:sda is 128 KiB again", "Another program changed it.")
+            await until(pilot, lambda: any(words in notices(pilot) for words in told))
     assert table.host.files[AHEAD] == then
     mark = table.bench.paths.sessions / SESSION / "experiment.active"
     assert mark.exists() is asks_again
