@@ -182,8 +182,7 @@ async def test_a_row_that_comes_into_view_shows_the_latest_rates(tmp_path: Path)
         meter.rates = {f"sd{at}": rates(100 + at) for at in range(100)}
         devices.update_activity()
         await pilot.press("G")
-        await pilot.pause()
-        assert "199" in text_of(pilot)  # type: ignore[arg-type]
+        await until(pilot, lambda: "199" in text_of(pilot))  # type: ignore[arg-type]
 
 
 async def test_a_dialog_in_front_stops_the_reading(table: Table) -> None:
