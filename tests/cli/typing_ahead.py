@@ -20,6 +20,7 @@ from textual.screen import Screen
 from app.cli import output
 from app.core.fio.job import Job
 from app.features.ab.screen import ExperimentDialog
+from app.features.fleet.screen.targets import FolderDialog
 from app.tui.bench.job_form import JobForm
 from tests.cli.conftest import ROOT, argv
 from tests.tally import Tally
@@ -173,6 +174,7 @@ DIALOGS: dict[str, Callable[[Clock], Screen[Any]]] = {
     "experiment": lambda clock: ExperimentDialog("A/B", _CHOICES, "a", clock=clock),
     "field": lambda clock: FieldDialog("Value", "1", clock=clock),
     "text": lambda clock: TextDialog("Note", "text", clock=clock),
+    "folder": lambda clock: FolderDialog("Folder", "/srv", clock=clock),
     "number": lambda clock: NumberDialog("Queue depth", NumberSpan(minimum=0), "1", clock=clock),
     "job": lambda clock: JobForm(Job(), clock=clock),
 }

@@ -41,7 +41,7 @@ async def test_the_footer_leads_back_and_every_screen_is_a_key_away(table: Table
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("key", ["g", "v", "y", "l", "z", "plus", "minus", "right_square_bracket"])
+@pytest.mark.parametrize("key", ["g", "v", "y", "L", "z", "plus", "minus", "right_square_bracket"])
 async def test_the_keys_of_graphs_work_there(table: Table, key: str) -> None:
     async with opened(table, size=(80, 24)) as pilot:
         await pilot.press("2")

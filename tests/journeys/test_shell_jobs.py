@@ -30,7 +30,10 @@ def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[i
     made.resize(*size)
     made.screen.reset()
     made.keys("fg\n")
-    made.wait(lambda: LOADED in made.text and made.text.splitlines()[-2][-1] == "╯", "the whole screen")
+    made.wait(
+        lambda: LOADED in made.text and any(line.endswith("╯") for line in made.text.splitlines()[-4:]),
+        "the whole screen",
+    )
     made.wait_for("q Quit")
     after = made.text.splitlines()
     made.keys("q")

@@ -301,7 +301,7 @@ def test_a_raid_10_of_a_layout_is_shown_and_deleted_as_any_other(cli: Cli) -> No
     words = ("create", "raid10", "sdb", "sdc", "sdd", "--layout", "far=2", "--strip", "64k", "--name", "far3")
     asked = cli(*ARRAY, *words, "--dry-run")
     assert "2 far copies (f2)" in asked.out
-    made(cli, words, "1700,1701,1702")
+    made(cli, words, "3-2f9ba9")
     told = cli(*RACK, "devices", "--json").json
     address = next(
         one["address"] for one in told["arrays"] if one["level"] == "raid10" and one["address"] == "md:md100"
@@ -316,6 +316,6 @@ def test_a_raid_10_of_a_layout_is_shown_and_deleted_as_any_other(cli: Cli) -> No
 
 @pytest.mark.parametrize("layout", ["x2", "f1", "f4"])
 def test_a_layout_that_cannot_be_is_refused_before_anything_is_done(cli: Cli, layout: str) -> None:
-    done = cli(*ARRAY, "create", "raid10", "sdb", "sdc", "sdd", "--layout", layout, "--confirm", "1700,1701,1702")
+    done = cli(*ARRAY, "create", "raid10", "sdb", "sdc", "sdd", "--layout", layout, "--confirm", "3-2f9ba9")
     assert done.status == 2
     assert here(cli) == []

@@ -155,7 +155,8 @@ def test_what_a_kill_leaves_of_an_array_of_legs_is_found_and_deleted_again(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, level: str, count: int
 ) -> None:
     drives = [f"/arc1/0:{device}" for device in range(count)]
-    words = ("create", level, *drives, *CREATE, ",".join(str(1000 + 37 * at) for at in range(count)))
+    words = ("create", level, *drives, *CREATE)
+    words = (*words, cli(*ARRAY, *words, "no-token").err.split("--confirm ")[-1].split(".")[0].split()[0])
     killed(cli, monkeypatch, 1, words)
     (left,) = cli(*RACK, "recover", "--list", "--json").json["left"]["arrays"]
     assert (left["standing"], bool(left["remove"])) == ("whole", True)
