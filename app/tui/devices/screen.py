@@ -69,6 +69,7 @@ class DevicesScreen(ListDetailScreen):
         self._changes: tuple[ChangeRecord, ...] = ()
         self._moved: frozenset[Target] | None = None
         self._drifts: tuple[FileDifference, ...] = ()
+        self._is_facts_instead = False  # the facts are shown only because a device has no settings
         self._pending_cursor: tuple[str, str] | None = None  # put the cursor on this target and key once read
         self._activity: ActivityWatch | None = None
         self._activity_line = ActivityLine()
@@ -345,6 +346,9 @@ class DevicesScreen(ListDetailScreen):
             return
         is_new = self.panel.of != at
         with self.app.batch_update():
+            if is_new and parts and self._is_facts_instead:
+                self._is_facts_instead = False
+                self.detail.show_tab("settings" if self.detail.tab == "facts" else self.detail.tab)
             self._show_settings(changeable_first(parts), why or ("" if parts or why is not None else self._why_empty))
             self._show_facts(is_new=is_new)
 
@@ -390,8 +394,12 @@ class DevicesScreen(ListDetailScreen):
             self._show_row()
 
     def enter_row(self) -> None:
-        """Handle Enter on a row: go to the device."""
-        self._go_to_settings()
+        """Handle Enter on a row: go into the shown tab of the device, without settings into its facts."""
+        if self._has_settings():
+            self.go_inside()
+        else:
+            self._is_facts_instead = self.detail.tab != "facts"
+            self._go_to_facts()
 
     def _go_to_settings(self) -> None:
         """Show the tab of settings and go into it; for a device without settings, that of the facts."""
