@@ -436,7 +436,7 @@ async def test_a_drive_of_it_of_which_the_words_are_not_known_leaves_it_open() -
     bench.host.rack.smart["ssacli"] = (replace(card, bays=bays),)
     found = await bench.find(array)
     assert found.state is ArrayMatchState.UNKNOWN
-    assert "which is Strange" in found.sentence
+    assert "in an unknown state (Strange)" in found.sentence
 
 
 @pytest.mark.parametrize(
