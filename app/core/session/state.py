@@ -97,7 +97,7 @@ class RunRecord:
     number: int = field(default=0, compare=False)
     """Number of the run in the session, from 1; 0 if not known. Runs are ordered by it, because clocks may be set."""
     running: bool = False
-    """Whether the run is in progress, in this or in another process. Only this tells running from failed."""
+    """Whether the run is in progress, in this or in another process. Without an end and not in progress, it failed."""
 
     @property
     def provenance(self) -> dict[str, str]:

@@ -20,7 +20,7 @@ LATE_S = 1.75
 """Seconds after which the difference of two readings is no longer shown as the rates of the last second."""
 
 PARTS = 12
-"""Number of parts of the last minute. The mean of a part does not change any more when the part is over."""
+"""Number of parts of the last minute. The mean of a part is final once the part is over."""
 
 PART_S = 60 / PARTS
 """Length of a part in seconds."""
