@@ -453,9 +453,18 @@ async def heard(pilot: Pilot[int]) -> None:
         screen._opened -= GRACE
 
 
+async def read_to_the_end(pilot: Pilot[int]) -> None:
+    """Page down until every line of the dialog was on the screen: it takes no answer before."""
+    screen = pilot.app.screen
+    while isinstance(screen, GuardedDialog) and (unread := screen.unread):
+        await pilot.press("pagedown")
+        await until(pilot, lambda unread=unread: screen.unread < unread)
+
+
 async def answer(pilot: Pilot[int], *keys: str) -> None:
-    """Waits for a dialog to come up, then answers it."""
+    """Wait for a dialog, read it to its end and answer it."""
     await until(pilot, lambda: len(pilot.app.screen_stack) > 1)
     await heard(pilot)
+    await read_to_the_end(pilot)
     await pilot.press(*keys)
     await pilot.pause()
