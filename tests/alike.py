@@ -7,16 +7,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-_VENDORS = ("bcache", "dm", "fusionio", "listed", "lvm", "mdraid", "nvme", "scsi", "smcli", "told", "zfs")
-_FEATURES = ("advice", "apply", "check", "fleet/multihost", "history", "plots", "sweep")
+_VENDORS = (
+    *("bcache", "dm", "fusionio", "hba", "listed", "lvm", "mdraid", "megaraid", "nvme", "santricity", "scsi"),
+    *("smartarray", "smcli", "told", "zfs"),
+)
+_FEATURES = ("ab", "advice", "apply", "arrays", "check", "fleet", "history", "plots", "report", "slowest", "sweep")
 _CORE = ("analysis", "benchmark/device_stats", "changes/arrays", "presentation")
 FOLDERS = (
     *(f"tests/backends/{name}" for name in (*_VENDORS, "simulator")),
     *(f"tests/features/{name}" for name in _FEATURES),
     *(f"tests/core/{name}" for name in _CORE),
-    *("tests/recordings", "tests/widgets"),
+    *("tests/catalogue", "tests/journeys", "tests/recordings", "tests/tui", "tests/widgets"),
 )
-"""Values, widgets, parsers and simulated tools: most files there ask the system nothing."""
+"""Values, widgets, screens, parsers and simulated tools: most files there ask the system nothing."""
 
 _SYSTEM = re.compile(
     r"\b(LocalHost|subprocess|psutil|chmod|chown|[gs]ete?[ug]id|needs_root|loops|tests\.privsep|run_here|cli: Cli)\b"

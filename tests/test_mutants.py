@@ -82,6 +82,7 @@ def test_a_place_that_is_not_there_is_told() -> None:
         modules(["backends/nothing.py"])
 
 
+@pytest.mark.long
 @loop_over("path", modules(DRAWN))
 def test_every_module_that_is_drawn_from_has_tests_that_import_it(path: str) -> None:
     assert importing_tests(path), path

@@ -58,6 +58,7 @@ def damaged(program: Path) -> Iterator[Path]:
 DAMAGE = "backends.vendors.zfs.backend cannot be loaded: ModuleNotFoundError: No module named 'no_such_module'"
 
 
+@pytest.mark.long
 def test_doctor_finds_that_no_trial_would_begin(damaged: Path, tmp_path: Path) -> None:
     done = shell(tmp_path / "state")(f"{damaged} doctor; echo $?")
     [row] = [row for row in done.stdout.splitlines() if row.startswith("missing  trials ")]

@@ -13,6 +13,7 @@ from backends.subject import find_repeated, misnamed_reason, refused_text
 from tests.backends import answers_of_others
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_what_is_believed_is_the_truth(tmp_path: Path, seed: int) -> None:
     tally = answers_of_others.run(tmp_path, 21, seed)

@@ -123,6 +123,7 @@ async def test_a_blank_partition_may_be_written_while_its_disk_has_a_table(devic
     assert replace(await verdict(first), label=None) == GuardResult(device=first, ok=True)
 
 
+@pytest.mark.long
 @needs("mkswap")
 async def test_active_swap_is_refused_and_inactive_swap_is_found(device: Loop) -> None:
     run("mkswap", device.sure())
@@ -284,6 +285,7 @@ async def _with_swap_inside(device: Loop, point: Path, lazily: bool) -> tuple[Gu
         return answer, before, bytes_but(device.backing, own)
 
 
+@pytest.mark.long
 @needs("mkfs.ext4", "mkswap")
 async def test_a_swap_file_inside_is_named_beside_the_mount(device: Loop, tmp_path: Path) -> None:
     answer, before, after = await _with_swap_inside(device, tmp_path / "here", lazily=False)
@@ -292,6 +294,7 @@ async def test_a_swap_file_inside_is_named_beside_the_mount(device: Loop, tmp_pa
     assert before == after
 
 
+@pytest.mark.long
 @needs("mkfs.ext4", "mkswap")
 async def test_a_swap_file_inside_what_was_unmounted_lazily_still_uses_it(device: Loop, tmp_path: Path) -> None:
     answer, before, after = await _with_swap_inside(device, tmp_path / "here", lazily=True)
@@ -562,6 +565,7 @@ async def test_the_hold_is_not_inherited_by_programs(held: DeviceClaim) -> None:
     assert os.get_inheritable(int(descriptor)) is False
 
 
+@pytest.mark.long
 @pytest.mark.fio
 @needs("fio")
 async def test_fio_writes_through_the_hold_and_nobody_else_can_format_meanwhile(device: Loop, tmp_path: Path) -> None:

@@ -244,6 +244,7 @@ def _patterns(path: Path) -> list[str]:
     return found
 
 
+@pytest.mark.long
 def test_digits_of_answers_are_ascii() -> None:
     """`\\d` and `int()` take the digits of every script, which look like others or like nothing."""
     assert [line for path in (ROOT / "backends" / "vendors").rglob("*.py") for line in _patterns(path)] == []

@@ -194,6 +194,7 @@ def test_a_signal_keeps_the_figures_so_far(interrupted: Interrupt) -> None:
     assert (run["status"], run["read"]["total_ios"] > 0) == ("stopped", True)
 
 
+@pytest.mark.long
 def test_a_signal_leaves_no_fio(interrupted: Interrupt) -> None:
     left = interrupted(signal.SIGTERM)
     assert (bool(left.fios), [pid for pid in left.fios if Path(f"/proc/{pid}").exists()]) == (True, [])

@@ -233,6 +233,7 @@ def test_the_rows_of_several_arrays_add_up(together: dict[str, Outcome]) -> None
     assert sum(row["read"]["iops"] for row in run["targets"]) == pytest.approx(run["read"]["iops"], rel=1e-9)
 
 
+@pytest.mark.long
 def test_the_table_of_figures_has_a_row_for_each_array(together: dict[str, Outcome]) -> None:
     first = [line.split()[0] for line in together["words"].out.splitlines()[1:4]]
     assert first == ["r2", SDB, SDC]

@@ -13,6 +13,7 @@ from app.core.session.redaction import spellings
 from tests.cli.conftest import ROOT, Cli, argv, program
 
 
+@pytest.mark.long
 def test_the_doctor_looks_at_everything(cli: Cli) -> None:
     looked = {finding["what"] for finding in cli("doctor", "--json").json["findings"]}
     assert {"fio", "lsblk", "blkid", "rights", "sessions", "journal", "locks", "changes", "trials", "locale"} <= looked

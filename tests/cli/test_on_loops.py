@@ -108,6 +108,7 @@ def test_a_raw_write_without_the_name_is_refused(cli: Cli, disk: Loop) -> None:
     assert cli("bench", disk.sure(), "--profile", "randwrite-4k", "--runtime", "1", "--ramp", "0").status == 3
 
 
+@pytest.mark.long
 def test_a_refused_raw_write_writes_nothing(cli: Cli, disk: Loop) -> None:
     disk.write(0, b"kept" * 1024)
     cli("bench", disk.sure(), "--profile", "seqwrite-4k", "--runtime", "1", "--ramp", "0")
@@ -151,6 +152,7 @@ def test_a_run_records_the_settings_of_its_device(read: tuple[Outcome, str, str]
     assert outcome.json["run"]["settings"]["read_ahead_kb"] == ahead
 
 
+@pytest.mark.long
 def test_a_write_to_the_disk_of_the_system_is_refused_whatever_is_confirmed(cli: Cli) -> None:
     number = os.stat("/").st_dev
     node = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")

@@ -81,6 +81,7 @@ def test_a_place_that_is_no_plain_file_stays_as_it_is(
         assert "symbolic link" in done.err
 
 
+@pytest.mark.long
 def test_a_link_within_a_folder_of_a_recording_is_not_followed(cli: Cli, tmp_path: Path) -> None:
     made = tmp_path / "made"
     made.mkdir()

@@ -43,6 +43,7 @@ def test_nothing_of_a_session_is_open_to_others(left: Path) -> None:
     assert {path for path, mode in modes.items() if mode} == set()
 
 
+@pytest.mark.long
 def test_a_report_is_as_open_as_the_umask_says(left: Path) -> None:
     assert (left / "report.md").stat().st_mode & 0o777 == 0o666
     assert (left / "report-files").stat().st_mode & 0o777 == 0o777

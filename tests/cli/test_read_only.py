@@ -123,6 +123,7 @@ def test_recover_is_refused_and_names_the_mode(cli: Cli, machine: str, folder: P
     assert (done.status, "Read-only mode" in done.err) == (3, True)
 
 
+@pytest.mark.long
 def test_a_kept_scratch_file_may_be_read_and_stays(cli: Cli, folder: Path) -> None:
     job = ("--profile", "randread-4k", "--size", "8k", "--runtime", "1", "--ramp", "0")
     done = cli("--read-only", "bench", str(folder / "left.dat"), *job)

@@ -52,6 +52,7 @@ def measured(demo: Cli, jobfile: str, *words: str) -> Outcome:
     return done
 
 
+@pytest.mark.long
 def test_all_sections_run_and_each_has_figures(demo: Cli, jobfile: str) -> None:
     run = json.loads(measured(demo, jobfile, "--json").out)["run"]
     assert [(one["name"], one["phase"], one["group"], one["starts_s"]) for one in run["sections"]] == [
@@ -71,6 +72,7 @@ def test_a_run_of_one_section_has_no_sections(demo: Cli, jobfile: str) -> None:
     assert (run["sections"], run["groups"], run["job"]["rw"], run["job"]["runtime"]) == (None, None, "randread", "10")
 
 
+@pytest.mark.long
 def test_the_table_has_a_row_for_each_section_and_for_their_sum(demo: Cli, jobfile: str) -> None:
     rows = [line.split()[0] for line in measured(demo, jobfile).out.splitlines() if line]
     assert [word for word in rows if word in ("r1", "reader", "scan", "later")] == [
@@ -82,6 +84,7 @@ def test_the_table_has_a_row_for_each_section_and_for_their_sum(demo: Cli, jobfi
     ]
 
 
+@pytest.mark.long
 def test_every_interval_has_the_sections_that_run(demo: Cli, jobfile: str) -> None:
     lines = [json.loads(line) for line in measured(demo, jobfile, "--stream").out.splitlines()]
     running = {tuple(row["name"] for row in line["sections"] if row["read"]) for line in lines}
@@ -148,6 +151,7 @@ def test_a_baseline_is_of_one_job(demo: Cli, jobfile: str) -> None:
     assert (done.status != 0, "--section NAME" in done.err) == (True, True)
 
 
+@pytest.mark.long
 def test_runs_are_compared_section_by_section(demo: Cli, jobfile: str) -> None:
     measured(demo, jobfile, "--repeat", "2")
     lines = demo("compare", "r1", "r2").out.splitlines()

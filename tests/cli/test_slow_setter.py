@@ -62,6 +62,7 @@ def test_a_value_that_may_still_move_cannot_be_kept(stuck: tuple[SlowDisk, int])
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)
 
 
+@pytest.mark.long
 def test_undo_does_not_call_it_taken_back(stuck: tuple[SlowDisk, int]) -> None:
     outcome = stuck[0].run("undo", "--yes")
     assert (outcome.status, "Still running: sdparm" in outcome.err) == (3, True)

@@ -43,6 +43,7 @@ def test_the_first_screen_has_nothing_of_what_is_measured_judged_or_swept() -> N
     assert loaded_by(screens, *later) == ""
 
 
+@pytest.mark.long
 def test_what_paints_pictures_that_stand_still_is_not_there_until_one_is_painted() -> None:
     screens = "import app.features.sweep.cli.background, app.cli.bench_progress, app.tui.app, app.tui.devices.screen"
     live = "app.tui.bench.screen, app.tui.runs.screen, app.features.sweep.screen.screen, app.features.plots.cli"

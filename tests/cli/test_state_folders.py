@@ -113,6 +113,7 @@ def fill(file: Path) -> None:
 # -- mounted -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_full_filesystem_is_refused_until_there_is_room(
     cli: Cli, disk: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +160,7 @@ def test_a_folder_with_an_odd_name_works(
     assert_works(cli, disk, folder)
 
 
+@pytest.mark.long
 def test_a_home_with_an_odd_name_works(disk: Loop, tmp_path: Path) -> None:
     home = tmp_path / os.fsdecode(b"a\n b\xff")
     home.mkdir()
@@ -268,6 +270,7 @@ def without_permissions(monkeypatch: pytest.MonkeyPatch, state: Path) -> Iterato
         yield
 
 
+@pytest.mark.long
 def test_a_journal_that_everybody_can_write_is_not_believed(
     cli: Cli, disk: Loop, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

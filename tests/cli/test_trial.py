@@ -28,6 +28,7 @@ def other(value: str) -> str:
     return "1024" if value != "1024" else "2048"
 
 
+@pytest.mark.long
 def test_a_trial_that_nobody_keeps_is_taken_back(disk: Loop) -> None:
     before = read_ahead(disk)
     done = program("set", f"block:{disk.name}", f"read_ahead_kb={other(before)}", "--yes", "--trial", "15")

@@ -66,6 +66,7 @@ def test_a_trial_is_reverted_after_the_process_has_ended_and_all_commands_agree(
     assert "There is no trial" in rack("keep").err
 
 
+@pytest.mark.long
 def test_a_confirmed_trial_stays_and_can_be_undone(rack: Rack) -> None:
     rack.set(2048, LONG)
     assert rack("keep").status == 0

@@ -82,6 +82,7 @@ def test_a_file_is_made_anew_for_what_counts_for_new_data_only(cli: Cli, setting
     assert raw(cli, setting.partition("=")[0]).endswith("(default)")
 
 
+@pytest.mark.long
 def test_a_run_on_a_filesystem_has_its_settings_and_what_is_in_force(cli: Cli) -> None:
     assert cli(*LINUX, "bench", FILES, *SHORT).status == 0
     (run,) = cli(*LINUX, "runs", "--json").json["runs"]

@@ -37,6 +37,7 @@ def drawn_files() -> Iterator[object]:
         yield pytest.param(text, id=str(place))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", parameters())
 def test_a_job_file_means_what_fio_means(case: Case, scratch: Scratch) -> None:
     verdict = judged(case, scratch)

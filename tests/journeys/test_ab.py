@@ -244,6 +244,7 @@ async def test_no_is_no(staged: Pilot[int], table: Table) -> None:
     assert (table.bench.session.experiments, table.host.written) == ((), [])
 
 
+@pytest.mark.long
 def test_the_bench_shows_which_run_of_which_pair(walked: Walk) -> None:
     assert walked.seen["run 3"].screen is BenchScreen
     assert "run 3 of 6, pair 2 of 3, B 4096" in walked.seen["run 3"].text

@@ -67,6 +67,7 @@ def test_the_footer_begins_with_running(idle: Way) -> None:
     assert idle["opened"].footer[:4] == ["r", "Run", "p", "Profile"]
 
 
+@pytest.mark.long
 def test_x_without_a_job_says_so(idle: Way) -> None:
     assert "No job is running" in idle["x"].notices
 
@@ -194,6 +195,7 @@ def test_the_figures_of_the_interval_stand_above_the_graphs(watched: Way) -> Non
     assert "85.4k" in watched["started"].figures
 
 
+@pytest.mark.long
 def test_processor_shares_are_shown(watched: Way) -> None:
     assert "fio 41 % of a core, host 27 %" in watched["started"].text
 

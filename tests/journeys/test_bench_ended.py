@@ -76,6 +76,7 @@ def test_the_end_says_what_to_do_next(ended: Way) -> None:
     assert "Next: B measure against another value, c compare with r1, E export." in ended["two"].text
 
 
+@pytest.mark.long
 def test_c_compares_the_run_with_the_one_before(ended: Way) -> None:
     assert ended["c"].screen is CompareScreen
 
@@ -161,6 +162,7 @@ def test_the_baseline_is_drawn_into_the_next_run(kept: Way) -> None:
     assert "baseline r1" in kept["next run"].text
 
 
+@pytest.mark.long
 def test_the_report_is_written_where_it_is_wanted(kept: Way) -> None:
     assert "85.4k" in str(kept["out.md"].more)
 

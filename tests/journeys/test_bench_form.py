@@ -111,6 +111,7 @@ def test_the_form_says_at_the_field_what_is_wrong(forms: Way) -> None:
     assert forms["too large"].more
 
 
+@pytest.mark.long
 def test_the_form_does_not_take_a_bad_value(forms: Way) -> None:
     assert forms["no size"].screen is JobForm
 
@@ -208,6 +209,7 @@ def test_a_pipe_is_not_waited_for(files: Way) -> None:
     assert "pipe cannot be read: Is a named pipe" in files["pipe"].notices
 
 
+@pytest.mark.long
 def test_a_job_file_that_runs_programs_is_refused(files: Way) -> None:
     there = files["evil"]
     assert ("exec_prerun" in there.notices, there.job) == (True, there.more)

@@ -68,6 +68,7 @@ def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         return asyncio.run(go())
 
 
+@pytest.mark.long
 def test_nothing_differs_right_after_a_run(seen: dict[str, list[str]]) -> None:
     target, job, since = seen["measured"]
     assert ("block:sda" in target, "randread-4k" in job, since) == (True, True, "")

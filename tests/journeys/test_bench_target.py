@@ -83,6 +83,7 @@ def test_another_place_for_the_scratch_file_is_taken(targets: Way) -> None:
     assert "in /somewhere/else.dat" in targets["elsewhere"].text
 
 
+@pytest.mark.long
 def test_a_place_that_is_no_place_is_a_sentence(targets: Way) -> None:
     there = targets["nowhere"]
     assert ("Not measured" in there.notices, there.session.runs) == (True, ())

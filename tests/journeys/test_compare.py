@@ -148,6 +148,7 @@ def test_it_says_what_is_compared_with_what(walked: Mapping[str, Walk]) -> None:
     assert "r2 against r1: Kernel read-ahead 4096 KiB against 128 KiB" in walked["large"].first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["escape", "h"])
 def test_back_is_one_step_to_the_list(walked: Mapping[str, Walk], key: str) -> None:
     assert walked["large"].back[key] is RunsScreen

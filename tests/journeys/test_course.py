@@ -68,6 +68,7 @@ def test_the_end_says_it_in_the_same_words(seen: dict[str, str], where: str) -> 
     assert BEGAN in seen[where]
 
 
+@pytest.mark.long
 def test_the_mark_stays(seen: dict[str, str]) -> None:
     assert "check started" in seen["marks"]
 

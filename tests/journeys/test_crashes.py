@@ -90,6 +90,7 @@ def test_an_exception_in_a_worker_is_a_sentence_and_a_file(tmp_path: Path) -> No
         )
 
 
+@pytest.mark.long
 def test_after_an_exception_the_terminal_is_as_it_was(tmp_path: Path) -> None:
     with terminal(tmp_path, program(BROKEN)) as made:
         made.wait_for(" REC ")

@@ -122,6 +122,7 @@ async def test_the_facts_of_an_array_say_what_is_missing(many: Table) -> None:
         assert "degraded: 1 of 2 members missing" in text_in(pilot, "#facts-scroll")
 
 
+@pytest.mark.long
 async def test_on_a_wide_terminal_the_facts_stand_beside_the_settings_and_only_there(many: Table) -> None:
     async with opened(many, (200, 60)) as pilot:
         await pilot.press("j")

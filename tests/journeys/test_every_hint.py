@@ -313,6 +313,7 @@ DAILY = ("no job", "no filter", "targets")
 """Stops of every day, which take one start for each key."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", DAILY)
 async def test_a_key_in_a_hint_does_something(tmp_path: Path, still: None, said: list[str], name: str) -> None:
     assert await pressed(STOPS[name], tmp_path, (80, 24), said) == []

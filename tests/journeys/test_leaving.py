@@ -260,6 +260,7 @@ async def test_without_a_record_nothing_is_changed(table: Table, tmp_path: Path)
         assert table.host.written == []
 
 
+@pytest.mark.long
 async def test_a_session_is_gone_on_with(table: Table, tmp_path: Path) -> None:
     async with opened(table) as pilot:
         await stage(pilot)

@@ -65,6 +65,7 @@ def test_every_layer_is_on_one_screen(walked: LinuxWalk) -> None:
     assert [name for name in names if name not in walked.devices] == []
 
 
+@pytest.mark.long
 def test_what_stands_before_the_volume_is_said_before_the_run(walked: LinuxWalk) -> None:
     assert "is small compared to the dm-cache of" in walked.aimed
 

@@ -77,6 +77,7 @@ def test_f_goes_on_to_changes_runs_what_was_said_and_everything(filtered: Seen, 
     assert filtered[times][1] == shown
 
 
+@pytest.mark.long
 async def test_n_goes_to_the_next_match(log: Pilot[int]) -> None:
     await log.press("g", "slash", *"read", "enter")
     view = log.app.screen.query_one(LogView)

@@ -183,6 +183,7 @@ async def test_a_disk_without_members_shows_none(bench: tuple[Pilot[int], Table]
     assert "Of IOPS" not in text_of(pilot)
 
 
+@pytest.mark.long
 async def test_a_frozen_screen_keeps_its_members(bench: tuple[Pilot[int], Table]) -> None:
     pilot, table = bench
     await start(pilot, table, nvme0n1=11_000, sda=9_000)

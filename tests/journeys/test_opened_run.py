@@ -19,6 +19,7 @@ async def open_run(pilot: Pilot[int]) -> None:
     await until(pilot, lambda: isinstance(pilot.app.screen, RunScreen))
 
 
+@pytest.mark.long
 async def test_the_footer_leads_back_and_every_screen_is_a_key_away(table: Table) -> None:
     async with opened(table, size=(80, 24)) as pilot:
         await pilot.press("2")

@@ -129,6 +129,7 @@ def test_two_keys_go_to_the_degraded_array(walked: Walk) -> None:
     assert walked.degraded == "megaraid:/c2/v0"
 
 
+@pytest.mark.long
 def test_read_ahead_is_changed_with_eight_keys_at_most_and_taken_back_with_two(walked: Walk) -> None:
     assert (walked.changed, walked.keys <= 8, walked.undone) == ("read-ahead", True, "none")
 

@@ -90,6 +90,7 @@ async def demo(tmp_path: Path, rack: RackFile) -> AsyncIterator[Pilot[int]]:
         yield pilot
 
 
+@pytest.mark.long
 async def test_every_plan_of_an_ab_ends_within_a_minute_and_says_why(demo: Pilot[int]) -> None:
     plans: list[AbPlan] = []
 

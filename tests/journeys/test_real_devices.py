@@ -46,6 +46,7 @@ def change(made: Terminal, device: Loop) -> None:
     made.wait_for("verified")
 
 
+@pytest.mark.long
 def test_a_setting_is_changed_by_keys(tmp_path: Path, own: Loop) -> None:
     before = int(ahead(own))
     with terminal(tmp_path, size=(120, 40)) as made:

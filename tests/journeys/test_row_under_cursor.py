@@ -15,6 +15,7 @@ def type_at_once(pilot: Pilot[int], *keys: str) -> None:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
+@pytest.mark.long
 async def test_measure_takes_the_row_that_the_keys_before_it_went_to(table: Table) -> None:
     async with opened(table) as pilot:
         type_at_once(pilot, "down", "m")

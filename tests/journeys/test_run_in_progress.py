@@ -24,6 +24,7 @@ def cli_text(*words: str) -> str:
     return result.stdout + result.stderr
 
 
+@pytest.mark.long
 async def test_a_running_job_is_called_running_on_every_screen_and_in_the_report(table: Table) -> None:
     session = str(table.options.session)
     async with opened(table) as pilot:

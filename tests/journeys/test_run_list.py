@@ -81,6 +81,7 @@ async def test_marks_are_counted(runs: Pilot[int]) -> None:
     assert "1 marked, 2 runs" in text_of(runs)
 
 
+@pytest.mark.long
 async def test_of_runs_that_are_no_ab_plus_says_so(runs: Pilot[int]) -> None:
     await runs.press("home", "space", "down", "space", "c")
     await until(runs, lambda: isinstance(runs.app.screen, CompareScreen))

@@ -110,6 +110,7 @@ def test_all_sections_or_each_alone_can_be_chosen(seen: dict[str, str]) -> None:
     assert [word in shown for word in ("all sections", "[random]", "[stream]", "[after]")] == [True] * 4
 
 
+@pytest.mark.long
 def test_a_section_that_waits_has_no_row_before_it_runs(seen: dict[str, str]) -> None:
     assert names(seen["together"]) == ["all", "random", "stream"]
 

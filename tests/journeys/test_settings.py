@@ -143,6 +143,7 @@ def test_all_disks_appear(looked: dict[str, Moment]) -> None:
     assert [name in looked["opened"].text for name in ("sda", "vda", "nvme0n1")] == [True] * 3
 
 
+@pytest.mark.long
 def test_the_first_disk_is_selected_and_its_facts_are_shown(looked: dict[str, Moment]) -> None:
     assert "ST4000NM0035" in looked["facts"].row("Model")
 

@@ -106,6 +106,7 @@ def test_the_graph_of_one_target_has_its_share_only(seen: dict[str, str]) -> Non
     assert 0.05 < float(seen["live share"]) < 0.95
 
 
+@pytest.mark.long
 def test_the_question_names_each_device(seen: dict[str, str]) -> None:
     assert "writes to /dev/sdb, /dev/sdc" in seen["question"]
     assert seen["question"].count(" is LSI ") == seen["question"].count(" is AVAGO ") == 1

@@ -129,6 +129,7 @@ def cut_names(screen: DevicesScreen) -> list[str]:
     return [name for row in rows if width < len(name := plain(row.cells[0])) <= 18]
 
 
+@pytest.mark.long
 async def test_enter_moves_the_focus_and_nothing_else(tmp_path: Path) -> None:
     async with opened(tmp_path, "lsi") as pilot:
         await still_at(pilot, (120, 40), Array)

@@ -203,6 +203,7 @@ def test_a_plan_that_comes_along_is_opened_and_left(looked: dict[str, str]) -> N
     assert ["Write cache" in looked[key] for key in ("plan", "A")] == [False, True]
 
 
+@pytest.mark.long
 def test_another_target_is_chosen(looked: dict[str, str]) -> None:
     assert "T megaraid:/c0/v2" in looked["target"]
 
@@ -381,6 +382,7 @@ async def test_going_on_hands_it_to_another_process(tmp_path: Path, still: None)
         assert handed == [sweep.folder]
 
 
+@pytest.mark.long
 async def test_read_only_starts_none(tmp_path: Path, still: None) -> None:
     table = set_table(tmp_path)
     async with opened(table) as pilot:

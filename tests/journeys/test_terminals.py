@@ -152,6 +152,7 @@ async def test_without_colour_the_state_of_a_change_is_still_a_word(
         assert "verified" in text_of(pilot)
 
 
+@pytest.mark.long
 async def test_a_path_that_steers_the_terminal_is_shown_as_text(table: Table) -> None:
     async with opened(table) as pilot:
         await pilot.press("2", "o")

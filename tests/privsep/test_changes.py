@@ -112,6 +112,7 @@ async def test_an_undo_goes_the_same_way(bench: Workbench, device: Loop) -> None
     assert read_ahead(device) == before
 
 
+@pytest.mark.long
 async def test_a_set_in_an_order_that_would_reset_a_value_is_made_and_taken_back(
     bench: Workbench, device: Loop, tmp_path: Path
 ) -> None:
@@ -215,6 +216,7 @@ async def test_a_change_is_made_once(bench: Workbench, root: Helper, device: Loo
         await root.side.ask("apply", session="/nowhere", id="c1")
 
 
+@pytest.mark.long
 async def test_two_helpers_do_not_lock_the_same_device(root: Helper, tmp_path: Path, stack: ExitStack) -> None:
     other = stack.enter_context(helper(tmp_path / "root"))
     await root.side.ask("lock", name="block-sda", what="measuring")

@@ -90,6 +90,7 @@ async def test_what_is_held_is_the_helpers_until_it_is_released(root: Helper, de
     os.close(os.open(device.device, os.O_RDWR | os.O_EXCL))
 
 
+@pytest.mark.long
 async def test_a_mounted_device_is_refused_whatever_was_typed(root: Helper, device: Loop, tmp_path: Path) -> None:
     ext4(device.sure())
     with mounted(device.device, tmp_path / "point"), pytest.raises(RefusedError, match="is mounted on"):

@@ -32,6 +32,7 @@ async def test_the_bench_begins_with_the_first_free_array(tmp_path: Path) -> Non
         assert (screen.target_name, screen.where) == ("megaraid:/c0/v1", "/dev/sdb")
 
 
+@pytest.mark.long
 async def test_a_strip_size_staged_with_a_policy_is_applied_after_its_word_was_typed(tmp_path: Path) -> None:
     bench = Workbench(still_host(), paths=paths_in(tmp_path), advisor=advise)
     app = WorkbenchApp(bench, ScreenOptions(session=tmp_path / "session"))

@@ -112,6 +112,7 @@ async def test_a_sheet_belongs_to_the_screen_that_it_was_opened_from(table: Tabl
         assert header._screen == "runs"
 
 
+@pytest.mark.long
 async def test_a_click_on_a_name_goes_there(table: Table) -> None:
     async with opened(table, (120, 40)) as pilot:
         await pilot.click(offset=(lines(pilot)[1].index("Runs"), 1))

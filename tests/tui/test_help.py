@@ -52,6 +52,7 @@ async def shown(pilot: Pilot[int], name: str) -> list[str]:
     return [line[region.x : region.right] for line in text_of(pilot).splitlines()[region.y : region.bottom]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
 async def test_all_keys_of_every_screen_are_visible_without_scrolling(table: Table, size: tuple[int, int]) -> None:
     missing = []

@@ -101,6 +101,7 @@ def test_a_key_in_a_sentence_is_recognised(text: str, keys: list[str]) -> None:
     assert [key for key in named_keys(text) if key != "A"] == keys
 
 
+@pytest.mark.long
 def test_no_hint_spells_a_key_of_the_table() -> None:
     listed = OF_DIALOGS.keys() | OF_THE_COMMAND_LINE.keys()
     found = [(file, text) for file, text in strings() if named_keys(text)]
@@ -157,6 +158,7 @@ def test_other_words_in_brackets_stay() -> None:
     assert with_keys("lvs: <a.b> is not <bench.nothing>") == "lvs: <a.b> is not <bench.nothing>"
 
 
+@pytest.mark.long
 async def test_hints_on_the_screen_name_the_keys_of_the_keymap(tmp_path: Path, table: Table) -> None:
     keymap = {"bench.run": "f5", "devices.next": "f6", "runs.mark": "f7", "runs.compare": "f8"}
     async with opened(set_table(tmp_path, keymap=keymap)) as pilot:

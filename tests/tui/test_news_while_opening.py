@@ -35,6 +35,7 @@ def shown(app: WorkbenchApp, name: str) -> bool:
     return app.front is not None and name == app.front.NAME and app.front.is_mounted
 
 
+@pytest.mark.long
 async def test_no_news_is_too_early_for_a_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compose = WorkbenchScreen.compose
     early: list[str] = []

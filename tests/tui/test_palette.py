@@ -114,6 +114,7 @@ async def test_no_sign_stands_before_the_field_that_some_terminals_cannot_draw(p
     assert "🔎" not in text_of(palette)
 
 
+@pytest.mark.long
 async def test_each_command_takes_one_line(palette: Pilot[int]) -> None:
     lines = [line for line in text_of(palette).splitlines() if "  (" in line]
     assert len(lines) > 20

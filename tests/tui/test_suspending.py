@@ -31,6 +31,7 @@ async def test_ctrl_z_goes_back_to_the_shell(table: Table, suspended: list[str])
         assert suspended == ["suspended"]
 
 
+@pytest.mark.long
 async def test_during_a_job_it_is_refused_with_the_reason(table: Table, suspended: list[str]) -> None:
     async with opened(table) as pilot:
         await pilot.press("2")

@@ -59,6 +59,7 @@ def test_where_there_are_fewer_rows_the_tail_stays(height: int, names: list[str]
     assert [row[:8].strip() for row in drawn(latencies(), height)] == names
 
 
+@pytest.mark.long
 @loop_over("height", range(2, LOW))
 @loop_over("quarter", range(12, 116))
 def test_an_outlier_is_the_highest_sign_of_its_band_wherever_it_falls(height: int, quarter: int) -> None:
@@ -66,6 +67,7 @@ def test_an_outlier_is_the_highest_sign_of_its_band_wherever_it_falls(height: in
     assert sum(row.count("█") for row in rows) >= 1
 
 
+@pytest.mark.long
 @loop_over("height", [LOW, 11, 20])
 @loop_over("quarter", range(12, 116))
 def test_with_room_for_lines_an_outlier_is_a_stroke_wherever_it_falls(height: int, quarter: int) -> None:

@@ -173,6 +173,7 @@ async def test_a_tool_that_gives_no_answer_is_told_and_the_other_used(path: Path
     assert "Segmentation fault" in " ".join(problem.message for problem in await backend.diagnose())
 
 
+@pytest.mark.long
 @needs_root
 async def test_a_set_with_exit_0_and_a_failed_row_is_a_failure(path: Path) -> None:
     install(path, {"/c0/v1 set pdcache=off": (0, answers.failure("SSD Pd is present"), "")})

@@ -173,6 +173,7 @@ class TestOnLoops:
         facts, answer = await judge_device(LocalHost(), device, Intent.WRITE)
         return facts.signatures, answer.content, answer.needs_confirmation
 
+    @pytest.mark.long
     @needs("mkfs.ext4")
     async def test_it_is_named_in_the_question_and_needs_the_word(self, tmp_path: Path) -> None:
         with loop(tmp_path / "disk") as made:

@@ -129,6 +129,7 @@ class TestOnLoops:
         merged = image.parent.with_name("merged")
         assert f"{upper} is also available below {merged}, which shows the files of" in await refused(made.device)
 
+    @pytest.mark.long
     @needs("mkfs.ext4")
     async def test_a_deleted_file_that_another_loop_device_has_mounted_is_named(
         self, image: Path, stack: ExitStack

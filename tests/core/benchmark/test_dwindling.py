@@ -67,6 +67,7 @@ class TestOnSparseFiles:
             )
             assert record.figures.status is RunStatus.OK
 
+    @pytest.mark.long
     async def test_a_fill_counts_all_of_the_device_whatever_the_size_of_the_job(
         self, thin: Loop, tmp_path: Path
     ) -> None:

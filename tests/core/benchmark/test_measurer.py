@@ -86,6 +86,7 @@ def test_a_run_on_a_scratch_file_is_on_record_with_its_figures(scratched: tuple[
     assert (figures.status, figures.read is not None) == (RunStatus.OK, True)
 
 
+@pytest.mark.long
 def test_a_scratch_file_is_gone_after_the_run(scratched: tuple[RunRecord, Path]) -> None:
     assert not scratched[1].exists()
 

@@ -124,6 +124,7 @@ async def test_a_program_that_has_it_is_named(leftover: Path, flags: str, then: 
     assert await is_free(leftover)
 
 
+@pytest.mark.long
 async def test_what_no_program_shows_counts_all_the_same(leftover: Path) -> None:
     with open(leftover, "rb"):  # by this very process, whose own files are not searched
         assert "that raidbench cannot identify" in await refusal_of(leftover)
@@ -165,6 +166,7 @@ def no_leases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scratch_use, "take_lease", lambda _file: Lease.UNKNOWN)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("no_leases")
 @needs_root
 async def test_root_sees_programs_without_leases_too(leftover: Path) -> None:
@@ -225,6 +227,7 @@ async def test_content_that_cannot_be_probed_counts_after_a_kill(
 # -- the kernel ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @needs_root
 async def test_a_mounted_image_is_never_touched(leftover: Path, tmp_path: Path) -> None:
     with ExitStack() as stack:

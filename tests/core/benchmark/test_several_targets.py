@@ -96,6 +96,7 @@ class TestReading:
         assert figures.read is not None
         assert sum(row.read.iops for row in figures.targets if row.read) == pytest.approx(figures.read.iops, rel=1e-12)
 
+    @pytest.mark.long
     def test_the_whole_is_what_fio_counted(self, made: tuple[RunRecord, dict[str, Any], list[str]]) -> None:
         assert made[0].figures.read is not None
         counted = sum(read["lat_ns"]["N"] for read in made[1].values())
@@ -209,6 +210,7 @@ class TestWriting:
         run = await measured(tmp_path, request(*nodes(pair), rw="randwrite"))
         assert (run.figures.status, run.start.destructive, len(run.figures.targets)) == (RunStatus.OK, True, 2)
 
+    @pytest.mark.long
     @pytest.mark.parametrize("which", [0, 1])
     async def test_one_that_is_not_blank_stops_both(self, tmp_path: Path, pair: Pair, which: int) -> None:
         pair[which].write(0, luks_header())

@@ -9,6 +9,7 @@ import pytest
 from tests.core.changes import machine
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_setting_ends_as_somebody_wanted_it_last(tmp_path: Path) -> None:
     assert machine.run(tmp_path, 1000, 1).notes == []

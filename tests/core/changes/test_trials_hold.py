@@ -228,6 +228,7 @@ def ends_what_it_leaves(mark: Path) -> Iterator[None]:
             one.wait(60)
 
 
+@pytest.mark.long
 @needs_root
 @needs_loops()
 @needs("mkfs.ext4")

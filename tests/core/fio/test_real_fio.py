@@ -135,6 +135,7 @@ async def test_the_ramp_comes_first_and_does_not_count(scratch: JobTarget, tmp_p
     assert measured(events)[0].at < 1
 
 
+@pytest.mark.long
 async def test_a_mixed_run_has_both_directions(scratch: JobTarget, tmp_path: Path) -> None:
     events = await run(replace(HELD, rw=Pattern.RANDRW, rwmixread=75), scratch, tmp_path)
     figures = verdict(events)

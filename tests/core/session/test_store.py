@@ -55,6 +55,7 @@ def files_of_at_most(size: int) -> Iterator[None]:
 # -- one line ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @loop_over("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_of_event_comes_back_equal(kind: type[Any]) -> None:
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))

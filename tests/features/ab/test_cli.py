@@ -89,6 +89,7 @@ def test_two_runs_of_it_stand_for_their_pairs(three: dict[str, Outcome]) -> None
     assert "Slower with read-ahead than with read-ahead none" in compared["sentence"]
 
 
+@pytest.mark.long
 def test_an_experiment_that_is_not_there_names_those_there_are(three: dict[str, Outcome]) -> None:
     missing = three["compare e7"]
     assert (missing.status, "Experiments: e1" in missing.err) == (2, True)
@@ -140,6 +141,7 @@ def test_it_tells_how_far_runs_lie_apart_and_what_pairs_show(null: dict[str, Out
     assert "20 % needs 3 pairs" in first
 
 
+@pytest.mark.long
 def test_a_plan_says_what_is_not_known(null: dict[str, Outcome]) -> None:
     assert null["before"].json["plan"]["noise"] is None
 
@@ -266,6 +268,7 @@ def test_groups_one_after_the_other_are_labelled(groups: dict[str, Outcome]) -> 
     assert "drift could look like an effect" in compared.out
 
 
+@pytest.mark.long
 def test_groups_with_the_first_side_measured_again_are_judged(groups: dict[str, Outcome]) -> None:
     compared = groups["measured again"]
     assert compared.out.startswith("r4 (read-ahead, FastPath ")
@@ -370,6 +373,7 @@ def test_what_a_killed_one_left_is_named_by_every_command(demo: Cli, killed: Pat
     assert f"read_ahead of {SDB} may still be read-ahead instead of none" in said
 
 
+@pytest.mark.long
 def test_recover_puts_the_value_back_and_asks_no_more(demo: Cli, killed: Path) -> None:
     assert "interrupted." in demo("recover", "--list").out
     assert demo("recover", "--restore").status == 0

@@ -29,6 +29,7 @@ def test_what_is_exported_differs_in_nothing(cli: Cli, tmp_path: Path) -> None:
     assert cli("--demo", "apply", path, "--check").status == 0
 
 
+@pytest.mark.long
 def test_a_difference_is_told_made_and_gone(cli: Cli, file: str) -> None:
     told = cli("--demo", "apply", file, "--check")
     assert (told.status, told.out) == (
@@ -149,6 +150,7 @@ def test_a_done_step_has_no_id(cli: Cli, file: str) -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_value_that_is_not_legal_any_more_is_blocked_and_the_rest_is_set(cli: Cli, tmp_path: Path) -> None:
     path = str(tmp_path / "good.toml")
     assert cli("--demo", "linux", "export", "zfs:/module", "block:sda", "-o", path).status == 0

@@ -70,6 +70,7 @@ async def undo_all(bench: Workbench, seed: int, first: int) -> None:
     assert left == [], refused
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rack", ["linux", "lsi"])
 async def test_a_file_undoes_a_few_changes_and_is_undone(tmp_path: Path, rack: str) -> None:
     async with opened(tmp_path, rack) as bench:

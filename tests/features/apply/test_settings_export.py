@@ -65,6 +65,7 @@ def selected(file: Path) -> list[str]:
     return sorted(one["select"]["address"] for one in tomllib.loads(file.read_text())["target"])
 
 
+@pytest.mark.long
 async def test_the_settings_of_the_selected_device_are_written(table: Table, tmp_path: Path) -> None:
     file = tmp_path / "s.toml"
     async with opened(table) as pilot:
@@ -109,6 +110,7 @@ async def test_over_an_older_file_comments_stay_and_values_are_those_of_now(tabl
     assert tomllib.loads(text)["target"] == [{"select": {"address": "block:vda"}, "set": {"read_ahead_kb": 128}}]
 
 
+@pytest.mark.long
 async def test_a_file_of_something_else_is_left_alone(table: Table, tmp_path: Path) -> None:
     file = tmp_path / "notes"
     file.write_text("mine")

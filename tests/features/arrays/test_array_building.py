@@ -72,6 +72,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, count: int, words: Sequenc
     monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "word"),
     [(MIRROR, WORD), (NESTED, "6-6d125b")],
@@ -138,6 +139,7 @@ def test_what_a_failed_step_leaves_is_taken_apart_at_once(
     assert (here(cli), free(cli)) == ([], EIGHT)
 
 
+@pytest.mark.long
 def test_an_array_at_which_nobody_can_look_is_named_and_recovered_once_its_drives_answer(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +248,7 @@ def test_after_a_kill_in_a_deletion_recover_tells_what_there_is_and_finishes_it(
     assert (free(cli) == EIGHT) is (standing != "whole")
 
 
+@pytest.mark.long
 def test_what_somebody_else_made_of_its_drives_meanwhile_is_left_alone(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

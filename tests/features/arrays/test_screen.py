@@ -45,6 +45,7 @@ def words(pilot: Pilot[int]) -> str:
     return " ".join(text_in(pilot, "#array-words").split())
 
 
+@pytest.mark.long
 async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", "down", "space")
@@ -102,6 +103,7 @@ async def ask(pilot: Pilot[int]) -> str:
     return text_of(pilot)
 
 
+@pytest.mark.long
 async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_deleted_after_its_name(
     tmp_path: Path,
 ) -> None:
@@ -148,6 +150,7 @@ async def test_many_drives_are_listed_and_confirmed_by_one_short_word(tmp_path: 
         await until(pilot, lambda: len(pilot.app.workbench.arrays.journal.entries()) == 1)  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 async def test_without_the_word_nothing_is_made(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await ask(pilot)
@@ -165,6 +168,7 @@ async def test_a_read_only_workbench_asks_for_no_word(tmp_path: Path) -> None:
         assert not isinstance(pilot.app.screen, ConfirmDialog)
 
 
+@pytest.mark.long
 async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +183,7 @@ async def test_what_the_tool_refuses_is_told_and_the_drives_stay_ticked(
         await until(pilot, lambda: "raid1 of 2 drives" in words(pilot))
 
 
+@pytest.mark.long
 async def test_ticked_drives_are_taken_to_a_sweep_over_levels(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("c")

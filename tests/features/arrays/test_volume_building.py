@@ -57,6 +57,7 @@ def killed(cli: Cli, monkeypatch: pytest.MonkeyPatch, *, before: bool) -> None:
     monkeypatch.setattr("app.core.changes.arrays.array_journal.is_running", lambda _pid, _start: False)
 
 
+@pytest.mark.long
 def test_a_volume_is_made_listed_by_its_own_uuid_and_deleted(cli: Cli) -> None:
     array = made(cli)
     assert (array["address"], array["size_bytes"], array["full_stripe_bytes"]) == (

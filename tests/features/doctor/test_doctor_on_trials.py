@@ -92,6 +92,7 @@ async def test_where_nothing_is_watched_nothing_is_started(tmp_path: Path, rehea
     assert (found.grade, "no watchdog" in found.detail, rehearsals.of) == (DoctorStatus.OK, True, [])
 
 
+@pytest.mark.long
 async def test_the_examination_has_it(tmp_path: Path) -> None:
     (tmp_path / "journal").touch()
     found = {one.name: one for one in await engine.examine(LocalHost(), paths(tmp_path), {})}

@@ -323,6 +323,7 @@ async def test_all_are_stopped_within_two_seconds(tmp_path: Path) -> None:
     assert time.monotonic() - stopped[0] < 20.0  # of 120; two seconds, and what a busy machine takes
 
 
+@pytest.mark.long
 async def test_a_host_that_says_a_million_lines_is_cut(tmp_path: Path) -> None:
     liar = partial(_liar, "import sys\nfor _ in range(10**6): print('{}\\x1b[2J')")
     record = await Farm(tmp_path, odd={"a": liar}).run("a")

@@ -249,6 +249,7 @@ async def test_stopped_hosts_are_told_and_what_they_did_is_kept(tmp_path: Path) 
         assert all(host.words[-1] == "bye" for host in fleet.doubles.hosts.values())
 
 
+@pytest.mark.long
 async def test_no_device_is_written_over_there(tmp_path: Path) -> None:
     fleet = a_fleet()
     async with opened(set_table(tmp_path, fleet=fleet.fleet(), profile="randwrite-4k")) as pilot:

@@ -43,6 +43,7 @@ def test_unchanged_it_is_not_worse(demo: Cli) -> None:
     assert (outcome.status, outcome.out.startswith("Not worse than baseline night by 5 % or more: ")) == (0, True)
 
 
+@pytest.mark.long
 def test_a_read_ahead_that_halves_it_is_worse_in_one_sentence(demo: Cli) -> None:
     demo("set", VOLUME, "read_ahead_kb=8", "--yes")
     outcome = demo("baseline", "check", "night")

@@ -101,6 +101,7 @@ TITLES = {
 """What each picture shows, or says where it has no data."""
 
 
+@pytest.mark.long
 def test_each_picture_is_in_the_list_and_says_why_where_it_has_none(tmp_path: Path) -> None:
     async def walk(pilot: Pilot[int]) -> set[StaticPlotKind]:
         await explored(pilot)

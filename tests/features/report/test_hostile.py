@@ -92,6 +92,7 @@ def tokens(markdown: str) -> list[Token]:
     return [child for token in found for child in (token, *(token.children or ()))]
 
 
+@pytest.mark.long
 def test_markdown_makes_nothing_of_them() -> None:
     kinds = {token.type for token in tokens(to_markdown(report(Sentences(items=STRINGS))))}
     assert kinds <= {

@@ -40,6 +40,7 @@ def record_of(bench: Workbench) -> SweepRecord:
     return bench.session.sweep
 
 
+@pytest.mark.long
 async def test_each_cell_is_measured_at_its_values_and_all_come_back(tmp_path: Path) -> None:
     bed = Bed(tmp_path)
     bench = await bed.begun(AHEAD + LARGEST)

@@ -145,6 +145,7 @@ def test_attach_shows_what_a_finished_sweep_found(swept: Outcome, cli: Cli) -> N
     assert shown.json["sweep"]["cells"] == swept.json["sweep"]["cells"]
 
 
+@pytest.mark.long
 def test_resuming_a_finished_sweep_shows_it_again(demo: Cli, swept: Outcome, demo_state: Path) -> None:
     before = len(log(demo_state))
     assert demo("sweep", "--resume", max((demo_state / "sessions").iterdir()).name).status == 0
@@ -265,6 +266,7 @@ def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str,
     assert "There is nothing to recover" in cli("--demo", "recover").err
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_recover_puts_back_what_a_killed_sweep_left(plan: str, demo_state: Path, cli: Cli) -> None:
     words = argv("--demo", "--demo-speed", "2", "sweep", plan, "--yes", "--seed", "1")

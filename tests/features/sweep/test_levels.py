@@ -382,6 +382,7 @@ async def test_every_array_is_made_prepared_measured_and_deleted_in_each_round(b
     await require_nothing_left(bench)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["raid5", "raid50"])
 async def test_nothing_is_measured_before_the_resync_is_over(bed: Bed, small: None, level: str) -> None:
     bench = await bed.begun(plan(level).replace('"sde"', '"sde", "sdf", "sdg"'))
@@ -493,6 +494,7 @@ async def test_one_drive_alone_that_gets_a_filesystem_is_not_written_to(bed: Bed
     assert bed.file.rack.lying["sdb"] == content
 
 
+@pytest.mark.long
 async def test_a_drive_that_gets_a_filesystem_ends_it_and_keeps_the_filesystem(bed: Bed, small: None) -> None:
     bench = await bed.begun(plan("raid0", "raid10", more=CLEAN, repeats=2))
     gone = notes(bench, "Deleted the array ")
@@ -532,6 +534,7 @@ async def test_what_an_array_leaves_of_a_confirmed_filesystem_does_not_end_it(
     assert bed.file.rack.lying["sdd"] == rest or confirmed
 
 
+@pytest.mark.long
 async def test_a_stop_deletes_the_array_and_it_goes_on_later(bed: Bed, small: None) -> None:
     bench = await bed.begun(plan("raid0", "raid10", more=CLEAN))
     runner = SweepRunner(bench)

@@ -42,6 +42,7 @@ def test_the_plan_that_comes_along_names_drives_arrays_time_and_word(cli: Cli) -
     assert [array["level"] for array in making["arrays"]] == ["raid0", "raid10", "raid5", "raid6"]
 
 
+@pytest.mark.long
 def test_options_make_the_arrays_that_a_plan_measures_and_the_word_is_asked_for_once(
     cli: Cli, plan: str, tmp_path: Path
 ) -> None:

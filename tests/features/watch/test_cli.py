@@ -52,6 +52,7 @@ def test_a_finding_makes_the_status(cli: Cli) -> None:
     assert (done.status, "fault     battery-failed  megaraid:/c2: " in done.out) == (5, True)
 
 
+@pytest.mark.long
 def test_standing_findings_are_known_the_next_time(cli: Cli, state: Path) -> None:
     assert cli("--demo", "lsi", "watch").status == 5
     second = cli("--demo", "lsi", "watch", "--json")

@@ -45,6 +45,7 @@ def text(data: Data, look: PlotStyle = PLAIN) -> str:
     return "\n".join(rows(data, look))
 
 
+@pytest.mark.long
 @loop_over("kind", list(StaticPlotKind))
 @loop_over("size", [(60, 15), (80, 20), (100, 30), (200, 60)])
 @loop_over("ascii_only", [False, True])

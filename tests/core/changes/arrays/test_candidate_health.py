@@ -38,6 +38,7 @@ def _sick(drive: Drive, health: dict[str, Any]) -> Drive:
     return replace(drive, health=Health(**health))
 
 
+@pytest.mark.long
 @loop_over("address", FREE)
 @loop_over(
     ("health", "why"),
