@@ -255,6 +255,7 @@ asyncio.run(main())
 
 
 @needs_loops()
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_killed_program_does_not_keep_its_trial(tmp_path: Path) -> None:
     with loop(tmp_path / "disk.img") as disk:
