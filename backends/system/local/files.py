@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fnmatch
+import glob
 import os
 import re
 import stat
 import tempfile
+from collections.abc import Callable
+from functools import lru_cache
 
 from backends.errors import ToolFailedError
 from backends.processes import pid_namespace, process_start
@@ -90,10 +94,58 @@ def _working_directories() -> set[str]:
     return names
 
 
+# -- paths that match a pattern ----------------------------------------------------------------------------------------
+
+
+def match_paths(pattern: str) -> list[str]:
+    """Return the paths that match a glob pattern, in no order. Folders that cannot be read match nothing.
+
+    The result is that of `glob.glob`, which asks the kernel about each folder on the way: for the patterns of /sys it
+    takes half as long again. Patterns of other forms go to it.
+    """
+    if not pattern.startswith("/") or pattern.endswith("/") or "//" in pattern or "**" in pattern:
+        return glob.glob(pattern)
+    paths = [""]
+    parts = pattern.split("/")[1:]
+    for number, part in enumerate(parts, 1):
+        if glob.has_magic(part):
+            paths = _entries(paths, part, only_folders=number < len(parts))
+        else:
+            paths = [f"{path}/{part}" for path in paths]
+    return paths if glob.has_magic(parts[-1]) else [path for path in paths if os.path.lexists(path)]
+
+
+def _entries(folders: list[str], part: str, *, only_folders: bool) -> list[str]:
+    """Return the paths in the folders whose names match a part of a pattern. A link may lead to a folder."""
+    matches = _matcher(part)
+    paths: list[str] = []
+    for folder in folders:
+        with contextlib.suppress(OSError, ValueError), os.scandir(folder or "/") as entries:
+            paths += [
+                f"{folder}/{entry.name}"
+                for entry in entries
+                if matches(entry.name) and not (only_folders and entry.is_file(follow_symlinks=False))
+            ]
+    return paths
+
+
+@lru_cache(maxsize=256)
+def _matcher(part: str) -> Callable[[str], object]:
+    """Return the function that matches a name. As in a shell, only a pattern with a leading dot matches such a name."""
+    expression = fnmatch.translate(part)
+    return re.compile(expression if part.startswith(".") else rf"(?!\.){expression}").match
+
+
 # -- small files: reading, and writing with one call -------------------------------------------------------------------
 
 SMALL_FILE = 1024 * 1024
 """Maximum number of bytes that `read_small` reads from a file."""
+
+_SYSFS = ("/sys/block/", "/sys/bus/", "/sys/class/", "/sys/devices/")
+"""Where one read gives a whole value (Documentation/filesystems/sysfs.rst). Other filesystems are below /sys, too."""
+
+_SYSFS_PAGE = 4096
+"""Maximum number of bytes of a value in sysfs. Binary files have more."""
 
 
 def read_small(path: str) -> str | None:
@@ -110,6 +162,8 @@ def read_small(path: str) -> str | None:
             while size < SMALL_FILE and (part := os.read(descriptor, 65536)):
                 parts.append(part)
                 size += len(part)
+                if len(part) < _SYSFS_PAGE and path.startswith(_SYSFS):
+                    break
             return b"".join(parts).decode("utf-8", "replace").rstrip()
         return None
     except OSError:

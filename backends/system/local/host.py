@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import glob
 import os
 import socket
 import stat
@@ -25,7 +24,7 @@ from backends.host import (
 )
 from backends.system.local.command import run_change, run_read
 from backends.system.local.file_replacement import read_whole, replace_whole
-from backends.system.local.files import read_small, write_once
+from backends.system.local.files import match_paths, read_small, write_once
 from backends.system.local.process import LocalProcess, Stream
 from backends.system.local.programs import find_program
 from backends.text import clean
@@ -113,7 +112,7 @@ class LocalHost:
 
     async def list(self, pattern: str) -> tuple[str, ...]:
         """Return the paths that match a glob pattern, sorted."""
-        return tuple(sorted(glob.glob(pattern)))
+        return tuple(sorted(match_paths(pattern)))
 
     async def link(self, path: str) -> str | None:
         """Return the path with all links resolved, or None.
