@@ -48,11 +48,17 @@ SMALL = {
     'rest = "2s"': "rest = 0",
     'layout = ["n2", "f2"]': 'layout = ["f2"]',
     'strip = "64k"\n': 'strip = "64k"\nassume_clean = true\n',
+    '"raid0", "raid5", "raid6", "raid50", "raid10", "jbod"]': '"raid5", "raid50", "raid10", "jbod"]',
+    "raid0 = 24, raid5 = 23, raid6 = 23, raid50": "raid5 = 23, raid50",
 }
-"""Of articles-b, for disks of a guest."""
+"""Of articles-b, for disks of a guest, without two levels: here each takes a minute, and others make them, too."""
 
-LEFT_OUT = r'\[\[workload\]\]\nname = "(4k write|4M read)"\n(.+\n)+\n|, "4k write" = [\d.]+|"4M read" = [\d.]+, '
-"""Two of its four workloads, and what was published of them: the other two read and write every array."""
+LEFT_OUT = (
+    r'\[\[workload\]\]\nname = "(4k write|4M read)"\n(.+\n)+\n|, "4k write" = [\d.]+|"4M read" = [\d.]+, '
+    r'|\[\[published\]\]\nrow = "raid[06],.+\n(.+\n)+|"raid[06],.+\n'
+)
+"""Two of its four workloads and two of its levels, and what was published of them: what is left reads and writes every
+array."""
 
 
 pytestmark = pytest.mark.vendors("block", "md")
@@ -140,7 +146,7 @@ class Watched(threading.Thread):
 
 
 @pytest.mark.seconds(2400)
-def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
+def test_arrays_of_two_levels_are_made_measured_and_deleted_without_a_trace(
     blank: Callable[..., tuple[Disk, ...]], state: Path, tmp_path: Path, table: Results
 ) -> None:
     """Sweep the plan of the article with 24 SSDs over four drives: they are too few for RAID 50.
@@ -148,7 +154,7 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     RAID 10 has far copies, and one drive is measured alone.
     """
     disks = blank("nvme0", "nvme1", "nvme2", "nvme3")
-    levels = ("raid0", "raid10", "raid5", "raid6")
+    levels = ("raid10", "raid5")
     words = ("--drives", ",".join(disk.kernel for disk in disks), "--yes")
     refused = raidbench("sweep", short(tmp_path, "articles-b", SMALL), *words)
     typed = refused.err.split("--confirm ")[1].split()[0]
@@ -165,7 +171,7 @@ def test_arrays_of_four_levels_are_made_measured_and_deleted_without_a_trace(
     assert {key: number for key, number in runs.items() if number != 1} == {}, done.out
     assert len(runs) == (len(levels) + 1) * 2, runs
     beside = [each for each in sweep["published"] if each.get("measured") is not None]
-    assert len(beside) == 8, sweep["published"]  # RAID 10 was not measured there
+    assert len(beside) == 4, sweep["published"]  # RAID 10 was not measured there
     assert watched.seen == {(level, "4", "65536") for level in levels}
     left = [line for disk in disks for line in run("wipefs", "-n", disk.device).splitlines()[1:]]
     left += [str(path) for path in Path("/sys/block").glob("md1[0-9][0-9]") if (path / "md/array_state").exists()]
