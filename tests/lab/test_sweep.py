@@ -156,12 +156,12 @@ def test_arrays_of_two_levels_are_made_measured_and_deleted_without_a_trace(
     disks = blank("nvme0", "nvme1", "nvme2", "nvme3")
     levels = ("raid10", "raid5")
     words = ("--drives", ",".join(disk.kernel for disk in disks), "--yes")
-    refused = raidbench("sweep", short(tmp_path, "articles-b", SMALL), *words)
-    typed = refused.err.split("--confirm ")[1].split()[0]
+    plan = short(tmp_path, "articles-b", SMALL, LEFT_OUT)
+    typed = raidbench("sweep", plan, *words).err.split("--confirm ")[1].split()[0]
     watched = Watched()
     watched.start()
     try:
-        done = swept(short(tmp_path, "articles-b", SMALL, LEFT_OUT), *words, "--confirm", typed)
+        done = swept(plan, *words, "--confirm", typed)
     finally:
         watched.over.set()
         watched.join()
