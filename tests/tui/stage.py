@@ -458,7 +458,7 @@ async def read_to_the_end(pilot: Pilot[int]) -> None:
     screen = pilot.app.screen
     while isinstance(screen, GuardedDialog) and (unread := screen.unread):
         await pilot.press("pagedown")
-        await until(pilot, lambda unread=unread: screen.unread < unread)
+        await until(pilot, lambda: screen.unread < unread)
 
 
 async def answer(pilot: Pilot[int], *keys: str) -> None:
