@@ -1,7 +1,6 @@
 """Parser for /proc/diskstats, the running totals of block devices, and differences of such totals. No I/O.
 
-The fields are those of the kernel's Documentation/admin-guide/iostats.rst. Fields after the eleventh (discards,
-flushes) are not used.
+The fields are those of the kernel's Documentation/admin-guide/iostats.rst. Discards (fields 12 to 15) are not used.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ from backends.values import dataclass
 SECTOR = 512
 """Bytes of a sector in these counters, independent of the sector size of the device."""
 
-_COUNTS = re.compile(r"[ \t]+".join([r"([0-9]{1,20})"] * 11) + r"(?![^ \t])")
+_COUNT, _SPACE = r"([0-9]{1,20})", r"[ \t]+"
+_FLUSHES = rf"(?:(?:{_SPACE}[0-9]{{1,20}}){{4}}{_SPACE}{_COUNT}{_SPACE}{_COUNT}(?![^ \t]))?"
+_COUNTS = re.compile(_SPACE.join([_COUNT] * 11) + r"(?![^ \t])" + _FLUSHES)
 _WRAP = 1 << 32
 _LARGEST_STEP = 1 << 31
 
@@ -43,6 +44,13 @@ class DiskCounters(NamedTuple):
     """Milliseconds that the completed reads took, added up over all reads."""
     write_ms: int = 0
     """Milliseconds that the completed writes took, added up over all writes."""
+    flushes: int = 0
+    """Flushes completed; 0 if the kernel does not count them (`counts_flushes`).
+
+    An explicit flush is also counted as a write without data. A journal's flush may be part of a write with data.
+    """
+    flush_ms: int = 0
+    """Milliseconds that the completed flushes took, added up over all flushes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,26 @@ class DeviceRates:
         return milliseconds * 1e6 / count if count and milliseconds else None
 
     @property
+    def read_latency_ns(self) -> float | None:
+        """Mean time in nanoseconds of a completed read; None if none was completed."""
+        return self.done.read_ms * 1e6 / self.done.reads if self.done.reads else None
+
+    @property
+    def write_latency_ns(self) -> float | None:
+        """Mean time in nanoseconds of a completed write; None if none was completed."""
+        return self.done.write_ms * 1e6 / self.done.writes if self.done.writes else None
+
+    @property
+    def flush_latency_ns(self) -> float | None:
+        """Mean time in nanoseconds of a completed flush; None if none was completed."""
+        return self.done.flush_ms * 1e6 / self.done.flushes if self.done.flushes else None
+
+    @property
+    def flush_iops(self) -> float:
+        """Completed flushes per second."""
+        return self.done.flushes / self.seconds
+
+    @property
     def utilisation(self) -> float:
         """Share of the time with at least one request in flight, 0..1."""
         return min(1.0, self.done.busy_ms / 1000 / self.seconds)  # ticks are rounded, so the quotient may exceed 1
@@ -115,8 +143,19 @@ def _counters(field_text: str) -> DiskCounters | None:
     match = _COUNTS.match(field_text)
     if match is None:
         return None
-    reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy, waited = map(int, match.groups())
-    return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited, read_ms, write_ms)
+    numbers = map(int, match.groups("0"))
+    reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy, waited, *flushes = numbers
+    return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited, read_ms, write_ms, *flushes)
+
+
+def counts_flushes(text: str) -> bool:
+    """Return whether /proc/diskstats has the flushes: Linux 5.5 and later write twenty fields a line."""
+    return len(text.partition("\n")[0].split()) >= 20
+
+
+def is_reset(before: DiskCounters, now: DiskCounters) -> bool:
+    """Return whether a counter decreased by more than a wrap explains: the device was removed and added again."""
+    return now != before and None in map(_step, before, now)
 
 
 def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:
