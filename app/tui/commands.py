@@ -197,7 +197,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "devices.observe",
         "O",
         "Observe",
-        "Show what the device does now, and which services wait for storage.",
+        "Show what the device does and which services wait.",
     ),
     _command(
         "devices.ab",
@@ -503,7 +503,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Return to the devices; reading continues.",
         3,
     ),
-    _command("observe.back", "escape h left", "Back", "End the observation and return to the devices.", 1),
+    _command("observe.back", "escape h left", "Back", "Return to the devices.", 1),
     _command(
         "sweep.run",
         "r",
