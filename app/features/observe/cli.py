@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from app.core.workbench import Workbench
 
 
-@command("observe", "raidbench observe", "raidbench observe md:md0 --for 5m", "raidbench observe vda --json")
+@command("observe", "raidbench observe", "raidbench observe md:md0 --for 5m", "raidbench observe nvme0n1 --json")
 @click.argument("target", required=False)
 @click.option("--for", "seconds", type=DURATION, default="60s", show_default=True, metavar="TIME", help="Duration.")
 @json_option
