@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def observe_command(target: str | None, seconds: int, *, as_json: bool) -> int:
     """Show what a disk does and which services wait.
 
-    Without TARGET, all disks are observed. It needs no root and creates no load. Ctrl-C ends it early with the result so
-    far. The result becomes a note of the session.
+    Without TARGET, all disks are observed. The command needs no root and creates no load. Ctrl-C ends it early with the
+    result so far. The result becomes a note of the session.
     """
     return on_workbench(_observe, target, seconds, as_json)
 

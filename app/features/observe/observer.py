@@ -22,6 +22,9 @@ from backends.values import dataclass
 _NO_DISK = re.compile(r"(loop|ram|zram|md|dm-|bcache|zd|drbd|sr|fd)[0-9_]")
 """Kernel names of devices that are no disks: disks below them count their I/O as well, or they need no disk."""
 
+_WORK = ("resync", "recover", "check", "repair", "reshape")
+"""Values of `md/sync_action` while md reads or writes whole members (Documentation/admin-guide/md.rst)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
@@ -134,7 +137,7 @@ class Observer:
             others=tuple(activity for activity in ranked if activity is not target),
             busy_share=below / sum(busy.values()) if any(busy.values()) else None,
             waiting=self._waits.waiting(),
-            background=tuple(f"{path.split('/')[3]}: {text}" for path, text in actions.items() if text != "idle"),
+            background=tuple(f"{path.split('/')[3]}: {text}" for path, text in actions.items() if text in _WORK),
         )
 
 

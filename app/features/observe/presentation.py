@@ -76,13 +76,13 @@ def _rates_text(activity: DeviceActivity) -> str:
     done, data = rates.done, rates.done.sectors_written * SECTOR
     reads = f"reads {units.iops(rates.read_iops)}/s"
     if done.reads:
-        reads += f" of {size_words(done.sectors_read * SECTOR // done.reads)} ({units.latency(rates.read_latency_ns)})"
+        reads += f" of {size_words(done.sectors_read * SECTOR // done.reads)}{_latency_text(rates.read_latency_ns)}"
     writes, low = f"{units.iops(rates.write_iops)}/s", max(0, done.writes - done.flushes)
     if low != done.writes:
         writes = f"{units.iops(low / rates.seconds)} to {writes}"
     if done.writes:
         most = "" if low == done.writes else f" to {size_words(data // low)}" if low else " or more"
-        writes += f" of {size_words(data // done.writes)}{most} ({units.latency(rates.write_latency_ns)})"
+        writes += f" of {size_words(data // done.writes)}{most}{_latency_text(rates.write_latency_ns)}"
     busy = f"busy {units.fraction(rates.utilisation)}, {units.three(rates.queue)} in flight"
     return f"{reads}, writes {writes}, {_flush_text(activity)}, {busy}"
 
@@ -92,7 +92,11 @@ def _flush_text(activity: DeviceActivity) -> str:
         return f"flushes not known ({'a level does' if activity.is_level else 'Linux before 5.5 does'} not count them)"
     if not activity.rates.done.flushes:
         return "no flushes"
-    return f"{units.iops(activity.rates.flush_iops)} flushes/s ({units.latency(activity.rates.flush_latency_ns)})"
+    return f"{units.iops(activity.rates.flush_iops)} flushes/s{_latency_text(activity.rates.flush_latency_ns)}"
+
+
+def _latency_text(nanoseconds: float | None) -> str:
+    return "" if nanoseconds is None else f" ({units.latency(nanoseconds)})"
 
 
 def _waiting_text(waiting: Waiting) -> str:

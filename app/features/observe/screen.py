@@ -54,17 +54,21 @@ class ObservationScreen(WorkbenchScreen):
         try:
             await self._observer.open()
         except RaidbenchError as error:
-            self.query_one("#observe-text", TextParagraphs).say(error.message)
+            self.workbench_app.show_error(error)
         else:
-            self.set_interval(READING_S, self._take)
+            self._timer = self.set_interval(READING_S, self._take)
 
     async def _take(self) -> None:
-        """Make a reading, and refresh the sentences every second."""
-        await self._observer.take()
-        self._readings += 1
-        if self._readings % round(1 / READING_S) == 0:
-            self._seen = await self._observer.observation()
-            self.query_one("#observe-text", TextParagraphs).say("\n\n".join(observation_lines(self._seen)))
+        """Make a reading, and refresh the sentences every second. An error, as of the root helper, ends it."""
+        try:
+            await self._observer.take()
+            self._readings += 1
+            if self._readings % round(1 / READING_S) == 0:
+                self._seen = await self._observer.observation()
+                self.query_one("#observe-text", TextParagraphs).say("\n\n".join(observation_lines(self._seen)))
+        except RaidbenchError as error:
+            self._timer.stop()
+            self.workbench_app.show_error(error)
 
     def show(self, session: Session) -> None:
         """Do nothing: the session has nothing that this screen shows."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,7 +36,7 @@ async def test_writes_are_a_range_because_a_flush_counts_as_a_write() -> None:
 
 async def test_without_flushes_writes_are_one_number() -> None:
     seen = await Moving("sda").observe("sda", {"sda": {"writes": 10, "sectors_written": 80}}, {"": 0.5})
-    assert "writes 100/s of 4 KiB (0 µs), no flushes" in said(seen)
+    assert "writes 100/s of 4 KiB, no flushes" in said(seen)
 
 
 async def test_a_kernel_that_does_not_count_flushes_has_no_number_of_them() -> None:
@@ -43,6 +45,13 @@ async def test_a_kernel_that_does_not_count_flushes_has_no_number_of_them() -> N
     seen = await moving.observe("sda", {"sda": READER}, {"": 0.5})
     assert "flushes not known (Linux before 5.5 does not count them)" in said(seen)
     assert observation_json(seen)["target"]["flush_iops"] is None
+
+
+async def test_rates_of_a_simulated_host_are_those_of_its_own_time() -> None:
+    moving = Moving("sda")
+    moving.host.reached = replace(moving.host.reached, counted=lambda: moving.now * 10)
+    seen = await moving.observe("sda", {"sda": READER}, {"": 0.5})
+    assert said(seen).startswith("sda, 10 s: reads 82.0/s")
 
 
 @pytest.mark.parametrize(("every", "answer"), [(1, "no (IDC 0)"), (4, "yes (IDC 297)")])
@@ -220,6 +229,7 @@ LARGE = {"reads": 5, "sectors_read": 5120, "read_ms": 40, "busy": 100, "waited":
         (FLUSHER, 0.004, "idle", "none", "processes wait 0.4 % of the time"),
         (FLUSHER, 0.5, "resync", "flushes", "142 flushes/s (2.61 ms)"),
         (LARGE, 0.5, "resync", "background", "md0: resync"),
+        (LARGE, 0.5, "frozen", "other", "are not the cause"),
         (SMALL, 0.5, "idle", "small-reads", "5.00k/s of 4 KiB, 12.0 in flight"),
         (LARGE, 0.5, "idle", "other", "flushes, small reads and bursts are not the cause"),
     ],

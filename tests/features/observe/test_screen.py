@@ -12,10 +12,12 @@ from textual.pilot import Pilot
 
 from app.core.session.events import NoteAdded
 from app.core.workbench import Workbench
+from app.features.observe.observer import Observer
 from app.features.observe.screen import ObservationScreen
 from app.tui.app import WorkbenchApp
 from app.tui.devices.screen import DevicesScreen
 from app.tui.options import ScreenOptions
+from backends.errors import ToolFailedError
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from tests.backends.simulator.asking import FAST
@@ -56,6 +58,21 @@ async def test_a_filesystem_without_a_block_device_is_a_sentence(tmp_path: Path)
     async with devices(tmp_path, "tank/files") as pilot:
         await until(pilot, lambda: "has no block device whose I/O the kernel counts" in notices(pilot))
         assert isinstance(pilot.app.screen, DevicesScreen)
+
+
+async def test_a_helper_that_ends_is_an_error_and_the_last_sentences_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.features.observe.screen.READING_S", 0.02)
+    async with devices(tmp_path, "md0") as pilot:
+        await until(pilot, lambda: SENTENCE.search(text_of(pilot)))
+
+        async def ended(_: Observer) -> None:
+            raise ToolFailedError("The root helper has ended.")
+
+        monkeypatch.setattr(Observer, "take", ended)
+        await until(pilot, lambda: "The root helper has ended." in notices(pilot))
+        assert SENTENCE.search(text_of(pilot))
 
 
 async def test_an_observation_that_is_left_at_once_is_no_note(tmp_path: Path) -> None:

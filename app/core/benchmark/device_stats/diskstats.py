@@ -88,23 +88,22 @@ class DeviceRates:
 
         It is unknown if none was completed, or if all took too little time for the kernel to count.
         """
-        count, milliseconds = self.done.reads + self.done.writes, self.done.read_ms + self.done.write_ms
-        return milliseconds * 1e6 / count if count and milliseconds else None
+        return _mean_ns(self.done.read_ms + self.done.write_ms, self.done.reads + self.done.writes)
 
     @property
     def read_latency_ns(self) -> float | None:
-        """Mean time in nanoseconds of a completed read; None if none was completed."""
-        return self.done.read_ms * 1e6 / self.done.reads if self.done.reads else None
+        """Mean time in nanoseconds of a read; None if unknown, as for `latency_ns`."""
+        return _mean_ns(self.done.read_ms, self.done.reads)
 
     @property
     def write_latency_ns(self) -> float | None:
-        """Mean time in nanoseconds of a completed write; None if none was completed."""
-        return self.done.write_ms * 1e6 / self.done.writes if self.done.writes else None
+        """Mean time in nanoseconds of a write; None if unknown, as for `latency_ns`."""
+        return _mean_ns(self.done.write_ms, self.done.writes)
 
     @property
     def flush_latency_ns(self) -> float | None:
-        """Mean time in nanoseconds of a completed flush; None if none was completed."""
-        return self.done.flush_ms * 1e6 / self.done.flushes if self.done.flushes else None
+        """Mean time in nanoseconds of a flush; None if unknown, as for `latency_ns`."""
+        return _mean_ns(self.done.flush_ms, self.done.flushes)
 
     @property
     def flush_iops(self) -> float:
@@ -120,6 +119,10 @@ class DeviceRates:
     def queue(self) -> float:
         """Mean number of requests in flight."""
         return self.done.waited_ms / 1000 / self.seconds
+
+
+def _mean_ns(milliseconds: int, count: int) -> float | None:
+    return milliseconds * 1e6 / count if count and milliseconds else None
 
 
 def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:

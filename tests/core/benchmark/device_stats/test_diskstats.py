@@ -42,6 +42,12 @@ def test_a_wrap_is_no_reset_and_a_device_that_was_added_again_is_one() -> None:
     assert is_reset(before, DiskCounters(reads=(1 << 32) - 5, busy_ms=10))
 
 
+def test_a_mean_latency_is_known_only_if_the_kernel_counted_time() -> None:
+    rates = DeviceRates(DiskCounters(reads=4, read_ms=10, writes=3, flushes=2, flush_ms=3), 2.0)
+    assert (rates.read_latency_ns, rates.write_latency_ns, rates.flush_latency_ns) == (2.5e6, None, 1.5e6)
+    assert (rates.flush_iops, rates.latency_ns) == (1.0, 10e6 / 7)
+
+
 def test_a_slash_in_a_name_is_an_exclamation_mark_in_sysfs() -> None:
     assert parse(TEXT, ["cciss!c0d0"])["cciss!c0d0"].reads == 4
 
