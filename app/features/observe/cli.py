@@ -10,7 +10,7 @@ from app.cli.async_runner import Interruption
 from app.cli.command import command
 from app.cli.exit_status import DONE, INTERRUPTED
 from app.cli.options import DURATION, over_hosts
-from app.cli.output import lines, print_json, say
+from app.cli.output import is_text_wanted, lines, print_json, say
 from app.cli.session_context import on_workbench, open_session
 from app.cli.shared_options import json_option
 from backends.errors import StorageError
@@ -47,7 +47,7 @@ async def _observe(
         seen = await observer.run(seconds, interruption.is_requested)
     if as_json:
         print_json(**observation_json(seen))
-    else:
+    if not as_json or is_text_wanted():
         lines(observation_lines(seen))
     try:
         await open_session(bench)

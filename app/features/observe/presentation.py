@@ -126,7 +126,8 @@ def next_step(seen: Observation) -> tuple[str, str]:
     subject = f"the disks below {seen.target.device} have" if seen.target.is_level else f"{seen.target.device} has"
     figures = f"{waits}, and {subject} {units.fraction(busy_share)} of the busy time of all disks"
     if busy_share < _LEAST_BUSY_SHARE:
-        return "elsewhere", f"no advice for one disk: {figures}. `raidbench observe` without a target lists all disks."
+        hint = " `raidbench observe` without a target lists all disks." if seen.is_chosen else ""
+        return "elsewhere", f"no advice for one disk: {figures}.{hint}"
     rule, text = next(_causes(seen, seen.target))
     return rule, f"{text} This matters because {figures}."
 

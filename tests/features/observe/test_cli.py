@@ -66,6 +66,11 @@ def test_what_cannot_be_observed_is_a_sentence(cli: Cli, words: tuple[str, ...],
     assert (done.status, said in done.err) == (status, True)
 
 
+def test_many_hosts_print_the_sentences(cli: Cli) -> None:
+    body = cli(*LINUX, "md0", "--for", "1", "--json", "--with-text", "0").json
+    assert body["text"].startswith("md0, 0 s: no I/O.\nWho waits: ")
+
+
 def test_a_recording_is_refused(cli: Cli, machine: str) -> None:
     done = cli("--machine", machine, "observe", "sda")
     assert (done.status, "A recorded machine cannot be observed" in done.err) == (3, True)

@@ -216,6 +216,7 @@ async def test_without_a_target_the_busiest_disk_is_described_and_the_others_are
     seen = await raid().observe(None, {"md0": READER, "sdb": READER, "sdc": FLUSHER}, {"": 0.5})
     assert (seen.target.device, [other.device for other in seen.others]) == ("sdb", ["sdc", "sda"])
     assert "Other disks: sdc reads 0/s" in said(seen)
+    assert (next_step(seen)[0], "`raidbench observe`" in said(seen)) == ("elsewhere", False)
     assert "sda no I/O" not in said(seen)
 
 
