@@ -31,6 +31,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "watch": ("apply", "check", "history"),
         "fleet": ("apply", "check", "doctor"),
         "slowest": (),
+        "observe": (),
         "doctor": (),
         "report": ("sweep",),
     }

@@ -422,6 +422,7 @@ POSITIONAL: Mapping[str, Offer] = {
     "array": _array,
     "export": _targets,
     "slowest": _first_word_only(_targets),
+    "observe": _first_word_only(_targets),
     "apply": _first_word_only(_files),
     "watch": _first_word_only(_files),
     "set": _target_then(_settings),

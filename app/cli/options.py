@@ -78,6 +78,27 @@ class Percent(click.ParamType[float]):
 PERCENT = Percent()
 
 
+class Duration(click.ParamType[int]):
+    """Option type: a time from 1 second to 7 days, written `60`, `60s`, `5m` or `2h`."""
+
+    name = "duration"
+
+    def convert(self, value: str | int, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the seconds. Raises click.BadParameter if it is no such time."""
+        from app.core.fio.job_values import parse_seconds
+
+        try:
+            seconds = parse_seconds(str(value))
+        except InvalidValueError as error:
+            self.fail(f"{error.message}. {error.hint}", param, ctx)
+        if not 1 <= seconds <= 7 * 86400:
+            self.fail("The time must be 1 second to 7 days.", param, ctx)
+        return seconds
+
+
+DURATION = Duration()
+
+
 Function = Callable[..., int]
 
 

@@ -100,7 +100,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "exclamation_mark",
         "Findings",
         "List the findings of the check.",
-        screens="bench runs sweep log compare history explore slowest array joint",
+        screens="bench runs sweep log compare history explore slowest observe array joint",
     ),
     _command("devices.findings", "exclamation_mark", "Findings", "List the findings of the check.", 5, "devices-pane"),
     _command("findings.open", "enter right l", "Open", "Stage the fix, or go to the device or its setting.", 1),
@@ -192,6 +192,12 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "S",
         "Slowest",
         "Find the slowest member of an array, or drive of a controller.",
+    ),
+    _command(
+        "devices.observe",
+        "O",
+        "Observe",
+        "Show what the device does and which services wait.",
     ),
     _command(
         "devices.ab",
@@ -497,6 +503,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "Return to the devices; reading continues.",
         3,
     ),
+    _command("observe.back", "escape h left", "Back", "Return to the devices.", 1),
     _command(
         "sweep.run",
         "r",
@@ -567,7 +574,8 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "u",
         "Revert trial",
         "Restore the old values of a trial now (on Devices: Undo).",
-        screens="bench runs sweep log compare history explore slowest array hosts host joint findings host-findings",
+        screens="bench runs sweep log compare history explore slowest observe array hosts host joint findings"
+        " host-findings",
     ),
     _command(
         "app.copy",
@@ -600,6 +608,7 @@ SHEETS = {
     "history": "History",
     "explore": "Explore",
     "slowest": "Slowest",
+    "observe": "Observe",
     "array": "New array",
     "findings": "Findings",
     HOSTS: "Hosts",

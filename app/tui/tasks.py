@@ -30,7 +30,7 @@ TASK_OF_KEY: Mapping[str, KeyTask] = _table(
         KeyTask.MOVE: "0 1 2 3 4 5 up down left right enter left_square_bracket right_square_bracket t slash n N"
         " exclamation_mark",
         KeyTask.CHANGE: "a u U K w A S d backspace plus minus greater_than_sign less_than_sign",
-        KeyTask.MEASURE: "m r x p e o T M P i space",
+        KeyTask.MEASURE: "m r x p e o O T M P i space",
         KeyTask.COMPARE: "b B c H X",
         KeyTask.SHOW: "asterisk v g z y L f s C R",
         KeyTask.SAVE: "E Y ctrl+s",

@@ -25,6 +25,7 @@ from tests.bench import (
     kept,
     live,
     members,
+    observe,
     questions,
     rack,
     screens,
@@ -46,6 +47,7 @@ PARTS = {
     "live": live.measure,
     "members": members.measure,
     "activity": activity.measure,
+    "observe": observe.measure,
     "disturbance": disturbance.measure,
 }
 """In the order of their length."""

@@ -27,6 +27,7 @@ ADDED = {
     "ab": ("--pairs=3", "--runtime=1", "--ramp=0", "--rest=0"),
     "bench": ("--runtime=1", "--ramp=0"),
     "curve": ("--dry-run",),
+    "observe": ("--for=1",),
     "sweep": ("--dry-run",),
 }
 """Options that make an example shorter."""

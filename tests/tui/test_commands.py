@@ -14,6 +14,7 @@ from app.features.fleet.screen.host import HostScreen
 from app.features.fleet.screen.multihost_run import JointScreen
 from app.features.fleet.screen.screen import HostsScreen
 from app.features.history.screen import HistoryScreen
+from app.features.observe.screen import ObservationScreen
 from app.features.plots.screen.screen import ExploreScreen
 from app.features.slowest.screen import SlowestScreen
 from app.features.sweep.screen.screen import SweepScreen
@@ -41,6 +42,7 @@ CLASSES: dict[str, type[WorkbenchScreen]] = {
     "history": HistoryScreen,
     "explore": ExploreScreen,
     "slowest": SlowestScreen,
+    "observe": ObservationScreen,
     "array": NewArrayScreen,
     "hosts": HostsScreen,
     "host": HostScreen,

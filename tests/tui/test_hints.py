@@ -132,6 +132,7 @@ SCREEN_OF_FILE = {
     "app/features/fleet/screen/multihost_run.py": "joint",
     "app/features/plots/": "explore",
     "app/features/slowest/": "slowest",
+    "app/features/observe/": "observe",
     "app/features/sweep/screen/": "sweep",
 }
 """The screen that shows the hints of a file, by the beginning of its path."""

@@ -380,7 +380,7 @@ class BaselineMarked(TimedEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteAdded(TimedEvent):
-    """The user wrote a note."""
+    """The user wrote a note, or a feature recorded sentences, such as an observation."""
 
     text: str
 

@@ -586,11 +586,19 @@ class DevicesScreen(ListDetailScreen):
 
     def action_slowest(self) -> None:
         """Open the screen on which the members of the array, or the drives of the controller, are read in turn."""
+        self._do_with_device("slowest.show")
+
+    def action_observe(self) -> None:
+        """Open the screen that shows what the device does, and which services wait for storage."""
+        self._do_with_device("observe.show")
+
+    def _do_with_device(self, action: str) -> None:
+        """Call an action of a feature with the device under the cursor."""
         device = self._selected_device()
         if device is None:
             self.say("There is no device under the cursor.")
         else:
-            self.workbench_app.do("slowest.show", device)
+            self.workbench_app.do(action, device)
 
     def action_new_array(self) -> None:
         """Open the screen on which drives are ticked for a new array."""

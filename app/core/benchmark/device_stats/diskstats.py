@@ -1,7 +1,6 @@
 """Parser for /proc/diskstats, the running totals of block devices, and differences of such totals. No I/O.
 
-The fields are those of the kernel's Documentation/admin-guide/iostats.rst. Fields after the eleventh (discards,
-flushes) are not used.
+The fields are those of the kernel's Documentation/admin-guide/iostats.rst. Discards (fields 12 to 15) are not used.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ from backends.values import dataclass
 SECTOR = 512
 """Bytes of a sector in these counters, independent of the sector size of the device."""
 
-_COUNTS = re.compile(r"[ \t]+".join([r"([0-9]{1,20})"] * 11) + r"(?![^ \t])")
+_COUNT, _SPACE = r"([0-9]{1,20})", r"[ \t]+"
+_FLUSHES = rf"(?:(?:{_SPACE}[0-9]{{1,20}}){{4}}{_SPACE}{_COUNT}{_SPACE}{_COUNT}(?![^ \t]))?"
+_COUNTS = re.compile(_SPACE.join([_COUNT] * 11) + r"(?![^ \t])" + _FLUSHES)
 _WRAP = 1 << 32
 _LARGEST_STEP = 1 << 31
 
@@ -43,6 +44,13 @@ class DiskCounters(NamedTuple):
     """Milliseconds that the completed reads took, added up over all reads."""
     write_ms: int = 0
     """Milliseconds that the completed writes took, added up over all writes."""
+    flushes: int = 0
+    """Flushes completed; 0 if the kernel does not count them (`counts_flushes`).
+
+    An explicit flush is also counted as a write without data. A journal's flush may be part of a write with data.
+    """
+    flush_ms: int = 0
+    """Milliseconds that the completed flushes took, added up over all flushes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +88,27 @@ class DeviceRates:
 
         It is unknown if none was completed, or if all took too little time for the kernel to count.
         """
-        count, milliseconds = self.done.reads + self.done.writes, self.done.read_ms + self.done.write_ms
-        return milliseconds * 1e6 / count if count and milliseconds else None
+        return _mean_ns(self.done.read_ms + self.done.write_ms, self.done.reads + self.done.writes)
+
+    @property
+    def read_latency_ns(self) -> float | None:
+        """Mean time in nanoseconds of a read; None if unknown, as for `latency_ns`."""
+        return _mean_ns(self.done.read_ms, self.done.reads)
+
+    @property
+    def write_latency_ns(self) -> float | None:
+        """Mean time in nanoseconds of a write; None if unknown, as for `latency_ns`."""
+        return _mean_ns(self.done.write_ms, self.done.writes)
+
+    @property
+    def flush_latency_ns(self) -> float | None:
+        """Mean time in nanoseconds of a flush; None if unknown, as for `latency_ns`."""
+        return _mean_ns(self.done.flush_ms, self.done.flushes)
+
+    @property
+    def flush_iops(self) -> float:
+        """Completed flushes per second."""
+        return self.done.flushes / self.seconds
 
     @property
     def utilisation(self) -> float:
@@ -92,6 +119,10 @@ class DeviceRates:
     def queue(self) -> float:
         """Mean number of requests in flight."""
         return self.done.waited_ms / 1000 / self.seconds
+
+
+def _mean_ns(milliseconds: int, count: int) -> float | None:
+    return milliseconds * 1e6 / count if count and milliseconds else None
 
 
 def parse(text: str, names: Iterable[str]) -> dict[str, DiskCounters]:
@@ -115,8 +146,19 @@ def _counters(field_text: str) -> DiskCounters | None:
     match = _COUNTS.match(field_text)
     if match is None:
         return None
-    reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy, waited = map(int, match.groups())
-    return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited, read_ms, write_ms)
+    numbers = map(int, match.groups("0"))
+    reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, busy, waited, *flushes = numbers
+    return DiskCounters(reads, sectors_read, writes, sectors_written, busy, waited, read_ms, write_ms, *flushes)
+
+
+def counts_flushes(text: str) -> bool:
+    """Return whether /proc/diskstats has the flushes: Linux 5.5 and later write twenty fields a line."""
+    return len(text.partition("\n")[0].split()) >= 20
+
+
+def is_reset(before: DiskCounters, now: DiskCounters) -> bool:
+    """Return whether a counter decreased by more than a wrap explains: the device was removed and added again."""
+    return now != before and None in map(_step, before, now)
 
 
 def since(before: DiskCounters, now: DiskCounters) -> DiskCounters:

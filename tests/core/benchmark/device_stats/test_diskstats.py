@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters, parse, since
+from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters, counts_flushes, is_reset, parse, since
 
 TEXT = """\
    8       0 sda 101 2 303 4 505 6 707 8 9 1010 1111 12 13 14 15 16 17
@@ -18,7 +18,7 @@ TEXT = """\
 
 
 def test_every_counter_comes_from_its_own_field() -> None:
-    assert parse(TEXT, ["sda"])["sda"] == (101, 303, 505, 707, 1010, 1111, 4, 8)
+    assert parse(TEXT, ["sda"])["sda"] == (101, 303, 505, 707, 1010, 1111, 4, 8, 16, 17)
 
 
 def test_a_name_is_the_whole_word() -> None:
@@ -27,6 +27,25 @@ def test_a_name_is_the_whole_word() -> None:
 
 def test_the_eleven_fields_of_old_kernels_are_enough() -> None:
     assert parse(TEXT, ["nvme0n1"])["nvme0n1"] == DiskCounters(3, 24, 0, 0, 4, 2)
+
+
+def test_flushes_are_counted_since_linux_5_5() -> None:
+    old = TEXT.split("\n")[2]
+    assert (counts_flushes(TEXT), counts_flushes(old), counts_flushes("")) == (True, False, False)
+    assert parse(old, ["nvme0n1"])["nvme0n1"].flushes == 0
+
+
+def test_a_wrap_is_no_reset_and_a_device_that_was_added_again_is_one() -> None:
+    before = DiskCounters(reads=(1 << 32) - 5, busy_ms=1000)
+    assert not is_reset(before, DiskCounters(reads=5, busy_ms=1000))
+    assert not is_reset(before, before)
+    assert is_reset(before, DiskCounters(reads=(1 << 32) - 5, busy_ms=10))
+
+
+def test_a_mean_latency_is_known_only_if_the_kernel_counted_time() -> None:
+    rates = DeviceRates(DiskCounters(reads=4, read_ms=10, writes=3, flushes=2, flush_ms=3), 2.0)
+    assert (rates.read_latency_ns, rates.write_latency_ns, rates.flush_latency_ns) == (2.5e6, None, 1.5e6)
+    assert (rates.flush_iops, rates.latency_ns) == (1.0, 10e6 / 7)
 
 
 def test_a_slash_in_a_name_is_an_exclamation_mark_in_sysfs() -> None:
@@ -47,7 +66,7 @@ def test_no_text_is_too_odd(text: str) -> None:
     assert set(parse(text, ["sda", "sda1"])) <= {"sda", "sda1"}
 
 
-counts = st.builds(DiskCounters, *[st.integers(0, (1 << 31) - 1)] * 8)
+counts = st.builds(DiskCounters, *[st.integers(0, (1 << 31) - 1)] * 10)
 
 
 @given(counts, counts)
@@ -56,7 +75,7 @@ def test_the_difference_is_what_was_added(before: DiskCounters, done: DiskCounte
     assert since(before, now) == done
 
 
-@given(st.builds(DiskCounters, *[st.integers(0, (1 << 32) - 1)] * 8), counts)
+@given(st.builds(DiskCounters, *[st.integers(0, (1 << 32) - 1)] * 10), counts)
 def test_counters_of_32_bits_may_wrap(before: DiskCounters, done: DiskCounters) -> None:
     now = DiskCounters(*((old + more) % (1 << 32) for old, more in zip(before, done, strict=True)))
     assert since(before, now) == done

@@ -1,0 +1,91 @@
+"""What one block device did over a time: its rates, and how much its I/O comes in bursts. No I/O."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.core.benchmark.device_stats.diskstats import DeviceRates, DiskCounters, add_counters, is_reset, since
+from backends.values import dataclass
+from widgets.text_utils import units
+
+READING_S = 0.1
+"""Seconds between two readings. The index of dispersion refers to counts of this length."""
+
+_FEWEST_COUNTS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceActivity:
+    """What a device did, or the reason why this is not known."""
+
+    device: str
+    """Kernel name."""
+    is_level: bool = False
+    """Whether devices below it do the I/O, as for md and device-mapper. Then only they count flushes."""
+    counts_flushes: bool = True
+    """Whether the kernel counts its flushes."""
+    reason: str = ""
+    """Why the rates are not known, as a part of a sentence."""
+    rates: DeviceRates | None = None
+    """Rates over the whole time; None if they are not known."""
+    dispersion: float | None = None
+    """Index of dispersion: variance of the I/Os in 100 ms by their mean. 1 for random arrivals; None if not known."""
+
+    @property
+    def has_io(self) -> bool:
+        """Whether the device completed any I/O."""
+        return self.rates is not None and self.rates.done.reads + self.rates.done.writes > 0
+
+    @property
+    def flush_share(self) -> float:
+        """Mean number of flushes in flight; 0 if they are not known."""
+        return self.rates.done.flush_ms / 1000 / self.rates.seconds if self.rates is not None else 0.0
+
+
+class ActivityCounter:
+    """Adds up the readings of one device."""
+
+    def __init__(self, device: str, *, is_level: bool, is_counted: bool, counts_flushes: bool) -> None:
+        self._activity = DeviceActivity(device=device, is_level=is_level, counts_flushes=counts_flushes)
+        self._reason = "" if is_counted else "the kernel does not count its I/O (queue/iostats is 0)"
+        self._begin = self._end = 0.0
+        self._last: DiskCounters | None = None
+        self._sum = DiskCounters()
+        self._counts: tuple[int, float, float] = (0, 0.0, 0.0)
+
+    def take(self, at: float, totals: DiskCounters | None) -> None:
+        """Add a reading. `at`: time in seconds; `totals`: None if the device is missing."""
+        last = self._last
+        if self._reason:
+            return
+        if totals is None:
+            after = f"it disappeared after {units.duration(self._end - self._begin)}"
+            self._reason = after if last is not None else "/proc/diskstats does not list it"
+        elif last is None:
+            self._begin, self._end, self._last = at, at, totals
+        elif is_reset(last, totals):
+            self._reason = "its counters went backwards, as if it was removed and added again"
+        elif at > self._end:
+            done = since(last, totals)
+            self._count(done.reads + done.writes, at - self._end)
+            self._sum, self._end, self._last = add_counters((self._sum, done)), at, totals
+
+    def _count(self, number: int, seconds: float) -> None:
+        """Add an interval to the number, sum and sum of squares of the counts.
+
+        An interval that is far from 100 ms, as on a busy machine, does not show bursts and is left out.
+        """
+        if READING_S / 2 <= seconds <= READING_S * 2:
+            count, (counts, total, squares) = number * READING_S / seconds, self._counts
+            self._counts = (counts + 1, total + count, squares + count * count)
+
+    def activity(self) -> DeviceActivity:
+        """Return the activity so far."""
+        seconds = self._end - self._begin
+        reason = self._reason or ("" if seconds > 0 else "there are no two readings yet")
+        if reason:
+            return replace(self._activity, reason=reason)
+        counts, total, squares = self._counts
+        is_known = counts >= _FEWEST_COUNTS and total > 0
+        dispersion = max(0.0, round(squares / total - total / counts, 3)) if is_known else None
+        return replace(self._activity, rates=DeviceRates(self._sum, seconds), dispersion=dispersion)
