@@ -15,6 +15,7 @@ from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT
 from app.core.session.state import ChangeRecord
 from app.core.session.unit_labels import value_text
+from app.core.unreadable_state import blocking_errors, interrupted_errors
 from backends.errors import RaidbenchError
 from backends.host import WriteDenied
 from backends.sizes import size_words
@@ -106,8 +107,10 @@ class ExitDialogs:
 
     async def offer_recovery(self) -> None:
         """Report changes that a crash interrupted, and offer to restore the old values."""
-        if (unknown := self._workbench.changes.journal.newer_error()) is not None:
+        for unknown in blocking_errors(self._workbench.changes.journal):
             self._app.show_error(unknown, title="Changes are disabled")
+        for interrupted in await asyncio.to_thread(interrupted_errors, self._workbench.paths):
+            self._app.show_error(interrupted, title="Settings may still be changed")
         for intent in self._workbench.changes.journal.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))

@@ -15,7 +15,7 @@ from app.core.session.paths import Paths, private_folder
 from app.core.session.state import Session, replay
 from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, open_regular, read_regular
 from backends.errors import NotFoundError, StorageError
-from backends.formats import FORMATS, FileFormat, require_known
+from backends.formats import FORMATS, FileFormat, is_unreleased, require_known
 from backends.values import dataclass
 
 _LONGEST_LINE = 65536
@@ -139,11 +139,13 @@ def _write_error(folder: Path, error: OSError) -> StorageError:
     )
 
 
-def load(folder: Path) -> LoadedSession:
+def load(folder: Path, *, unreleased: bool = False) -> LoadedSession:
     """Return the session in a folder. A run without an end is in progress only while a process writes the session.
 
-    Raises NotFoundError if there is none, NewerError if a newer program wrote a part of it, StorageError if it cannot
-    be read.
+    `unreleased`: read what can be read of a session that a build before the first release wrote, to report it.
+
+    Raises NotFoundError if there is none, NewerError if a newer program wrote a part of it, UnreleasedError for a build
+    before the first release, StorageError if it cannot be read.
     """
     file = folder / LOG
     try:
@@ -159,7 +161,7 @@ def load(folder: Path) -> LoadedSession:
     for line in text.split("\n"):
         if not line.strip():
             continue
-        if (origin := event_codec.read_origin(line)) is not None:
+        if not unreleased and (origin := event_codec.read_origin(line)) is not None:
             require_known(FileFormat.SESSION, *origin, f"The session {folder.name}")
         event = event_codec.decode(line)
         if event is None:
@@ -220,7 +222,9 @@ def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None
             continue
         begun = read_start(folder)
         # Do not continue a session whose log has another format: the log would then mix two formats.
-        if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
+        if begun is None or is_unreleased(begun.version):
+            continue
+        if (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None
 
