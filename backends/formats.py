@@ -33,6 +33,8 @@ class FileFormat(StrEnum):
     STREAM = "stream"
     RACK = "rack"
     JOINT = "joint"
+    SETTINGS = "settings"
+    WATCH = "watch"
 
 
 FORMATS: Mapping[FileFormat, int] = dict.fromkeys(FileFormat, 1)

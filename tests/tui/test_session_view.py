@@ -118,9 +118,9 @@ SWEEP = design('[[axis]]\ntarget = "array"\nsetting = "cache"\nvalues = ["off", 
 
 EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (
-        SessionStarted(at=0.0, id="s", version="0.1.0", simulated=True, machine=MACHINE),
+        SessionStarted(at=0.0, id="s", version="1.0", simulated=True, machine=MACHINE),
         "session",
-        "raidbench 0.1.0 on tea SIMULATED",
+        "raidbench 1.0 on tea SIMULATED",
     ),
     (InventorySeen(at=0.0, inventory=Inventory(drives=(Drive(target=SDA),))), "devices", "found 1 drive"),
     (
