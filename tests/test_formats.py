@@ -62,7 +62,9 @@ def session(folder: Path) -> None:
 
 def baseline(folder: Path) -> None:
     shutil.copytree(KEPT.state / "baselines", folder / "baselines")
-    changed(folder / "baselines" / "recorded.json", program=NEWER, schema=FORMATS[FileFormat.BASELINE] + 1)
+    file = folder / "baselines" / "recorded.json"
+    newer = {"program": NEWER, "schema": FORMATS[FileFormat.BASELINE] + 1}
+    file.write_text(json.dumps({**json.loads(file.read_text()), **newer}))
     Baselines(places(folder)).load("recorded")
 
 

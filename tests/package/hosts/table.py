@@ -7,6 +7,7 @@ from collections import defaultdict
 from datetime import date
 
 from tests.package.hosts import CLEAN, ROOTS
+from tools.package.tree import ROOT
 
 PAGE = ROOT / "docs" / "dev" / "packaging.md"
 BEGIN, END = "<!-- hosts -->\n", "<!-- /hosts -->\n"
