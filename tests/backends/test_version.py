@@ -34,7 +34,8 @@ def test_a_checkout_has_the_version_of_its_project_file() -> None:
         ('[project]\nname = "raidbench"\n', ""),
     ],
 )
-def test_the_project_file_counts_if_it_is_ours(text: str, expected: str, tmp_path: Path, _installed: None) -> None:
+@pytest.mark.usefixtures("_installed")
+def test_the_project_file_counts_if_it_is_ours(text: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(text)
     assert version._stated_version() == expected
 
