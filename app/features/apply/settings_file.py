@@ -92,7 +92,7 @@ def parse(data: bytes, shown: str) -> DesiredFile:
     if is_newer(FileFormat.SETTINGS, number := top.given["format"]):
         raise top.error(
             "format",
-            f"{number} is of a newer raidbench; {program_version()} reads up to {FORMAT}.",
+            f"format {number} is of a newer raidbench; {program_version()} reads up to {FORMAT}.",
             f"Use a version after {program_version()}.",
         )
     top.get("format", whole_number(FORMAT, FORMAT), FORMAT)
