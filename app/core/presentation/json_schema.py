@@ -381,7 +381,6 @@ def side(figures: DirectionStats | None) -> Json | None:
     return {
         **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
-        "interval_ns": {},  # always empty, for programs that expect it; earlier versions assumed independent I/Os
         "completion_ns": _latency(figures.completion_ns),
         "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,
