@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from app.core.session.journal import Journal
 from app.core.session.paths import ARRAYS, Paths
-from app.core.session.trusted_file import is_absent
 from backends.errors import RefusedError
 
 
@@ -15,7 +16,7 @@ def blocking_errors(journal: Journal) -> tuple[RefusedError, ...]:
     """
     errors = [journal.unreadable_error()]
     folder = journal.file.parent
-    if not is_absent(folder / ARRAYS):  # without the file, skip the import
+    if os.path.exists(folder / ARRAYS):  # without the file, or if only the root helper reads it, skip the import
         from app.core.changes.arrays.array_journal import ArrayJournal
 
         errors.append(ArrayJournal(folder).unreadable_error())
