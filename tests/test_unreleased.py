@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 import zlib
 from pathlib import Path
 
@@ -244,3 +246,15 @@ def test_the_state_of_a_simulated_host_is_refused_with_the_option_that_renews_it
     ) as told:
         assert RackFile(journal.file.parent.parent / "demo-rack.json").rack
     assert told.value.hint == "To start with a new simulated rack, add --demo-reset."
+
+
+def test_closed_sessions_of_such_a_build_hide_no_other_session(cli: Cli, state: Path) -> None:  # noqa: F811
+    old = places(put("change", state).parents[1])
+    for name in ("demo-rack.json", "journal/journal.log"):
+        (old.parents[1] / name).unlink()
+    assert "There is no session yet." in cli("--demo", "log").err
+    assert cli("--demo", "--demo-speed", "1000", "set", "block:nvme0n1", "read_ahead_kb=256", "--yes").status == 0
+    os.utime(old / "session.jsonl", (time.time() + 60,) * 2)  # the last used one
+    listed = cli("--demo", "log", "--list")
+    assert (listed.status, f"was written by {OLD}" in listed.err, len(listed.out.splitlines())) == (0, True, 2)
+    assert "read_ahead_kb" in cli("--demo", "log").out

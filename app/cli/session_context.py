@@ -16,7 +16,7 @@ from app.core.session.paths import ARRAYS, Paths
 from app.core.unreadable_state import blocking_errors, interrupted_errors
 from app.doors import action
 from backends.did_you_mean import suggestion_hint
-from backends.errors import InvalidValueError, NotFoundError, RefusedError
+from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.model import Inventory
 from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_name
 from backends.text import clean
@@ -397,6 +397,17 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
     return loaded
 
 
+def readable_sessions() -> Iterator[LoadedSession]:
+    """Yield every session, the last used first. A session that cannot be read is reported and skipped."""
+    from app.core.session import folders, store
+
+    for folder in folders.session_folders(current().paths):
+        try:
+            yield store.load(folder)
+        except RaidbenchError as error:
+            say(f"{folder.name}: {error.message}")
+
+
 def report_unreleased_changes() -> bool:
     """Report on standard error the changes that builds before the first release left, and return whether there are any.
 
@@ -421,7 +432,7 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     """
     from app.core.session import folders
     from app.core.session.journal import Journal
-    from app.core.session.unreleased_sessions import unreleased_writer
+    from app.core.session.store import unreleased_writer
 
     named_folder = current().session
     if named_folder is not None:

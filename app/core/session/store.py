@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import time
 from pathlib import Path
@@ -209,8 +210,28 @@ def create_session_folder(root: Path) -> Path:
 
 
 def latest_session(paths: Paths) -> Path | None:
-    """Return the folder of the session that was used last; None if there is none."""
-    return next(iter(session_folders(paths)), None)
+    """Return the folder of the session that was used last; None if there is none.
+
+    Sessions of builds before the first release do not count, because they are not read.
+    """
+    return next((folder for folder in session_folders(paths) if unreleased_writer(folder) is None), None)
+
+
+def unreleased_writer(folder: Path) -> str | None:
+    """Return the version of the build before the first release that began a session; None for any other session.
+
+    Never raises. It is "" if the session does not name the version.
+    """
+    try:
+        with open_regular(folder / LOG) as lines:
+            first = lines.readline(_LONGEST_LINE).decode("utf-8", "replace")
+        origin = event_codec.read_origin(first)
+        if origin is None:
+            return "" if json.loads(first).get("event") == "session-started" else None
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return None
+    program = origin[1]
+    return (program if isinstance(program, str) else "") if is_unreleased(program) else None
 
 
 def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:

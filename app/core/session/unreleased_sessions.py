@@ -6,23 +6,20 @@ ignored.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from app.core.session import event_codec, store
+from app.core.session import store
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
 from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import Journal, boot_id
 from app.core.session.paths import Paths
 from app.core.session.state import ChangeRecord
-from app.core.session.trusted_file import open_regular
 from app.core.session.unreleased import value_text
 from backends.errors import RaidbenchError, UnreleasedError
-from backends.formats import build_text, is_unreleased
+from backends.formats import build_text
 from backends.settings import Persistence
 from widgets.text_utils.units import plural
 
-_LONGEST_LINE = 65536
 _KINDS = {SWEEP: "a sweep", EXPERIMENT: "an A/B"}
 
 
@@ -35,7 +32,7 @@ def interrupted_errors(paths: Paths) -> tuple[UnreleasedError, ...]:
     return tuple(
         _interrupted_error(folder, program, [flag for flag in _KINDS if flag.exists_in(folder)])
         for folder in sorted(flagged, reverse=True)
-        if (program := unreleased_writer(folder)) is not None and not store.is_being_written(folder)
+        if (program := store.unreleased_writer(folder)) is not None and not store.is_being_written(folder)
     )
 
 
@@ -46,28 +43,11 @@ def in_force_errors(paths: Paths, journal: Journal) -> tuple[UnreleasedError, ..
     """
     errors = []
     for folder in session_folders(paths):
-        if (program := unreleased_writer(folder)) is not None:
+        if (program := store.unreleased_writer(folder)) is not None:
             restored = journal.restored_ids(folder)
             if records := tuple(record for record in _in_force(folder) if record.id not in restored):
                 errors.append(_in_force_error(folder, program, records))
     return tuple(errors)
-
-
-def unreleased_writer(folder: Path) -> str | None:
-    """Return the version of the build before the first release that began a session; None for any other session.
-
-    Never raises. It is "" if the session does not name the version.
-    """
-    try:
-        with open_regular(folder / LOG) as lines:
-            first = lines.readline(_LONGEST_LINE).decode("utf-8", "replace")
-        origin = event_codec.read_origin(first)
-        if origin is None:
-            return "" if json.loads(first).get("event") == "session-started" else None
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return None
-    program = origin[1]
-    return (program if isinstance(program, str) else "") if is_unreleased(program) else None
 
 
 def _in_force(folder: Path) -> tuple[ChangeRecord, ...]:
