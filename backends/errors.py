@@ -75,6 +75,10 @@ class NewerError(RefusedError):
     """A newer version of raidbench wrote data that this one would misread. The message names that version."""
 
 
+class UnreleasedError(RefusedError):
+    """A build before the first release wrote data that this program cannot read. The message names the file."""
+
+
 class DeviceGoneError(RaidbenchError):
     """The device vanished, or another one has its name now."""
 

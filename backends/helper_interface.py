@@ -20,6 +20,7 @@ ERRORS: Mapping[str, type[RaidbenchError]] = {
     "RefusedError": errors.RefusedError,
     "HeldError": errors.HeldError,
     "NewerError": errors.NewerError,
+    "UnreleasedError": errors.UnreleasedError,
     "DeviceGoneError": errors.DeviceGoneError,
     "AnotherDeviceError": errors.AnotherDeviceError,
     "StorageError": errors.StorageError,

@@ -9,6 +9,7 @@ import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -18,13 +19,15 @@ from app.core.session import event_codec
 from app.core.session.archive import write_archive
 from app.core.session.archive_reader import unpacked_archive
 from app.core.session.event_types import PreconditionWritten
-from app.core.session.folders import LOG
+from app.core.session.folders import LOG, session_folders
 from app.core.session.journal import FILE, Journal, boot_clock, read_records
 from app.core.session.paths import ARRAYS, Paths
 from app.core.session.recorder import Recorder
 from app.core.session.store import load
+from app.features.apply import settings_file
 from app.features.fleet.multihost.record import DOCUMENT, joint_records
 from app.features.history.baselines import Baselines
+from app.features.watch import finding_status, last_watch
 from backends.array_planning import CreatedArray
 from backends.errors import NewerError
 from backends.formats import FORMATS, FileFormat
@@ -37,8 +40,10 @@ from backends.system.streams import Recording
 from backends.version import program_version
 from tests.cli.conftest import Cli, cli  # noqa: F401  the command line in this process
 from tests.core.doubles import IDENTITY, planned
+from tests.released import FOLDER, RACK
 
-KEPT = Path(__file__).parent / "kept"
+KEPT = Paths.below(FOLDER / "0.2.0" / "state", RACK)
+(WORKED, _) = sorted(session_folders(KEPT))
 NEWER = "9.9.0"
 SAYS = rf"was written by raidbench {NEWER}; this is {program_version()}\.$"
 
@@ -50,20 +55,22 @@ def changed(file: Path, **fields: object) -> None:
 
 
 def session(folder: Path) -> None:
-    shutil.copytree(KEPT / "sessions" / "worked", folder / "worked")
+    shutil.copytree(WORKED, folder / "worked")
     changed(folder / "worked" / LOG, version=NEWER, format=FORMATS[FileFormat.SESSION] + 1)
     load(folder / "worked")
 
 
 def baseline(folder: Path) -> None:
-    shutil.copytree(KEPT / "baselines", folder / "baselines")
-    changed(folder / "baselines" / "kept.json", program=NEWER, schema=FORMATS[FileFormat.BASELINE] + 1)
-    Baselines(places(folder)).load("kept")
+    shutil.copytree(KEPT.state / "baselines", folder / "baselines")
+    file = folder / "baselines" / "recorded.json"
+    newer = {"program": NEWER, "schema": FORMATS[FileFormat.BASELINE] + 1}
+    file.write_text(json.dumps({**json.loads(file.read_text()), **newer}))
+    Baselines(places(folder)).load("recorded")
 
 
 def archive(folder: Path) -> None:
     """An archive says its format in its last bytes, before anything else of it is believed."""
-    write_archive(KEPT / "sessions" / "worked", folder / "own.raidbench")
+    write_archive(WORKED, folder / "own.raidbench")
     data = (folder / "own.raidbench").read_bytes()
     begin = data.rindex(b"raidbench-archive ")
     words = data[begin:].split()
@@ -121,7 +128,7 @@ READS: dict[FileFormat, Callable[[Path], None]] = {
     FileFormat.STREAM: stream,
     FileFormat.JOINT: joint,
 }
-"""What is read of a newer program's. An index is made anew (tests/core/past_runs); for a device see below."""
+"""What is read of a newer program's. An index is made anew (tests/core/past_runs); for the others see below."""
 
 
 def record(folder: Path, **fields: object) -> None:
@@ -140,7 +147,28 @@ def test_what_a_newer_program_wrote_is_not_read_but_said(kept: FileFormat, tmp_p
 
 
 def test_each_format_is_tried() -> None:
-    assert set(FileFormat) - set(READS) == {FileFormat.INDEX, FileFormat.DEVICE}
+    others = {FileFormat.INDEX, FileFormat.DEVICE, FileFormat.SETTINGS, FileFormat.WATCH}
+    assert set(FileFormat) - set(READS) == others
+
+
+def test_the_formats_begin_with_the_first_release() -> None:
+    assert set(FORMATS.values()) == {1}
+
+
+def test_settings_of_a_newer_program_are_refused_with_the_version_that_is_needed() -> None:
+    text = f"format = {FORMATS[FileFormat.SETTINGS] + 1}\n"
+    with pytest.raises(
+        settings_file.DesiredError, match=rf"is of a newer raidbench; {program_version()} reads"
+    ) as told:
+        settings_file.parse(text.encode(), "site.toml")
+    assert told.value.hint == f"Use a version after {program_version()}."
+
+
+@pytest.mark.parametrize("module", [finding_status, last_watch])
+def test_of_a_newer_watch_nothing_is_known(module: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "watch.json"
+    file.write_text(json.dumps({"format": FORMATS[FileFormat.WATCH] + 1}))
+    assert module.load(file) in (None, finding_status.ReportedFindings())
 
 
 # -- sessions ----------------------------------------------------------------------------------------------------------
@@ -201,16 +229,6 @@ async def test_a_session_that_a_newer_program_went_on_with_is_not_read_in_part(t
 EVENTS = {
     1: """
 baseline-marked change-ended change-intended command-ran experiment-ended experiment-started inventory-seen
-note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended session-started
-sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended sweep-step-started
-""",
-    2: """
-baseline-marked change-ended change-intended command-ran experiment-ended experiment-started inventory-seen
-machine-checked note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended
-session-started sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended sweep-step-started
-""",
-    3: """
-baseline-marked change-ended change-intended command-ran experiment-ended experiment-started inventory-seen
 machine-checked note-added precondition-ended problem-met rule-persisted run-ended run-started session-ended
 session-started sweep-array-refused sweep-ended sweep-extended sweep-resumed sweep-started sweep-step-ended
 sweep-step-started
@@ -252,7 +270,7 @@ def test_a_change_that_a_newer_program_ended_is_ended(tmp_path: Path) -> None:
     kept = left_open(tmp_path / "journal")
     left_open(tmp_path / "journal", kind="outcome", result="verified")
     kept.write_intent("c1", tmp_path, planned("128", "256"))
-    assert kept.newer_error() is None
+    assert kept.unreadable_error() is None
 
 
 def test_a_trial_that_a_newer_program_kept_is_kept(tmp_path: Path) -> None:

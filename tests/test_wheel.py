@@ -115,7 +115,7 @@ def test_the_installed_program_says_its_version(installed: Installed) -> None:
 @pytest.mark.long
 def test_the_installed_program_finds_devices(installed: Installed) -> None:
     done = installed.run("raidbench", "devices", "--json")
-    assert json.loads(done.stdout)["schema"] == 2, done.stderr
+    assert json.loads(done.stdout)["schema"] == 1, done.stderr
 
 
 @pytest.mark.long
@@ -177,4 +177,4 @@ class TestMine(FindsConformance):
 @pytest.mark.long
 def test_the_newest_of_what_the_wheel_asks_for_is_enough(wheel: Path, tmp_path: Path) -> None:
     devices = environment(tmp_path / "env", wheel).run("raidbench", "devices", "--json")
-    assert json.loads(devices.stdout)["schema"] == 2, devices.stderr
+    assert json.loads(devices.stdout)["schema"] == 1, devices.stderr

@@ -30,20 +30,12 @@ if TYPE_CHECKING:
 
 @command("devices", "raidbench devices", "raidbench devices --columns name,state,size --wide")
 @json_option
-@click.option(
-    "--schema",
-    "version",
-    type=click.Choice(["1", "2"]),
-    default="2",
-    show_default=True,
-    help="Schema version of the JSON.",
-)
 @click.option("--wide", is_flag=True, help="Show every column and member, even if the terminal is narrower.")
 @click.option(
     "--columns", metavar="NAME,...", help="Columns to show, in this order. To list all columns, give an unknown name."
 )
-@over_hosts("version", schema=json_schema.DEVICES)
-def devices_command(as_json: bool, version: str, wide: bool, columns: str | None) -> int:
+@over_hosts()
+def devices_command(as_json: bool, wide: bool, columns: str | None) -> int:
     """List controllers, arrays and drives.
 
     The table shows the state and the main settings of each. Healthy members of an array share one row unless --wide is
@@ -58,22 +50,20 @@ def devices_command(as_json: bool, version: str, wide: bool, columns: str | None
     warn_of_journal(journal)
     report_trials(UndecidedTrials(journal, host.root_side or paths.locks))
     chosen = parse_columns(columns)
-    return run(lambda _: _devices(host, int(version) if as_json else None, chosen, wide=wide))
+    return run(lambda _: _devices(host, chosen, as_json=as_json, wide=wide))
 
 
-async def _devices(host: Host, version: int | None, columns: tuple[str, ...], *, wide: bool) -> int:
-    """List the devices. `version`: version of the JSON document to print; None: print the table."""
+async def _devices(host: Host, columns: tuple[str, ...], *, as_json: bool, wide: bool) -> int:
+    """List the devices, as JSON or as a table."""
     from backends.registry import MachineBackends
 
     machine = MachineBackends.of(host)
-    if version is not None:
+    if as_json:
         inventory = await machine.probe()
         settings, problems = await all_settings(machine, inventory)
         inventory = inventory.merge(Inventory(problems=problems))
         remember_scan(machine, inventory)
-        fields = json_schema.devices(
-            inventory, settings, host=host.name, simulated=current().simulated, version=version
-        )
+        fields = json_schema.devices(inventory, settings, host=host.name, simulated=current().simulated)
         document(fields)
         if is_text_wanted():
             from app.cli.devices_progress import tunings

@@ -10,14 +10,13 @@ import click
 
 from app.cli.command import command
 from app.cli.exit_status import DONE
-from app.cli.options import current
 from app.cli.output import Verbatim, data, lines, print_json, say, terminal_width
 from app.cli.render import listing
-from app.cli.session_context import picked_session
+from app.cli.session_context import picked_session, readable_sessions
 from app.cli.shared_options import json_option, redact_option
 from app.core.presentation.events import RECORDED, EventChoice, EventWords, describe_event
 from app.core.presentation.table import Align, Column
-from app.core.session import event_codec, folders, store
+from app.core.session import event_codec
 from app.core.session.events import (
     ChangeIntended,
     CommandRan,
@@ -132,7 +131,7 @@ def log_command(show: str | None, follow: bool, listing: bool, as_json: bool, re
 
 
 def _list(as_json: bool) -> int:
-    sessions = [store.load(folder) for folder in folders.session_folders(current().paths)]
+    sessions = list(readable_sessions())
     if as_json:
         listed = [
             {

@@ -102,14 +102,13 @@ DURATION = Duration()
 Function = Callable[..., int]
 
 
-def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
+def over_hosts(*alone: str) -> Callable[[Function], Function]:
     """Return a decorator that lets a command that has `--json` run on many hosts.
 
     Without the feature `fleet`, it changes nothing. `alone`: parameters that make sense only for a single host.
-    `schema`: version of the JSON document.
     """
     offered = action("fleet.over_hosts")
-    return (lambda function: function) if offered is None else offered(*alone, schema=schema)
+    return (lambda function: function) if offered is None else offered(*alone)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

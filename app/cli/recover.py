@@ -37,6 +37,7 @@ from app.core.presentation import change as view
 from app.core.presentation.risk_text import outcome_cell
 from app.core.session.flag_files import EXPERIMENT, SWEEP, SessionFlag
 from app.core.session.journal import UnresolvedChange
+from app.core.unreadable_state import blocking_errors, interrupted_errors
 from app.core.workbench import Workbench
 from app.doors import require_action
 from backends.array_planning import ArrayMatchState
@@ -94,12 +95,25 @@ def recover_command(options: _RecoverOptions) -> int:
         if unit is not None:
             change = recover_unit.install if unit == "install" else recover_unit.remove
             return run(lambda _: change(bench, dry=options.dry_run, yes=options.yes))
-        if (unknown := bench.changes.journal.newer_error() or bench.changes.journal.read_error()) is not None:
-            raise unknown
+        _require_readable(bench)
         if trials and not options.dry_run:
             refuse_read_only()
             return run(lambda interruption: _trials(bench, interruption))
         return _recover_items(bench, options)
+
+
+def _require_readable(bench: Workbench) -> None:
+    """Check that the journals have no open entries in an unknown form.
+
+    Raises RefusedError for the last such journal, after a report of the others; StorageError for an unreadable one.
+    """
+    errors = blocking_errors(bench.changes.journal)
+    for error in errors[:-1]:
+        report_error(error)
+    if errors:
+        raise errors[-1]
+    if (unreadable := bench.changes.journal.read_error()) is not None:
+        raise unreadable
 
 
 def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
@@ -108,7 +122,10 @@ def _recover_items(bench: Workbench, options: _RecoverOptions) -> int:
     left = find_recoverable(bench)
     report_trials(bench.changes.undecided)
     fields = run(lambda _: recoverable_json(bench, left)) if as_json else {}
-    if not left:
+    interrupted = interrupted_errors(bench.paths)
+    for error in interrupted:
+        report_error(error)
+    if not left and not interrupted:
         say("There is nothing to recover.")
     is_answered, listing = answer is not None or can_ask(), options.listing or options.dry_run
     if left and (listing or not is_answered) and not as_json:

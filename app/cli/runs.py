@@ -13,7 +13,7 @@ from app.cli.exit_status import DONE
 from app.cli.options import current, over_hosts
 from app.cli.output import is_text_wanted, lines, paint, print_json, say
 from app.cli.render import table_lines
-from app.cli.session_context import picked_session
+from app.cli.session_context import picked_session, readable_sessions
 from app.cli.shared_options import json_option, judge_again_option, threshold_option
 from app.core.analysis.comparison import Comparison, compare, compare_sections
 from app.core.analysis.sample_groups import Replicates
@@ -48,7 +48,7 @@ def runs_command(everything: bool, as_json: bool) -> int:
 
     Settings that differ between the runs are columns.
     """
-    sessions = list(_sessions()) if everything else _session()
+    sessions = list(readable_sessions())[::-1] if everything else _session()
     pairs = [(loaded, run) for loaded in sessions for run in loaded.session.runs]
     if as_json:
         print_json(
@@ -93,15 +93,6 @@ def _no_runs_text(shown: Sequence[LoadedSession]) -> str:
     have = units.plural(sum(map(bool, counts)), "other session has", "other sessions have")
     others = f"{have} {units.plural(sum(counts), 'run')}: `raidbench runs --all` lists them."
     return f"This session has no runs: {start} {others}"
-
-
-def _sessions() -> Iterator[LoadedSession]:
-    """Yield every session, oldest first. A session that cannot be read is reported and skipped."""
-    for folder in reversed(session_folders(current().paths)):
-        try:
-            yield store.load(folder)
-        except RaidbenchError as error:
-            say(f"{folder.name}: {error.message}")
 
 
 def _earlier_repeats(run: RunRecord, *excluded: LoadedSession) -> Iterator[tuple[RunRecord, ...]]:

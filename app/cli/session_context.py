@@ -13,9 +13,10 @@ from app.cli.options import Options, current
 from app.cli.output import say
 from app.cli.privileges import helper_of
 from app.core.session.paths import ARRAYS, Paths
+from app.core.unreadable_state import blocking_errors, interrupted_errors
 from app.doors import action
 from backends.did_you_mean import suggestion_hint
-from backends.errors import InvalidValueError, NotFoundError, RefusedError
+from backends.errors import InvalidValueError, NotFoundError, RaidbenchError, RefusedError
 from backends.model import Inventory
 from backends.simulator.profiles import HOSTS, STATE_FILE, demo_text, rack_name
 from backends.text import clean
@@ -186,8 +187,10 @@ def remember_scan(machine: MachineBackends, inventory: Inventory) -> None:
 
 def warn_of_journal(journal: Journal) -> None:
     """Report on standard error the items that a crash left behind on the selected machine."""
-    if (unknown := journal.newer_error()) is not None:
-        say(f"Note: {unknown} {unknown.hint} Until then, changes are disabled.")
+    for unknown in blocking_errors(journal):
+        say(f"Note: {clean(unknown.full_text, 2000)} Until then, changes are disabled.")
+    for unknown in interrupted_errors(current().paths):
+        say(f"Note: {clean(unknown.full_text, 2000)}")
     running = journal.left_running()
     if running:
         from app.core.changes.revert import still_running_text
@@ -394,6 +397,33 @@ def _report_skipped_lines(loaded: LoadedSession) -> LoadedSession:
     return loaded
 
 
+def readable_sessions() -> Iterator[LoadedSession]:
+    """Yield every session, the last used first. A session that cannot be read is reported and skipped."""
+    from app.core.session import folders, store
+
+    for folder in folders.session_folders(current().paths):
+        try:
+            yield store.load(folder)
+        except RaidbenchError as error:
+            say(f"{folder.name}: {error.message}")
+
+
+def report_unreleased_changes() -> bool:
+    """Report on standard error the changes that builds before the first release left, and return whether there are any.
+
+    These are changes that are open or in force.
+    """
+    from app.core.session.journal import Journal
+    from app.core.session.unreleased_sessions import in_force_errors
+
+    paths = current().paths
+    journal = Journal(paths.journal)
+    errors = (*blocking_errors(journal), *interrupted_errors(paths), *in_force_errors(paths, journal))
+    for error in errors:
+        say(clean(error.full_text, 4000))
+    return bool(errors)
+
+
 def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRecord, ...]] | None:
     """Return the folder of the last session with changes in force, and these changes, newest first; None if none.
 
@@ -402,12 +432,15 @@ def session_with_changes(named: str | None = None) -> tuple[Path, tuple[ChangeRe
     """
     from app.core.session import folders
     from app.core.session.journal import Journal
+    from app.core.session.store import unreleased_writer
 
     named_folder = current().session
     if named_folder is not None:
         require_its_machine(named_folder)
     journal = Journal(current().paths.journal)
     for folder in folders.session_folders(current().paths) if named_folder is None else (named_folder,):
+        if named_folder is None and unreleased_writer(folder) is not None:
+            continue  # `report_unreleased_changes` reports those that have changes in force
         session = _load(folder).session
         late = tuple(change for change in session.changes if change.id == named and change.may_apply_late)
         if records := (*session.in_force, *late):

@@ -13,6 +13,7 @@ from app.cli.session_context import on_workbench
 from app.cli.shared_options import json_option
 from app.core.presentation import change as view
 from app.core.presentation.trials import trial_lines
+from app.core.unreadable_state import blocking_errors
 from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 
@@ -59,6 +60,8 @@ def keep_command(as_json: bool) -> int:
 async def _keep(bench: Workbench, _: Interruption, as_json: bool) -> int:
     trials = bench.changes.undecided.refresh_now()
     if not trials:
+        for unreadable in blocking_errors(bench.changes.journal):
+            raise unreadable
         raise NotFoundError("There is no trial.", hint="Start a trial with `raidbench set ... --trial SECONDS`.")
     chosen = [trial for trial in trials if trial.is_decidable]
     others = trial_lines([trial for trial in trials if not trial.is_decidable])

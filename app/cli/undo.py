@@ -16,7 +16,7 @@ from app.cli.exit_status import DONE, FAILED, INTERRUPTED
 from app.cli.options import AskingOptions, gather_options
 from app.cli.output import lines, print_json, prose_to_stderr, report_error, say, say_lines
 from app.cli.render import table_lines, with_sign
-from app.cli.session_context import on_workbench, open_session, session_with_changes
+from app.cli.session_context import on_workbench, open_session, report_unreleased_changes, session_with_changes
 from app.cli.shared_options import confirm_option, dry_run_option, json_option, yes_option
 from app.core.presentation import change as view
 from app.core.presentation import json_schema
@@ -61,8 +61,9 @@ def undo_command(options: _UndoOptions) -> int:
     if change is not None and options.everything:
         raise click.UsageError("CHANGE cannot be combined with --all.")
     pair = session_with_changes(change)
+    others = (options.listing or pair is None) and report_unreleased_changes()
     if pair is None:
-        say("Nothing to undo: no change is in force.")
+        say(f"Nothing to undo: no {'other ' if others else ''}change is in force.")
         if change is not None:
             raise NotFoundError(f"There is no change {clean(change, 40)} in force.")
         nothing = {"in_force": []} if options.listing else {"dry_run": options.dry_run, "changes": []}

@@ -90,9 +90,7 @@ async def restore_settings(bench: Workbench) -> tuple[str, ...]:
         failures += failed
         if record.end is None and not failed:
             bench.emit(
-                ExperimentEnded(
-                    at=time.time(), id=record.id, status=RunStatus.STOPPED, restored=True, reason=_REASON, sentence=""
-                )
+                ExperimentEnded(at=time.time(), id=record.id, status=RunStatus.STOPPED, restored=True, reason=_REASON)
             )
     if not failures:
         EXPERIMENT.remove(folder)

@@ -271,7 +271,7 @@ class HelperChanges:
             "unresolved": [unstructure(change) for change in self._journal.unresolved()],
             "trials": [unstructure(trial) for trial in self._journal.trials()],
             "left_running": [unstructure(change) for change in self._journal.left_running()],
-            "newer": None if (unknown := self._journal.newer_error()) is None else encode_error(unknown),
+            "unreadable": None if (unknown := self._journal.unreadable_error()) is None else encode_error(unknown),
         }
 
     async def persist(self, target: str, scope: str, values: dict[str, str], digest: str) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from app.core.presentation import change as view
 from app.core.session.flag_files import EXPERIMENT
 from app.core.session.state import ChangeRecord
 from app.core.session.unit_labels import value_text
+from app.core.unreadable_state import blocking_errors, interrupted_errors
 from backends.errors import RaidbenchError
 from backends.host import WriteDenied
 from backends.sizes import size_words
@@ -31,6 +32,7 @@ _WITHDRAWN = "over"
 
 _STAY = KeyedAnswer(key="escape", label="Stay", value="stay")
 _KEEP_AS_IS = KeyedAnswer(key="k", label="Keep as it is", value="keep")
+_CONTINUE = KeyedAnswer(key="escape", label="Continue", value="later")
 _LATER = KeyedAnswer(key="escape", label="Ask again later", value="later")
 
 
@@ -106,8 +108,10 @@ class ExitDialogs:
 
     async def offer_recovery(self) -> None:
         """Report changes that a crash interrupted, and offer to restore the old values."""
-        if (unknown := self._workbench.changes.journal.newer_error()) is not None:
-            self._app.show_error(unknown, title="Changes are disabled")
+        for unknown in blocking_errors(self._workbench.changes.journal):
+            await self._report("Changes are disabled", unknown)
+        for interrupted in await asyncio.to_thread(interrupted_errors, self._workbench.paths):
+            await self._report("Settings may still be changed", interrupted)
         for intent in self._workbench.changes.journal.unresolved():
             change = intent.change
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(intent.at))
@@ -131,6 +135,11 @@ class ExitDialogs:
                     self._workbench.changes.keep(intent)
             except RaidbenchError as error:
                 self._app.show_error(error, title="Not restored")
+
+    async def _report(self, title: str, error: RaidbenchError) -> None:
+        """Report unreadable state on disk, in the log and in a dialog, which has room for the next step."""
+        self._app.show_error(error, title=title)
+        await self._ask(f"{title}.", (_CONTINUE,), f"{clean(error.message, 2000)}\n{clean(error.hint, 2000)}")
 
     async def offer_experiments(self) -> None:
         """Report experiments whose process has died, and offer to restore the old value of their setting."""

@@ -24,6 +24,8 @@ from backends.simulator.profiles.lsi import demo_rack
 from backends.simulator.rack import Rack
 from backends.version import program_version
 
+_RENEWAL = "To start with a new simulated rack, add --demo-reset."
+
 
 def rack_data(rack: Rack) -> dict[str, Any]:
     """Return the state as JSON data."""
@@ -34,9 +36,9 @@ def rack_data(rack: Rack) -> dict[str, Any]:
 
 
 def rack_from_data(data: dict[str, Any]) -> Rack:
-    """Return the state from JSON data. Raises InvalidValueError, or NewerError if a newer version wrote them."""
+    """Return the state from JSON data. Raises InvalidValueError; NewerError, UnreleasedError for other versions."""
     try:
-        require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack")
+        require_known(FileFormat.RACK, data["format"], data.get("program"), "The simulated rack", renewal=_RENEWAL)
         rack: Rack = _read_value(Rack, {key: value for key, value in data.items() if key not in ("format", "program")})
         for card in rack.cards:
             card.type  # noqa: B018  (raises KeyError for an unknown model)

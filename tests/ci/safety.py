@@ -61,10 +61,13 @@ SUBJECTS = (
     ),
     Subject(
         "the journal",
-        ("journal", "unfinished", "recover", "kill", "custody"),
+        ("journal", "unfinished", "recover", "kill", "custody", "unreleased"),
         (
             "app.core.session.journal",
             "app.core.session.journals",
+            "app.core.session.unreleased",
+            "app.core.session.unreleased_sessions",
+            "app.core.unreadable_state",
             "app.core.session.trusted_file",
             "app.core.session.locks",
         ),

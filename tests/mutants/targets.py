@@ -60,8 +60,15 @@ TARGETS: dict[str, Target] = {
                 "tests/core/session/test_journal.py",
                 "tests/core/session/test_journal_of_trials.py",
             ),
-            "tests/privsep/test_owners.py",
+            *("tests/privsep/test_owners.py", "tests/test_unreleased.py"),
         ),
+    ),
+    "unreleased": Target(
+        modules=(
+            *("app/core/session/unreleased.py", "app/core/session/unreleased_sessions.py"),
+            *("app/core/unreadable_state.py", "backends/formats.py"),
+        ),
+        tests=("tests/test_unreleased.py", "tests/test_formats.py"),
     ),
     "helper": Target(
         modules=("app/privsep/change_verbs.py", "app/privsep/read_policy.py"),
@@ -275,6 +282,8 @@ DRAWN: tuple[str, ...] = (
     *(
         "app/core/session/journal.py",
         "app/core/session/journals.py",
+        "app/core/session/unreleased.py",
+        "app/core/session/unreleased_sessions.py",
         "app/core/session/trusted_file.py",
         "app/core/session/locks.py",
     ),

@@ -38,7 +38,7 @@ def test_sudo_starts_the_helper_without_a_question_where_it_may(
 
     side = start_conversation(helper(ask=True), read_only=True, firmware=False)
 
-    assert side.ask_now("journal") == {"unresolved": [], "trials": [], "left_running": [], "newer": None}
+    assert side.ask_now("journal") == {"unresolved": [], "trials": [], "left_running": [], "unreadable": None}
     assert (tmp_path / "bin" / "said").read_text() == f"-n -- {sys.executable} -I -m app.privsep\n"
     side.close()
 

@@ -908,6 +908,14 @@ ROWS: tuple[Row, ...] = (
         tests=("tests/backends/test_drbd.py", "tests/backends/test_stratis.py"),
     ),
     Row(
+        number="A51",
+        what="a journal with an open change and an open trial, a journal of arrays with an open array, sessions with "
+        "an interrupted sweep or A/B, all of a build before 0.2.0; records whose fields are not known",
+        mark="nothing acts on them and nothing is changed; file, device and old value are named",
+        least=30,
+        tests=("tests/test_unreleased.py",),
+    ),
+    Row(
         number="L1",
         what="the origin of an active snapshot, LVM's or created manually, itself and through volumes on it; "
         "the snapshot and its hidden parts",

@@ -30,7 +30,7 @@ def stillness() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.core.session.recorder.machine_facts", facts)
-        patch.setattr("app.core.session.recorder.program_version", lambda: "0.1.0")
+        patch.setattr("app.core.session.recorder.program_version", lambda: "1.0")
         patch.setattr(time, "time", lambda: NOON)
         patch.setattr("app.tui.activity_watch.ActivityWatch.read", read_nothing)
         patch.setattr("backends.system.wrapped.time", SimpleNamespace(time=lambda: NOON, monotonic=lambda: 0.0))

@@ -12,7 +12,7 @@ from app.core.analysis.sample_groups import Replicates
 from app.core.presentation.events import EventChoice
 from app.core.presentation.run_list import ListedRun, runs_table
 from app.core.presentation.table import text_of, without_empty_columns
-from app.core.session.event_types import PreconditionWritten
+from app.core.session.event_types import PreconditionWritten, RecordedVerdict
 from app.core.session.events import (
     BaselineMarked,
     ChangeEnded,
@@ -118,9 +118,9 @@ SWEEP = design('[[axis]]\ntarget = "array"\nsetting = "cache"\nvalues = ["off", 
 
 EVENTS: list[tuple[LoggedEvent, str, str]] = [
     (
-        SessionStarted(at=0.0, id="s", version="0.1.0", simulated=True, machine=MACHINE),
+        SessionStarted(at=0.0, id="s", version="1.0", simulated=True, machine=MACHINE),
         "session",
-        "raidbench 0.1.0 on tea SIMULATED",
+        "raidbench 1.0 on tea SIMULATED",
     ),
     (InventorySeen(at=0.0, inventory=Inventory(drives=(Drive(target=SDA),))), "devices", "found 1 drive"),
     (
@@ -193,9 +193,18 @@ def test_a_change_says_below_how_it_is_taken_back() -> None:
 
 
 def test_an_experiment_ends_with_its_verdict_in_words() -> None:
-    shown = "x=2 is slower than x=1: read IOPS -20.1 % [-21.0, -19.2] in 3 pairs"
-    sentence = f"{shown}. Read p99 +1.0 %: no difference."
-    event = ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True, sentence=sentence)
+    iops = RecordedVerdict(
+        direction="read",
+        figure="iops",
+        verdict="slower",
+        headline=True,
+        mean=-0.224,
+        low=-0.236,
+        high=-0.213,
+        level=0.05,
+    )
+    event = ExperimentEnded(at=0.0, id="e1", status=RunStatus.OK, restored=True, verdicts=(iops,))
+    shown = "slower, read IOPS -20.1 % [-21.0, -19.2]"
     assert log_entry(0, event).head.endswith(f"  e1 {shown}; the old value was restored")
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 _MARK = "user.raidbench.scratch"
-_VERSION = "3"
+_VERSION = "1"
 _BUSY, _LEFT = "busy", "left"
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"

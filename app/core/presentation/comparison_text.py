@@ -299,8 +299,8 @@ def _side_phrases(comparison: Comparison) -> tuple[str, str]:
 def experiment_end_text(event: ExperimentEnded) -> str:
     """Return the result of an ended experiment, `slower, read IOPS -17.9 % [-19.7, -16.1]`; "" if no pair ended."""
     first = next((verdict for verdict in event.verdicts if verdict.headline), None)
-    if event.sentence or first is None:
-        return event.sentence
+    if first is None:
+        return ""
     word = first.verdict.replace("-", " ")
     interval = interval_of(first)
     figure = next((figure for figure in FIGURES if figure.key == first.figure), None)

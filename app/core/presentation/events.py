@@ -271,11 +271,10 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
 
 
 def _experiment_ended(event: ExperimentEnded) -> _Description:
-    """Return the text of an ended experiment: the first sentence of its result, and whether the value was restored."""
+    """Return the text of an ended experiment: its result, and whether the value was restored."""
     text = experiment_end_text(event)
-    shown = text.partition(". ")[0].rstrip(".")
     cut = f"{event.status}: {event.reason.rstrip('.')}" if event.status is not RunStatus.OK else ""
-    summary = "; ".join(filter(None, (cut, shown))) or "all runs done"
+    summary = "; ".join(filter(None, (cut, text))) or "all runs done"
     head = (
         (f"{summary}; the old value was restored") if event.restored else f"THE OLD VALUE WAS NOT RESTORED; {summary}"
     )

@@ -34,13 +34,7 @@ if TYPE_CHECKING:  # listing devices must not import the session modules, which 
     from backends.settings import Setting
 
 SCHEMA = 1
-"""Version of all documents except the device list. It increases only if the meaning of a field changes."""
-
-DEVICES = 2
-"""Version of the device list. It lists each device once, with all its addresses.
-
-Version 1 listed a device once for each of its views.
-"""
+"""Version of all documents. It increases only if the meaning of a field changes."""
 
 Json = dict[str, Any]
 SettingsOf = Mapping[str, list[Json] | None]
@@ -75,28 +69,20 @@ def _plain(value: object) -> Any:
             return value
 
 
-def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool, version: int = DEVICES) -> Json:
-    """Return the device list: each device once, with its name and all its addresses, each with its settings.
-
-    With `version` 1, the kernel's view of an array or a drive is listed as a drive of its own, as in earlier versions.
-    """
+def devices(inventory: Inventory, settings: SettingsOf, *, host: str, simulated: bool) -> Json:
+    """Return the device list: each device once, with its name and all its addresses, each with its settings."""
     twins = inventory.twins
-    shown = [
-        drive for drive in inventory.drives if not (drive.shown_elsewhere if version == 1 else drive.target in twins)
-    ]
+    shown = [drive for drive in inventory.drives if drive.target not in twins]
 
     def view(device: Controller | Array | Drive) -> Json:
-        view_json = device_json(device, settings)
-        if version == 1:
-            return view_json
         return {
-            **view_json,
+            **device_json(device, settings),
             **names_and_addresses(inventory, device),
             **({} if isinstance(device, Controller) else views(inventory, device, settings)),
         }
 
     return {
-        "schema": version,
+        "schema": SCHEMA,
         "host": host,
         "simulated": simulated,
         "controllers": list(map(view, inventory.controllers)),
@@ -395,7 +381,6 @@ def side(figures: DirectionStats | None) -> Json | None:
     return {
         **pick(figures, "iops", "bytes_per_second", "total_ios"),
         "latency_ns": _latency(figures.latency_ns),
-        "interval_ns": {},  # always empty, for programs that expect it; earlier versions assumed independent I/Os
         "completion_ns": _latency(figures.completion_ns),
         "submission_ns": _latency(figures.submission_ns),
         "total_bytes": figures.total_bytes,

@@ -361,8 +361,6 @@ class ExperimentEnded(TimedEvent):
     """Whether the setting has its old value again after the experiment."""
     reason: str = ""
     """Why the experiment is not ok or the setting is not restored, as a sentence; "" if there is no problem."""
-    sentence: str = ""
-    """The verdict in words, as recorded by earlier versions of raidbench; "" if recorded by later ones."""
     verdicts: tuple[RecordedVerdict, ...] = ()
     """The verdict on each metric, the headline metric first; empty without a complete pair."""
     moved: dict[str, str] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from app.core.session import folders as pool
 from app.core.session import store
 from app.core.session.paths import Paths
 from backends.errors import storage_errors
+from backends.formats import is_unreleased
 from backends.values import dataclass
 
 
@@ -37,7 +38,13 @@ class SessionFlag:
     def folders(self, paths: Paths) -> tuple[Path, ...]:
         """Return the folders of the machine's sessions that have this flag, the last used first. Never raises."""
         marked = (folder for folder in pool.session_folders(paths) if self.exists_in(folder))
-        return tuple(folder for folder in marked if store.read_start(folder))
+        return tuple(folder for folder in marked if _is_readable(folder))
+
+
+def _is_readable(folder: Path) -> bool:
+    """Return whether a session has a first event. Sessions of builds before the first release are not read."""
+    begun = store.read_start(folder)
+    return begun is not None and not is_unreleased(begun.version)
 
 
 STOP = SessionFlag("sweep.stop")

@@ -21,9 +21,10 @@ from typing import Any
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import private_folder
 from app.core.session.trusted_file import is_absent, next_step, open_own, read_own
+from app.core.session.unreleased import changes_error
 from backends.change import Change
-from backends.errors import NewerError, StorageError
-from backends.formats import FORMATS, FileFormat, is_newer, newer_error
+from backends.errors import NewerError, RefusedError, StorageError
+from backends.formats import FORMATS, FileFormat, is_newer, is_unreleased, newer_error
 from backends.output_file import sync_folder
 from backends.processes import process_start
 from backends.settings import Persistence, Risk
@@ -96,6 +97,8 @@ class _Entry:
     """The change that the record describes; None if the record's form is unknown."""
     unknown: NewerError | None = None
     """Error for a record of unknown form, which a newer program wrote; None if the form is known."""
+    is_unreleased: bool = False
+    """Whether a build before the first release wrote the record, so that its form is not read."""
     ended: bool = False
     """Whether the change has ended."""
     results: tuple[str, ...] = ()
@@ -105,6 +108,11 @@ class _Entry:
     def owner(self) -> int | None:
         """Return the id of the user who owns the change; None for the owner of the journal."""
         return _user_of(self.record)
+
+    @property
+    def is_trial(self) -> bool:
+        """Return whether the change is a trial. The field has had one name in all forms of the record."""
+        return self.record.get("until") is not None
 
 
 class Journal:
@@ -131,11 +139,11 @@ class Journal:
         from which an undo is planned, but no commands. It names the lock, because other processes must wait for a
         program that raidbench left running. For an array that is re-created it lists the members, which no other record
         names once the array is deleted. Raises StorageError if it cannot be written or the id is already used;
-        NewerError if the journal has open changes of a newer program, in an unknown form. After either error, nothing
-        may be changed.
+        NewerError or UnreleasedError if the journal has open changes of another program, in an unknown form. After
+        any error, nothing may be changed.
         """
         entries, key = self._entries(), (str(session), change_id)
-        if (unknown := _newer_error(entries)) is not None:
+        if (unknown := _unreadable_error(self.file, entries)) is not None:
             raise unknown
         record = {
             **unstructure(replace(change, writes=(), undo=(), found=None, risk_text="", risk=Risk.NONE)),
@@ -288,9 +296,12 @@ class Journal:
         """
         return tuple(intent for intent in self._newest_open_first() if intent.is_undecided_within(overdue))
 
-    def newer_error(self) -> NewerError | None:
-        """Return an error if a newer program recorded open changes in an unknown form; None if not. Never raises."""
-        return _newer_error(self._entries())
+    def unreadable_error(self) -> RefusedError | None:
+        """Return the error about open changes in an unknown form; None if there are none. Never raises.
+
+        It is a NewerError if a newer program recorded them, UnreleasedError for a build before the first release.
+        """
+        return _unreadable_error(self.file, self._entries())
 
     def intent_of(self, change_id: str, session: Path) -> UnresolvedChange | None:
         """Return a change as recorded before it was made, whether it has ended or not; None if unknown.
@@ -329,6 +340,10 @@ class Journal:
                 )
                 first = record if entry is None else entry.record
                 entries[key] = _Entry(record=first, intent=None, unknown=unknown)
+            elif is_unreleased(record.get("by")):
+                if kind != "setter" and (entry is None or _may_reuse_id(record, entry)):
+                    entries.pop(key, None)
+                    entries[key] = _Entry(record=record, intent=None, is_unreleased=True)
             elif kind == "intent" and (entry is None or _may_reuse_id(record, entry)):
                 entries.pop(key, None)
                 entries[key] = _Entry(record=record, intent=_open_change(record))
@@ -345,8 +360,21 @@ class Journal:
         append_record(self.file, FileFormat.JOURNAL, {**record, **self._owner_field}, otherwise)
 
 
-def _newer_error(entries: Mapping[_Key, _Entry]) -> NewerError | None:
-    return next((entry.unknown for entry in entries.values() if entry.unknown is not None), None)
+def _unreadable_error(file: Path, entries: Mapping[_Key, _Entry]) -> RefusedError | None:
+    newer = next((entry.unknown for entry in entries.values() if entry.unknown is not None), None)
+    if newer is not None:
+        return newer
+    older = [entry.record for entry in entries.values() if entry.is_unreleased and not entry.ended]
+    left = [record for record in older if not _is_reverted_by_reboot(record)]
+    return changes_error(file, left) if left else None
+
+
+def _is_reverted_by_reboot(record: Mapping[str, Any]) -> bool:
+    """Return whether a reboot has certainly reverted the change of a record, because its setting is lost then."""
+    intent, boot = _open_change(record), boot_id()
+    if intent is None or not boot or intent.boot == boot:
+        return False
+    return intent.change.persistence is Persistence.LOST_AT_REBOOT
 
 
 def _key(record: Mapping[str, Any]) -> _Key:
@@ -383,9 +411,9 @@ def _apply_outcome(entry: _Entry, record: Mapping[str, Any]) -> None:
     """
     result = str(record.get("result"))
     entry.results += (result,)
-    entry.unknown = None
-    if entry.intent is None or entry.intent.until is None or result in _ENDS_A_TRIAL:
+    if not entry.is_trial or result in _ENDS_A_TRIAL:
         entry.ended = True
+        entry.unknown = None
 
 
 def _duplicate_id_error(key: _Key) -> StorageError:

@@ -13,7 +13,14 @@ from app.core.session.json_codec import structure
 from app.core.session.paths import private_folder
 from app.core.session.trusted_file import open_own, read_own
 from backends.change import Change
-from backends.errors import NewerError, RaidbenchError, RefusedError, StorageError, storage_errors
+from backends.errors import (
+    NewerError,
+    RaidbenchError,
+    RefusedError,
+    StorageError,
+    UnreleasedError,
+    storage_errors,
+)
 from backends.helper_interface import HelperClient, decode_error
 from backends.host import Host
 
@@ -70,17 +77,17 @@ class HelperJournal(Journal):
         """
         return self._ask("left_running")
 
-    def newer_error(self) -> NewerError | None:
-        """Return an error if a newer program recorded open changes in a form unknown to the helper; None if not.
+    def unreadable_error(self) -> RefusedError | None:
+        """Return the error about open changes in a form that is unknown to the helper; None if there are none.
 
         Returns None if the helper has ended.
         """
         try:
-            fields: Mapping[str, Any] | None = self._side.ask_now("journal")["newer"]
+            fields: Mapping[str, Any] | None = self._side.ask_now("journal")["unreadable"]
         except RefusedError:  # the helper has ended
             return None
         error = None if fields is None else decode_error(fields)
-        return error if isinstance(error, NewerError) else None
+        return error if isinstance(error, (NewerError, UnreleasedError)) else None
 
     def given_ids(self, session: Path) -> frozenset[str]:
         """Return the ids that the changes of a session already use; an empty set if the helper has ended."""

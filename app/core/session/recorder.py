@@ -56,8 +56,8 @@ class Recorder:
     async def open(self, folder: Path | None = None, *, fresh: bool = True) -> None:
         """Open the session in `folder`. If it is None, open a new one, or unless `fresh` a recent one of this machine.
 
-        Raises NewerError if a newer program wrote the session, StorageError if it cannot be written. After an error,
-        nothing can be changed or measured.
+        Raises NewerError or UnreleasedError if another program wrote the session in an unknown form, StorageError if it
+        cannot be written. After an error, nothing can be changed or measured.
         """
         machine = await machine_facts(self.host)
         self._log = self._open_log(folder, fresh=fresh)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import time
 from pathlib import Path
@@ -15,7 +16,7 @@ from app.core.session.paths import Paths, private_folder
 from app.core.session.state import Session, replay
 from app.core.session.trusted_file import UntrustedFileError, next_step, open_own, open_regular, read_regular
 from backends.errors import NotFoundError, StorageError
-from backends.formats import FORMATS, FileFormat, require_known
+from backends.formats import FORMATS, FileFormat, is_unreleased, require_known
 from backends.values import dataclass
 
 _LONGEST_LINE = 65536
@@ -139,11 +140,13 @@ def _write_error(folder: Path, error: OSError) -> StorageError:
     )
 
 
-def load(folder: Path) -> LoadedSession:
+def load(folder: Path, *, unreleased: bool = False) -> LoadedSession:
     """Return the session in a folder. A run without an end is in progress only while a process writes the session.
 
-    Raises NotFoundError if there is none, NewerError if a newer program wrote a part of it, StorageError if it cannot
-    be read.
+    `unreleased`: read what can be read of a session that a build before the first release wrote, to report it.
+
+    Raises NotFoundError if there is none, NewerError if a newer program wrote a part of it, UnreleasedError for a build
+    before the first release, StorageError if it cannot be read.
     """
     file = folder / LOG
     try:
@@ -159,7 +162,7 @@ def load(folder: Path) -> LoadedSession:
     for line in text.split("\n"):
         if not line.strip():
             continue
-        if (origin := event_codec.read_origin(line)) is not None:
+        if not unreleased and (origin := event_codec.read_origin(line)) is not None:
             require_known(FileFormat.SESSION, *origin, f"The session {folder.name}")
         event = event_codec.decode(line)
         if event is None:
@@ -207,8 +210,28 @@ def create_session_folder(root: Path) -> Path:
 
 
 def latest_session(paths: Paths) -> Path | None:
-    """Return the folder of the session that was used last; None if there is none."""
-    return next(iter(session_folders(paths)), None)
+    """Return the folder of the session that was used last; None if there is none.
+
+    Sessions of builds before the first release do not count, because they are not read.
+    """
+    return next((folder for folder in session_folders(paths) if unreleased_writer(folder) is None), None)
+
+
+def unreleased_writer(folder: Path) -> str | None:
+    """Return the version of the build before the first release that began a session; None for any other session.
+
+    Never raises. It is "" if the session does not name the version.
+    """
+    try:
+        with open_regular(folder / LOG) as lines:
+            first = lines.readline(_LONGEST_LINE).decode("utf-8", "replace")
+        origin = event_codec.read_origin(first)
+        if origin is None:
+            return "" if json.loads(first).get("event") == "session-started" else None
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return None
+    program = origin[1]
+    return (program if isinstance(program, str) else "") if is_unreleased(program) else None
 
 
 def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None:
@@ -220,7 +243,9 @@ def find_continuable(paths: Paths, *, host: str, simulated: bool) -> Path | None
             continue
         begun = read_start(folder)
         # Do not continue a session whose log has another format: the log would then mix two formats.
-        if begun is not None and (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
+        if begun is None or is_unreleased(begun.version):
+            continue
+        if (begun.machine.host, begun.simulated, begun.format) == (host, simulated, ours):
             return folder
     return None
 

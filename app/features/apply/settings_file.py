@@ -11,11 +11,13 @@ from typing import Any
 
 from app.core.toml_table import TomlTable, flag, read_toml, text, whole_number
 from backends.errors import InvalidValueError, NotFoundError
+from backends.formats import FORMATS, FileFormat, is_newer
 from backends.input_file import read_input
 from backends.text import clean
 from backends.values import dataclass
+from backends.version import program_version
 
-FORMAT = 1
+FORMAT = FORMATS[FileFormat.SETTINGS]
 """Version of the file format that is read and written."""
 
 LARGEST = 1 << 20
@@ -87,6 +89,12 @@ def parse(data: bytes, shown: str) -> DesiredFile:
     top.require_keys("format", "persist", "trial", "target")
     if "format" not in top.given:
         raise top.error("format", "the format number is missing.", f"Add this line at the top: format = {FORMAT}")
+    if is_newer(FileFormat.SETTINGS, number := top.given["format"]):
+        raise top.error(
+            "format",
+            f"format {number} is of a newer raidbench; {program_version()} reads up to {FORMAT}.",
+            f"Use a version after {program_version()}.",
+        )
     top.get("format", whole_number(FORMAT, FORMAT), FORMAT)
     tables = top.tables("target")
     if len(tables) > MOST:

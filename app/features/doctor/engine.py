@@ -11,9 +11,11 @@ from enum import StrEnum
 from pathlib import Path
 
 from app.core.distro_packages import install_hint
+from app.core.session.journal import Journal
 from app.core.session.journals import journal_on
 from app.core.session.paths import ROOTS_CONFIG, ROOTS_STATE, Paths, private_folder
 from app.core.session.trusted_file import next_step
+from app.core.unreadable_state import blocking_errors, interrupted_errors
 from backends.errors import RaidbenchError
 from backends.host import Host
 from backends.model import Controller
@@ -78,7 +80,7 @@ async def examine(host: Host, paths: Paths, backends: Mapping[str, InventoryBack
         _root(host),
         *_environment(paths),
         *_storage(host, paths),
-        _unresolved(host, paths),
+        *_unresolved(host, paths),
         await _trials(host, paths),
         *_terminal(),
         await _kernel(host),
@@ -180,10 +182,14 @@ def _folder(name: str, folder: Path, purpose: str) -> DoctorItem:
     return _ok(name, shown)
 
 
-def _unresolved(host: Host, paths: Paths) -> DoctorItem:
+def _unresolved(host: Host, paths: Paths) -> list[DoctorItem]:
     journal = journal_on(host, paths.journal)
-    if (unknown := journal.newer_error()) is not None:
-        return _warning("changes", clean(unknown.message, 300), unknown.hint)
+    if unreadable := (*blocking_errors(journal), *interrupted_errors(paths)):
+        return [_warning("changes", clean(error.message, 2000), clean(error.hint, 2000)) for error in unreadable]
+    return [_interrupted(journal)]
+
+
+def _interrupted(journal: Journal) -> DoctorItem:
     left = journal.unresolved()
     if not left:
         return _ok("changes", "no interrupted changes")

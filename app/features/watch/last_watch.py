@@ -8,12 +8,13 @@ from pathlib import Path
 
 from app.core.session.paths import write_private
 from app.core.session.trusted_file import read_own
+from backends.formats import FORMATS, FileFormat
 from backends.model import Controller, Drive, Inventory, Target
 from backends.settings import Reading
 from backends.text import clean
 from backends.values import dataclass
 
-_FORMAT = 1
+_FORMAT = FORMATS[FileFormat.WATCH]
 _LARGEST = 8 << 20
 
 

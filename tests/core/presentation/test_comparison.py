@@ -22,8 +22,6 @@ from app.core.session.state import Session, replay
 from app.features.report.blocks import report_table
 from tests.core import sessions
 
-OLD_WORDS = "Too few repeats to tell read_ahead_kb=4096 from read_ahead_kb=128."
-
 
 def measured(
     *iops: tuple[float, float], ended: ExperimentEnded | None = None, looks: tuple[InterimAnalysis, ...] = ()
@@ -104,13 +102,6 @@ def test_the_command_line_and_the_report_have_the_same_table() -> None:
     assert both is not None
     shown = comparison_table(both)
     assert all(cell in "\n".join(table_lines(shown)) for row in report_table(shown).rows for cell in row)
-
-
-def test_an_experiment_of_an_older_session_is_told_in_the_words_of_today() -> None:
-    over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.OK, restored=True, sentence=OLD_WORDS)
-    session = measured(*OPEN, ended=over)
-    line = next(experiment_lines(session.experiments[0], stored_comparison(session, "e1")))
-    assert line.startswith("Not decided between read-ahead 128 KiB and 4096 KiB")
 
 
 @pytest.mark.parametrize("pairs", [FASTER, SLOWER, SAME, OPEN, FAR])

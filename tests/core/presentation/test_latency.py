@@ -63,7 +63,6 @@ def test_nothing_is_said_of_how_far_a_percentile_may_be_off_within_one_run() -> 
 def test_the_json_of_a_run_has_flushes_and_parts() -> None:
     told = json_schema.run(flushed().runs[0], session="s")
     assert told["sync"]["latency_ns"]["mean"] == 878_000.0
-    assert told["sync"]["interval_ns"] == {}
     assert (told["write"]["completion_ns"]["p99"], told["write"]["submission_ns"]["mean"]) == (70_000, 5_000.0)
     assert told["sync"]["completion_ns"] is None
 

@@ -135,7 +135,7 @@ def test_a_change_of_a_newer_program_stands_in_the_way_until_it_ends(tmp_path: P
     assert journal.unresolved() == ()
     journal.write_outcome("c9", SESSION, "verified")
     journal.write_intent("c1", SESSION, planned("128", "256"))
-    assert journal.newer_error() is None
+    assert journal.unreadable_error() is None
 
 
 def test_a_change_that_a_newer_program_went_on_with_is_not_taken_for_what_it_was(
@@ -150,4 +150,4 @@ def test_a_change_that_a_newer_program_went_on_with_is_not_taken_for_what_it_was
         patch.setitem(FORMATS, FileFormat.JOURNAL, FORMATS[FileFormat.JOURNAL] + 1)
         journal._append({"kind": "intent", "id": "c1", "session": str(SESSION)}, "")
     assert journal.unresolved() == ()
-    assert journal.newer_error() is not None
+    assert journal.unreadable_error() is not None

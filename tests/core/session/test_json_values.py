@@ -12,6 +12,7 @@ from app.core.session.event_codec import decode
 from app.core.session.json_codec import structure, unstructure
 from backends.model import Drive, Health, Target
 from tests.cli.test_startup import loaded_by
+from tests.released import FOLDER
 
 SICK = Health(
     predicts_failure=True,
@@ -25,7 +26,7 @@ SICK = Health(
     foreign=False,
     copyback=True,
 )
-LOGS = sorted((Path(__file__).parents[2] / "kept" / "sessions").glob("*/session.jsonl"))
+LOGS = sorted(FOLDER.glob("*/state/simulated/*/sessions/*/session.jsonl"))
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.parent.name)

@@ -28,7 +28,7 @@ def test_a_file_is_read() -> None:
     ("text", "said"),
     [
         ("", "line 1: the format number is missing"),
-        ("format = 2\n", "line 1: format must be a whole number from 1 to 1"),
+        ("format = 2\n", "line 1: format 2 is of a newer raidbench"),
         (HEAD + "persits = true\n", "line 2: unknown key 'persits'"),
         (HEAD + "persist = 1\n", "line 2: persist must be true or false"),
         (HEAD + "trial = 5\n", "line 2: trial must be a whole number from 10 to 600"),

@@ -13,6 +13,7 @@ from app.features.fleet.hosts.query import Fleet
 from app.features.fleet.hosts.wire_format import RawResponse
 from app.features.fleet.multihost.transport import Transport
 from backends.values import dataclass
+from backends.version import program_version
 from tests.features.fleet.multihost.test_conductor import Table as Doubles
 
 REFUSED = "ssh: connect to host n3 port 22: Connection refused"
@@ -47,7 +48,7 @@ def facts(
     return {
         "schema": 1,
         "host": "x",
-        "program": "0.1.0",
+        "program": program_version(),
         "kernel": kernel,
         "things": [
             thing("block:sda", "drive", "ST4000", read_ahead_kb=read_ahead),
@@ -58,7 +59,7 @@ def facts(
 
 
 DEVICES: dict[str, object] = {
-    "schema": 2,
+    "schema": 1,
     "host": "x",
     "simulated": False,
     "controllers": [],

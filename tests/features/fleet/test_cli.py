@@ -142,7 +142,6 @@ def test_what_a_host_needs_makes_the_status(cli: Cli, give: Give) -> None:
         ("metrics", "--hosts", "n1", "-o", "file"),
         ("export", "--hosts", "n1", "--output", "file"),
         ("check", "--hosts", "n1", "--nagios"),
-        ("devices", "--hosts", "n1", "--schema", "1"),
         ("check", "--host-timeout", "3"),
         ("check", "--stream"),
         ("check", "--with-text", "80"),

@@ -43,7 +43,7 @@ class WrittenSweep:
         self.design = made
         self._log = SessionLog(folder)
         self._live = LiveWriter(folder)
-        started = SessionStarted(at=NOON, id=folder.name, version="0.1.0", simulated=simulated, machine=MACHINE)
+        started = SessionStarted(at=NOON, id=folder.name, version="1.0", simulated=simulated, machine=MACHINE)
         SWEEP.create(folder)
         self.write(started, SweepStarted(at=NOON, design=made, pid=1))
 

@@ -34,8 +34,10 @@ from backends.values import dataclass
 FORMAT = FORMATS[FileFormat.INDEX]
 """Version of the tables and of the meaning of PastRun's fields; an index of another version is rebuilt."""
 
-_OURS = 0x72624878
+_OURS = 0x72624879
 """Value of SQLite's application_id that marks the file as an index of raidbench."""
+_UNRELEASED = 0x72624878
+"""The value in builds before the first release, whose versions meant other tables."""
 _PATIENCE = 5.0
 """Maximum seconds to wait for another process that is writing the index."""
 _AT_ONCE = 50
@@ -173,8 +175,8 @@ def _create_tables(base: sqlite3.Connection) -> None:
     owner, version = (base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     empty = not base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if not empty and (owner, version) != (_OURS, FORMAT):
-        ours = owner == _OURS
-        raise _UnreadableError(DAMAGED if not ours else NEWER if version > FORMAT else "")
+        foreign = owner not in (_OURS, _UNRELEASED)
+        raise _UnreadableError(DAMAGED if foreign else NEWER if owner == _OURS and version > FORMAT else "")
     if empty:
         for statement in _TABLES.split(";"):
             base.execute(statement)

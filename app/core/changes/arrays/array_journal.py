@@ -13,9 +13,10 @@ from typing import Any
 from app.core.session.journal import append_record, boot_id, is_running, read_records
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import ARRAYS
+from app.core.session.unreleased import arrays_error
 from backends.array_planning import CreatedArray
-from backends.errors import NewerError
-from backends.formats import FileFormat, is_newer, newer_error
+from backends.errors import RefusedError
+from backends.formats import FileFormat, is_newer, is_unreleased, newer_error
 from backends.processes import process_start
 from backends.values import dataclass
 
@@ -82,9 +83,9 @@ class ArrayJournal:
     def write_begin(self, array: CreatedArray, session: Path) -> None:
         """Record on disk that an array is about to be created.
 
-        Raises StorageError, NewerError: then it must not be created.
+        Raises StorageError, NewerError, UnreleasedError: then it must not be created.
         """
-        if (unknown := self.newer_error()) is not None:
+        if (unknown := self.unreadable_error()) is not None:
             raise unknown
         self._append(
             array.name, ArrayStage.MAKING, "Nothing was created.", session=str(session), array=unstructure(array)
@@ -124,8 +125,8 @@ class ArrayJournal:
         entries: dict[str, ArrayJournalEntry] = {}
         for record in read_records(self.file):
             name = str(record.get("name"))
-            if is_newer(FileFormat.ARRAYS, record.get("format")):
-                entries.pop(name, None)  # `newer_error` reports this
+            if is_newer(FileFormat.ARRAYS, record.get("format")) or is_unreleased(record.get("by")):
+                entries.pop(name, None)  # `unreadable_error` reports this
             elif record.get("kind") == "setter" and name in entries:
                 entries[name] = replace(entries[name], setter=_setter_of(record))
             elif (entry := _entry(record, entries.get(name))) is not None:
@@ -136,12 +137,22 @@ class ArrayJournal:
         """Return the array with that name; None if there is none or it is gone. Never raises."""
         return next((entry for entry in self.entries() if entry.array.name == name), None)
 
-    def newer_error(self) -> NewerError | None:
-        """Return the error for entries that only a newer raidbench understands; None for none. Never raises."""
+    def unreadable_error(self) -> RefusedError | None:
+        """Return the error for entries in an unknown form; None for none. Never raises.
+
+        It is a NewerError for any entry of a newer program, and an UnreleasedError for an array whose creation or
+        deletion a build before the first release did not complete.
+        """
+        older: dict[str, Mapping[str, Any]] = {}
         for record in read_records(self.file):
             if is_newer(FileFormat.ARRAYS, record.get("format")):
                 return newer_error(FileFormat.ARRAYS, record.get("format"), record.get("by"), "An array in the journal")
-        return None
+            if is_unreleased(record.get("by")) and record.get("kind") == "array":
+                name = str(record.get("name"))
+                older[name] = {**older.get(name, {}), **record}
+        open_stages = (ArrayStage.MAKING, ArrayStage.REMOVING)
+        left = [record for record in older.values() if record.get("stage") in open_stages]
+        return arrays_error(self.file, left) if left else None
 
     def _append(self, name: str, stage: ArrayStage, otherwise: str, **more: Any) -> None:
         record = {

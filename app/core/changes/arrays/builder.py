@@ -262,7 +262,7 @@ class ArrayBuilder:
                 "Arrays can only be created and deleted as root, not through the root helper.",
                 hint="Start raidbench as root.",
             )
-        if (unknown := self.journal.newer_error()) is not None:
+        if (unknown := self.journal.unreadable_error()) is not None:
             raise unknown
 
     def require_new_name(self, name: str) -> None:

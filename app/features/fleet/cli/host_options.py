@@ -19,10 +19,10 @@ _OWN = ("hosts", "host_timeout", "host_program", "host_stream", "with_text_width
 Function = Callable[..., int]
 
 
-def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
+def over_hosts(*alone: str) -> Callable[[Function], Function]:
     """Return a decorator that lets a command with `--json` query many hosts.
 
-    `alone`: parameters that cannot be combined with `--hosts`; `schema`: version of the command's JSON.
+    `alone`: parameters that cannot be combined with `--hosts`.
     """
 
     def decorate(function: Function) -> Function:
@@ -56,7 +56,6 @@ def over_hosts(*alone: str, schema: int = 1) -> Callable[[Function], Function]:
                 argv_without_hosts(context),
                 as_json=parameters["as_json"],
                 stream=host_stream,
-                schema=schema,
                 seconds=host_timeout,
                 program=host_program,
             )

@@ -48,18 +48,17 @@ def query_hosts(
     *,
     as_json: bool,
     stream: bool,
-    schema: int,
     seconds: float | None,
     program: str | None,
 ) -> int:
     """Run a command on the hosts of `nodes`, print their answers, and return the exit status.
 
-    `parts`: the name and the arguments of the command; `stream`: print one JSON line per host as it answers; `schema`:
-    version of the JSON. Raises whatever `gather` raises.
+    `parts`: the name and the arguments of the command; `stream`: print one JSON line per host as it answers.
+    Raises whatever `gather` raises.
     """
     text = () if as_json or stream else (f"--with-text={_columns()}",)
     name, *rest = parts
-    gathered = HostResponses(asked=parse_hosts(nodes), schema=schema, by_text=not as_json)
+    gathered = HostResponses(asked=parse_hosts(nodes), by_text=not as_json)
     statuses: list[int] = []
 
     def take(outcome: HostResponse | MissingHost) -> None:
@@ -193,7 +192,7 @@ async def _gather(
     try:
         async with contextlib.aclosing(source):  # type: ignore[type-var]
             async for raw in source:
-                take(interpret(raw, gathered.schema))
+                take(interpret(raw))
                 show()
     finally:
         timer.cancel()

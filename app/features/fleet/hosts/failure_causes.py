@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
+from app.core.presentation.json_schema import SCHEMA
 from app.features.fleet.hosts.wire_format import BYTES, LINES, RawResponse
 from app.features.fleet.ssh.faults import Cause, ssh_fault
 from backends.text import clean, clean_lines
@@ -82,8 +83,8 @@ _USAGE = 2
 _NOT_KNOWN_THERE = re.compile(r"No such (?:option|command)")
 
 
-def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
-    """Return the answer of a host, or why it is missing. `schema`: the version of the JSON that the caller supports."""
+def interpret(raw: RawResponse) -> HostResponse | MissingHost:
+    """Return the answer of a host, or why it is missing."""
     if raw.endless:
         return missing_host(raw, Cause.TOO_LONG if _has_document(raw.out) else Cause.NOT_JSON, evidence=raw.out)
     if raw.late:
@@ -97,9 +98,9 @@ def interpret(raw: RawResponse, schema: int = 1) -> HostResponse | MissingHost:
     error = document.get("error")
     if isinstance(error, dict) and number == 1:
         return _remote_failure(raw, error)
-    if number != schema:
-        forms = f"The response has format {clean(str(number), 20)}; this raidbench reads format {schema}."
-        return missing_host(raw, Cause.NEWER if number > schema else Cause.OLDER, evidence=forms)
+    if number != SCHEMA:
+        forms = f"The response has format {clean(str(number), 20)}; this raidbench reads format {SCHEMA}."
+        return missing_host(raw, Cause.NEWER if number > SCHEMA else Cause.OLDER, evidence=forms)
     if raw.status is None:
         return missing_host(raw, Cause.FAILED)
     return HostResponse(host=raw.host, status=raw.status, document=document)

@@ -43,8 +43,6 @@ class HostResponses:
 
     asked: tuple[str, ...]
     """All hosts that are queried."""
-    schema: int = 1
-    """Expected version of the hosts' JSON documents."""
     by_text: bool = False
     """Whether answers are grouped by their text output. If so, only the text is kept, not the document."""
     missing: list[MissingHost] = field(default_factory=list)

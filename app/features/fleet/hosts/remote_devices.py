@@ -63,7 +63,7 @@ class RemoteDevices:
 
 
 def parse_devices(document: Json) -> RemoteDevices:
-    """Return the devices from a `devices --json` document of schema 2."""
+    """Return the devices from a `devices --json` document."""
     settings: dict[Target, tuple[tuple[Setting, ...], Mapping[str, Reading]]] = {}
     targets: set[Target] = set()
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from app.core.presentation.device import count_texts, device_facts, problem_facts
-from app.core.presentation.json_schema import DEVICES
 from app.core.presentation.setting import TuningCells, tuning_cells
 from app.core.presentation.table import Facts
 from app.features.fleet.hosts.failure_causes import MissingHost, interpret
@@ -130,7 +129,7 @@ class HostScreen(ListDetailScreen):
     async def _ask(self) -> None:
         try:
             async with aclosing(self._fleet.ask((self._host,), WORDS)) as answers:  # type: ignore[type-var]
-                outcomes = [interpret(raw, DEVICES) async for raw in answers if raw.host == self._host]
+                outcomes = [interpret(raw) async for raw in answers if raw.host == self._host]
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title=f"Cannot query {self._host}")
             self.note("query failed")

@@ -12,10 +12,10 @@ from app.cli.command import command
 from app.cli.exit_status import FAILED
 from app.cli.options import current
 from app.cli.output import say
-from app.cli.session_context import loaded_session
+from app.cli.session_context import loaded_session, readable_sessions
 from app.cli.shared_options import json_option
 from app.core.presentation.labels import cell_with_labels
-from app.core.session import folders, store
+from app.core.session import store
 from app.core.session.event_types import PhaseChanged, SampleTaken
 from app.core.session.events import AnyEvent, LiveEvent, NoteAdded
 from app.core.session.flag_files import STOP
@@ -56,9 +56,9 @@ def _folder(name: str | None) -> Path:
         if loaded.session.sweep is None:
             raise NotFoundError(f"The session {loaded.folder.name} has no sweep.")
         return loaded.folder
-    for folder in folders.session_folders(current().paths):
-        if store.load(folder).session.sweep is not None:
-            return folder
+    for loaded in readable_sessions():
+        if loaded.session.sweep is not None:
+            return loaded.folder
     raise NotFoundError("There is no sweep yet.", hint="List the plans with `raidbench sweep --list`.")
 
 

@@ -17,8 +17,8 @@ from tests.case_loop import loop_over
 FINE = RawResponse(host="n1", status=0, out='{"schema": 1, "findings": []}')
 
 
-def cause(raw: RawResponse, schema: int = 1) -> Cause:
-    told = interpret(raw, schema)
+def cause(raw: RawResponse) -> Cause:
+    told = interpret(raw)
     assert isinstance(told, MissingHost)
     return told.cause
 
@@ -76,15 +76,9 @@ def test_what_comes_after_a_document_makes_it_none() -> None:
     assert cause(replace(FINE, out=f"{FINE.out}\nand more")) is Cause.NOT_JSON
 
 
-def test_the_form_that_is_asked_for_counts() -> None:
-    devices = replace(FINE, out='{"schema": 2}')
-    assert isinstance(interpret(devices, 2), HostResponse)
-    assert cause(FINE, 2) is Cause.OLDER
-
-
 def refused(status: int, message: str) -> MissingHost:
     error = {"status": status, "message": message, "hint": "Look\x1b[2J there.", "evidence": "a\x07b"}
-    told = interpret(replace(FINE, status=status, out=json.dumps({"schema": 1, "error": error})), 2)
+    told = interpret(replace(FINE, status=status, out=json.dumps({"schema": 1, "error": error})))
     assert isinstance(told, MissingHost)
     return told
 

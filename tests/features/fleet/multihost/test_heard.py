@@ -31,7 +31,7 @@ TICK: dict[str, Any] = {
     "read": {"ios": 3, "bytes": 12288, "bins": [[100, 1], [101, 2]]},
     "write": None,
 }
-HELLO = {"kind": "hello", "protocol": 1, "host": "pear", "boot": "b", "version": "0.1.0", "lease": 5}
+HELLO = {"kind": "hello", "protocol": 1, "host": "pear", "boot": "b", "version": "1.0", "lease": 5}
 
 
 def line(body: object) -> bytes:
