@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.figures import Figure
 from tests.bench.__main__ import main
+from tests.bench.figures import Figure
 from tests.bench.kept import (
     comparison_text,
     excuses,

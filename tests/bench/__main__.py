@@ -12,47 +12,32 @@ import sys
 import traceback
 from collections.abc import Iterable
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from app.startup import raise_gc_threshold
-from tests.bench import (
-    activity,
-    completion,
-    disturbance,
-    fleet,
-    headless,
-    history,
-    inventory,
-    kept,
-    live,
-    members,
-    observe,
-    questions,
-    rack,
-    screens,
-    start,
-)
+from tests.bench import kept
 from tests.bench.figures import Figure, table
 from tests.bench.place import place
 
-PARTS = {
-    "start": start.measure,
-    "completion": completion.measure,
-    "headless": headless.measure,
-    "rack": rack.measure,
-    "screens": screens.measure,
-    "inventory": inventory.measure,
-    "questions": questions.measure,
-    "fleet": fleet.measure,
-    "history": history.measure,
-    "live": live.measure,
-    "members": members.measure,
-    "activity": activity.measure,
-    "observe": observe.measure,
-    "disturbance": disturbance.measure,
-}
-"""In the order of their length."""
+PARTS = (
+    "start",
+    "completion",
+    "headless",
+    "rack",
+    "screens",
+    "inventory",
+    "questions",
+    "fleet",
+    "history",
+    "live",
+    "members",
+    "activity",
+    "observe",
+    "disturbance",
+)
+"""Modules of the parts, in the order of their length."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "dev" / "performance.md"
 
@@ -101,7 +86,7 @@ def _measure(names: Iterable[str], *, quick: bool) -> tuple[list[Figure], bool]:
         for name in names:
             print(f"{name} ...", file=sys.stderr, flush=True)
             try:
-                figures.extend(PARTS[name](here))
+                figures.extend(import_module(f"tests.bench.{name}").measure(here))
             except Exception:
                 whole = False
                 print(f"{name} could not be measured:\n{traceback.format_exc()}", file=sys.stderr)

@@ -18,7 +18,9 @@ def require_cost_of_page(root: Path) -> None:
     Raises NotReleasableError if a figure is too much worse than on the page. The last lines of the output name it.
     """
     # Make would hand down the ARGS of `make release`.
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+    }
     argv = ("make", "--no-print-directory", "bench", "ARGS=--strict")
     if subprocess.run(argv, cwd=root, env=environment, stdin=subprocess.DEVNULL).returncode:
         raise NotReleasableError(
