@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.release.stand_in import EPOCH, make_files, make_keys
+from tests.release.stand_in import EPOCH, PLACE, make_files, make_keys
 from tools.release.folder import publish
 from tools.release.signing import ReleaseKeys
 
@@ -29,7 +29,7 @@ def release(keys: ReleaseKeys, tmp_path_factory: pytest.TempPathFactory) -> Path
     """The folder of a release, which no test changes."""
     folder = tmp_path_factory.mktemp("release")
     out = folder / "out"
-    publish(make_files(folder / "dist"), "## notes\n", out, keys, url=f"file://{out}", epoch=EPOCH)
+    publish(make_files(folder / "dist"), "## notes\n", out, keys, url=PLACE, epoch=EPOCH)
     return out
 
 

@@ -16,7 +16,10 @@ HERE = next((machine for machine in MACHINES if machine.name == os.uname().machi
 BINARY = f"raidbench-{VERSION}-linux-{HERE.name}"
 DEB = f"raidbench_{VERSION}_{HERE.go}.deb"
 RPM = f"raidbench-{VERSION}.{HERE.name}.rpm"
-EPOCH = 1_800_000_000
+PLACE = "file:///in"
+"""Where the release is served: the folder of a clean root that has it."""
+EPOCH = 1_764_374_400
+"""A date of the past: apt refuses an index of the future."""
 
 with_gpg = [needs("gpg"), needs("ssh-keygen"), needs("gpgv"), needs("dpkg-deb"), needs("apt-ftparchive")]
 """Marks of tests that make a release."""

@@ -7,14 +7,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 from collections.abc import Iterator
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.packages import missing, needs
+from tests.release.server import ReleaseServer, serving
 from tests.release.stand_in import BINARY, change_a_byte, run, with_gpg
 from tools.package.tree import VERSION
 from tools.release.folder import write_sums
@@ -100,55 +99,10 @@ def hide(tmp_path: Path) -> HiddenPrograms:
     return HiddenPrograms(tmp_path / "path")
 
 
-class ReleaseServer(ThreadingHTTPServer):
-    """A web server of a release folder on 127.0.0.1."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.cut, self.hold, self.asked = folder, "", "", threading.Event()
-        self.released = threading.Event()
-        super().__init__(("127.0.0.1", 0), ReleaseRequest)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
-
-
-class ReleaseRequest(SimpleHTTPRequestHandler):
-    """A request, of which the server sends half if it is for `cut`, and nothing if it is for `hold`."""
-
-    server: ReleaseServer
-
-    def translate_path(self, path: str) -> str:
-        return str(self.server.folder / path.lstrip("/"))
-
-    def do_GET(self) -> None:
-        name = self.path.rpartition("/")[2]
-        if name == self.server.hold:
-            self.server.asked.set()
-            self.server.released.wait(60)
-            return
-        if name != self.server.cut:
-            super().do_GET()
-            return
-        data = Path(self.translate_path(self.path)).read_bytes()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data[: len(data) // 2])
-
-    def log_message(self, *_: object) -> None:
-        """Be quiet."""
-
-
 @pytest.fixture
 def server(copy: Path) -> Iterator[ReleaseServer]:
-    with ReleaseServer(copy) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(copy) as server:
         yield server
-        server.released.set()
-        server.shutdown()
-        thread.join()
 
 
 def test_it_installs_and_a_second_run_replaces(install: Installer) -> None:
@@ -157,6 +111,11 @@ def test_it_installs_and_a_second_run_replaces(install: Installer) -> None:
     install()
     assert first.keys() == install.files().keys() == {"raidbench"}
     assert first != install.files()
+
+
+def test_it_installs_from_a_copied_release_without_a_network(install: Installer, hide: HiddenPrograms) -> None:
+    install.script = install.script.parents[1] / "install.sh"
+    assert "Installed" in install(PATH=hide("curl", "wget"), RAIDBENCH_URL="http://127.0.0.1:1")
 
 
 @pytest.mark.parametrize("program", ["curl", "wget"])

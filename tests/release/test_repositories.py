@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.packages import needs
-from tests.release.stand_in import DEB, EPOCH, HERE, RPM, change_a_byte, needs_dnf, run, with_gpg
+from tests.release.stand_in import DEB, EPOCH, HERE, PLACE, RPM, change_a_byte, needs_dnf, run, with_gpg
 from tools.package.tree import VERSION
 from tools.release.repositories import make_dnf
 from tools.release.signing import ReleaseKeys
@@ -26,7 +26,7 @@ class AptRoot:
             (folder / name).mkdir(parents=True)
         (folder / "status").write_text("")
         source = (repository / "apt/raidbench.sources").read_text()
-        here = source.replace(source.split("URIs: ")[1].split("\n")[0], f"file://{repository}/apt")
+        here = source.replace(PLACE, f"file://{repository}")
         key = key or repository / "raidbench.asc"
         (folder / "etc/apt/raidbench.sources").write_text(here.replace("/etc/apt/keyrings/raidbench.asc", str(key)))
 
@@ -89,8 +89,7 @@ class DnfRoot:
         (folder / "repos").mkdir(parents=True)
         (folder / "dnf.conf").write_text("")
         entry = (repository / "dnf/raidbench.repo").read_text()
-        place = entry.partition("gpgkey=")[2].strip().removesuffix("/raidbench.asc")
-        (folder / "repos/raidbench.repo").write_text(entry.replace(place, f"file://{repository}"))
+        (folder / "repos/raidbench.repo").write_text(entry.replace(PLACE, f"file://{repository}"))
 
     def installs(self) -> bool:
         """Return whether dnf accepts the repository and its package."""
@@ -132,7 +131,7 @@ class TestDnf:
         shutil.rmtree(copy / "dnf")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("tools.release.repositories.SIGN", ("true",))
-            make_dnf([copy / VERSION / RPM], copy / "dnf", keys, f"file://{copy}", EPOCH)
+            make_dnf([copy / VERSION / RPM], copy / "dnf", keys, PLACE, EPOCH)
         root = DnfRoot(tmp_path / "root", copy)
         assert not root.installs()
         assert "is not signed" in root.said
@@ -140,12 +139,16 @@ class TestDnf:
     def test_it_refuses_a_changed_byte_in_each_file(self, release: Path, tmp_path: Path) -> None:
         metadata = release / "dnf/repodata"
         [primary] = metadata.glob("*-primary.xml.gz")  # dnf reads no other list
-        for number, file in enumerate(
-            [release / "dnf" / RPM, primary, metadata / "repomd.xml", metadata / "repomd.xml.asc"]
-        ):
+        causes = {
+            release / "dnf" / RPM: "incorrect checksum",
+            primary: "Cannot download",
+            metadata / "repomd.xml": "Bad GPG signature",
+            metadata / "repomd.xml.asc": "GPG signature verification error",
+        }
+        for number, (file, cause) in enumerate(causes.items()):
             copy = tmp_path / str(number) / "copy"
             shutil.copytree(release, copy)
             change_a_byte(copy / file.relative_to(release))
             root = DnfRoot(tmp_path / str(number) / "root", copy)
             assert not root.installs(), file
-            print(file.name, root.said)
+            assert cause in root.said

@@ -3,8 +3,8 @@
 #
 #   sh install.sh [FOLDER]     FOLDER: where to put `raidbench`; /usr/local/bin for root, else ~/.local/bin
 #
-# Files next to this script are used where they exist, so a copy of the release folder needs no network. Others come from
-# @URL@ (another place: RAIDBENCH_URL). The public keys are part of this script.
+# Files next to this script, or in the folder @VERSION@ next to it, are used where they exist, so a copy of the release
+# needs no network. Others come from @URL@ (another place: RAIDBENCH_URL). The public keys are part of this script.
 set -eu
 export LC_ALL=C
 
@@ -18,9 +18,13 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 # Copy or download a file of the release into $work.
 get() {
-    if [ -n "$here" ] && [ -e "$here/$1" ]; then
-        cp "$here/$1" "$work/$1" || no_file "$here/$1 cannot be copied to $work. Nothing was installed."
-    elif has curl; then
+    for place in "$here" "$here/$version"; do
+        if [ -n "$here" ] && [ -e "$place/$1" ]; then
+            cp "$place/$1" "$work/$1" || no_file "$place/$1 cannot be copied to $work. Nothing was installed."
+            return
+        fi
+    done
+    if has curl; then
         curl -fsSL --proto '=https,http,file' -o "$work/$1" "$url/$version/$1" || no_download "$url/$version/$1"
     elif has wget; then
         # Not all wget can be quiet on success and say why they fail.
