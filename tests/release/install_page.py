@@ -9,8 +9,7 @@ import tempfile
 from pathlib import Path
 
 from tests.package.hosts import Root
-from tests.release.stand_in import run
-from tools.package.tree import ROOT, VERSION
+from tools.package.tree import ROOT
 
 PAGE = ROOT / "docs" / "install.md"
 README = ROOT / "README.md"
@@ -55,11 +54,12 @@ def script(block: str, url: str) -> str:
 
 def is_verified(release: Path) -> bool:
     """Return whether the commands that verify a release succeed."""
+    [sums] = release.glob("*/SHA256SUMS")
     with tempfile.TemporaryDirectory() as home:
         places = os.environ | {"GNUPGHOME": home}
         argv = ("sh", "-c", script(VERIFY, ""))
-        done = subprocess.run(argv, cwd=release / VERSION, env=places, stdin=subprocess.DEVNULL, capture_output=True)
-    (release / VERSION / "raidbench.gpg").unlink(missing_ok=True)
+        done = subprocess.run(argv, cwd=sums.parent, env=places, stdin=subprocess.DEVNULL, capture_output=True)
+    sums.with_name("raidbench.gpg").unlink(missing_ok=True)
     return done.returncode == 0
 
 
@@ -80,8 +80,3 @@ def install_as_user(work: Path, url: str) -> str:
 def files_of(release: Path) -> list[Path]:
     """Return all files of a release."""
     return sorted(file for file in release.rglob("*") if file.is_file())
-
-
-def version_of(program: Path) -> str:
-    """Return what a program says about its version."""
-    return run(program, "--version").strip()

@@ -49,15 +49,17 @@ class HiddenPrograms:
 class Installer:
     """install.sh of a copied release."""
 
-    def __init__(self, folder: Path, to: Path | None, shell: str = "sh") -> None:
+    def __init__(self, folder: Path, to: Path, shell: str) -> None:
         self.script, self.to, self.shell = folder / VERSION / "install.sh", to, shell
         self.before: tuple[str, ...] = ()
         """Words before the shell, which make it another user's."""
-        self.temporary = to.parent / "tmp" if to else folder
+        self.is_named = True
+        """Whether the folder is given as an argument."""
+        self.temporary = to.parent / "tmp"
 
     @property
     def argv(self) -> list[str]:
-        return [*self.before, *self.shell.split(), str(self.script), *([str(self.to)] if self.to else [])]
+        return [*self.before, *self.shell.split(), str(self.script), *([str(self.to)] if self.is_named else [])]
 
     def __call__(self, *, status: int = 0, **environment: str) -> str:
         self.temporary.mkdir(exist_ok=True)
@@ -75,7 +77,7 @@ class Installer:
 
     def files(self) -> dict[str, int]:
         """Return the files where it installs."""
-        files = self.to.iterdir() if self.to and self.to.is_dir() else ()
+        files = self.to.iterdir() if self.to.is_dir() else ()
         return {file.name: file.lstat().st_ino for file in files}
 
     def leave_alone(self, *names: str) -> None:
@@ -290,7 +292,7 @@ def home(install: Installer, copy: Path) -> Iterator[Home]:
         home.mkdir()
         shutil.copytree(copy / VERSION, Path(folder) / VERSION)
         install.script = Path(folder) / VERSION / "install.sh"
-        install.to, install.temporary = None, Path(folder) / "tmp"
+        install.to, install.is_named, install.temporary = home / ".local/bin", False, Path(folder) / "tmp"
         install.temporary.mkdir()
         install.temporary.chmod(0o777)
         if os.geteuid() == 0:
