@@ -20,7 +20,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> ReleaseKeys:
 
 @pytest.fixture(scope="session")
 def other_keys(tmp_path_factory: pytest.TempPathFactory) -> ReleaseKeys:
-    """Keys of somebody else."""
+    """The keys of another publisher."""
     return make_keys(tmp_path_factory.mktemp("keys") / "theirs")
 
 

@@ -63,7 +63,7 @@ def installer(keys: ReleaseKeys, url: str) -> str:
 def write_sums(folder: Path) -> None:
     """Write the SHA-256 sums of all files of a release into `folder`, that of its version, as sha256sum does.
 
-    Files beside the folder have a name that begins with `../`.
+    Files outside the folder have a name that begins with `../`.
     """
     inside = [file for file in sorted(folder.iterdir()) if not file.name.startswith(SUMS)]
     beside = [file for file in sorted(folder.parent.rglob("*")) if file.is_file() and folder not in file.parents]
