@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,13 @@ from tools.release.signing import ReleaseKeys
 pytestmark = [pytest.mark.long, *with_gpg]
 
 SHELLS = ("dash", "busybox sh")
-SLOW = f"#!/bin/sh\n: >started\nsleep 60\necho raidbench {VERSION}\n"
+SLOW = f"""#!{sys.executable} -I
+import pathlib, signal
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+pathlib.Path("started").touch()
+signal.pause()
+"""
+"""A program that a signal ends at any moment: a shell could start another program between a signal and its own end."""
 
 
 USED = (
