@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.__main__ import main
+from tests.bench.__main__ import PARTS, main
 from tests.bench.figures import Figure
 from tests.bench.kept import (
     comparison_text,
@@ -154,3 +154,8 @@ def test_a_part_of_a_measurement_decides_on_no_release(monkeypatch: pytest.Monke
         monkeypatch.setattr("sys.argv", ["bench", "--strict", *words])
         with pytest.raises(SystemExit):
             main()
+
+
+def test_every_part_is_a_module_that_measures() -> None:
+    folder = Path(__file__).parent / "bench"
+    assert [name for name in PARTS if "\ndef measure(" not in (folder / f"{name}.py").read_text()] == []
