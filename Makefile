@@ -123,11 +123,11 @@ package-fio: ## build a static fio of the distribution's source package into dis
 	$(SETUP) run
 	@$(PYTHON) -m tools.package.fio $(ARGS)
 
-package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing
+package-test: package ## try what was built on old and odd hosts, as root: the launcher's rules, starts, installing, removing, a release
 	$(SETUP) test
-	@$(PYTHON) -m pytest -q -m package tests/package
+	@$(PYTHON) -m pytest -q -m package tests/package tests/release
 
-release: ## build, sign and lay out a release of the tagged commit (ARGS="--out DIR --keys DIR --url BASE_URL")
+release: ## measure, build, sign and lay out a release of the tagged commit (ARGS="--out DIR --keys DIR --url BASE_URL")
 	$(SETUP) release
 	@$(PYTHON) -m tools.release $(ARGS)
 

@@ -1,4 +1,4 @@
-"""Make a release of the tagged commit: build every file, sign it, and write package repositories (`make release`).
+"""Make a release of the tagged commit: measure it, build and sign every file, and write package repositories.
 
 The keys are in a folder with gnupg/ (a GNUPGHOME with one secret RSA key) and ssh_ed25519 (docs/dev/release.md).
 """
@@ -15,8 +15,9 @@ from tools.package import __main__ as packaging
 from tools.package import golang
 from tools.package.tree import ROOT, VERSION, uv
 from tools.release.checks import NotReleasableError, require_releasable
+from tools.release.cost import NOT_MEASURED, require_cost_of_page
 from tools.release.folder import publish
-from tools.release.signing import ReleaseKeys
+from tools.release.signing import ReleaseKeys, require_program
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder of the release; must not exist")
     parser.add_argument("--keys", type=Path, required=True, help="folder with the secret keys")
     parser.add_argument("--url", required=True, metavar="BASE_URL", help="where the folder will be served")
+    parser.add_argument("--not-measured", action="store_true", help="leave out `make bench`; the notes say so")
     options = parser.parse_args()
     out = options.out.absolute()
     try:
@@ -32,6 +34,12 @@ def main() -> int:
             raise NotReleasableError(f"{out} exists already. Name a new folder.")
         notes = require_releasable(ROOT, VERSION)
         keys = ReleaseKeys.read(options.keys.absolute())
+        require_program("apt-ftparchive", "apt-utils")
+        golang.go()
+        if options.not_measured:
+            notes += f"\n{NOT_MEASURED}"
+        else:
+            require_cost_of_page(ROOT)
         epoch = packaging.epoch()
         with tempfile.TemporaryDirectory(prefix="raidbench-release-") as folder:
             built = Path(folder) / "dist"

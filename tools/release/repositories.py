@@ -17,6 +17,9 @@ from tools.release.signing import ReleaseKeys, require_program
 KEY_PLACE = "/etc/apt/keyrings/raidbench.asc"
 """Where docs/install.md puts the public key on a host with apt."""
 
+SIGN = ("rpmsign", "--addsign")
+"""Words that sign a package."""
+
 APT_FIELDS = {
     "Origin": "raidbench",
     "Label": "raidbench",
@@ -69,7 +72,7 @@ def make_dnf(packages: Sequence[Path], folder: Path, keys: ReleaseKeys, url: str
         # Debian's rpm does not know where gpg is. SHA-256, because rpm of RHEL 9 refuses SHA-1.
         macros = {"__gpg": shutil.which("gpg"), "_gpg_name": keys.fingerprint, "_gpg_digest_algo": "sha256"}
         defined = [word for name, value in macros.items() for word in ("--define", f"{name} {value}")]
-        _run(("rpmsign", *defined, "--addsign", str(copy)), folder, GNUPGHOME=str(keys.home))
+        _run((*SIGN, *defined, str(copy)), folder, GNUPGHOME=str(keys.home))
     _run(
         (
             *("createrepo_c", "-q", "--no-database", "--general-compress-type=gz"),
