@@ -388,7 +388,7 @@ def _announce_run(ready: RunPlan) -> None:
         say(f"Measured: {text}.")
     kept = "kept" if ready.request.keep else "removed afterwards"
     for scratch in (site.scratch for site in ready.sites):
-        if scratch is not None and scratch.fill:
+        if scratch is not None and (scratch.fill or scratch.preallocated):
             say(f"Scratch file {clean(str(scratch.path), 300)}, {size_words(scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")
