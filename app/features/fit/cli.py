@@ -90,9 +90,9 @@ async def _fit(
     length = _seconds(options.length, "--for")
     plan = await plan_fit(bench, profile, folder, demands, **({} if length is None else {"runs": runs_for(length)}))
     say_lines(plan_lines(plan))
-    busy = await busy_share(bench, plan.disk)
-    runs = []
+    busy, runs = None, []
     if plan.request is not None:
+        busy = await busy_share(bench, plan.disk)
         await open_checked_session(bench)
         with (
             closing(RunProgressPrinter(bench, stream=False)) as printer,

@@ -8,7 +8,6 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from app.core.benchmark.device_stats.diskstats import parse, since
@@ -179,13 +178,24 @@ async def measure_fit(
     assert plan.request is not None
     draw = draw or random.Random()
     runs: list[FitRun] = []
+    job = plan.request.job
+    due = 0.0
+
+    async def wait() -> None:
+        """Wait until the pause is over, or until the user stops, and compute when the next run is due."""
+        nonlocal due
+        while (left := due - time.monotonic()) > 0 and not is_stopped():
+            await asyncio.sleep(min(left, 0.1))
+        # What is read between two runs is a part of the pause.
+        pause = draw.uniform(*PAUSE_S) if bench.host.capabilities.live else 0.0
+        due = time.monotonic() + job.ramp + job.runtime + pause if pause else 0.0
+
     try:
         for number in range(1, plan.runs + 1):
-            due = time.monotonic() + (draw.uniform(*PAUSE_S) if runs and bench.host.capabilities.live else 0.0)
             ready = await bench.jobs.prepare(replace(plan.request, again=plan.request.again and number < plan.runs))
             ready.require_allowed()
             begin(number)
-            record = await bench.jobs.measure(ready, until=partial(_wait, due, is_stopped))
+            record = await bench.jobs.measure(ready, until=wait)
             figures = record.figures
             if figures.status is RunStatus.FAILED:
                 reason = clean(figures.reason or "no reason given", 300)
@@ -197,12 +207,6 @@ async def measure_fit(
         if plan.ready is not None:
             await bench.jobs.forget_scratch(plan.ready)
     return runs
-
-
-async def _wait(due: float, is_stopped: Callable[[], bool]) -> None:
-    """Wait until `due`, by the monotonic clock, or until the user stops."""
-    while (left := due - time.monotonic()) > 0 and not is_stopped():
-        await asyncio.sleep(min(left, 0.1))
 
 
 def _read(bench: Workbench, record: RunRecord, ready: RunPlan) -> FitRun:

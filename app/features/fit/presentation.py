@@ -77,7 +77,8 @@ def _evidence(plan: FitPlan, result: FitResult) -> Iterator[str]:
         )
     busy = result.foundation.busy_share
     if busy is not None and plan.disk is not None:
-        yield f"Before the first run, other programs kept {kernel_name(plan.disk)} busy for {units.fraction(busy)} of the time."
+        disk = kernel_name(plan.disk)
+        yield f"Before the first run, other programs kept {disk} busy for {units.fraction(busy)} of the time."
     if result.runs:
         safety = result.foundation.safety
         word = "no finding" if safety.safety is Safety.NO_FINDING else safety.safety.value

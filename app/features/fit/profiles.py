@@ -231,7 +231,7 @@ def require_suitable(profile: FitProfile, demands: Demands) -> None:
 
 def job_of(profile: FitProfile, demands: Demands, seconds: int = SECONDS) -> Job:
     """Return the job of one run. A rate that the user named is what the job is limited to."""
-    job = replace(workload(profile.workload).job, runtime=seconds, ramp=min(RAMP, seconds))
+    job = replace(workload(profile.workload).job, runtime=seconds, ramp=RAMP if seconds > RAMP else 0)
     return replace(job, rate_iops=demands.iops) if profile.name == "vm" and demands.iops is not None else job
 
 

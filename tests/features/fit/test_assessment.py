@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from app.features.fit.assessment import Answer, Obstacle
+from app.features.fit.assessment import Answer, Foundation, Obstacle, assess
 from app.features.fit.decision import Reason, Verdict
 from app.features.fit.profiles import FIT_PROFILES, YOURS, Demands, Quantity, job_of, limits_of, require_suitable
+from app.features.fit.runs import FitInterval
 from backends.errors import InvalidValueError
 from backends.model import Media
-from tests.features.fit.making import UNSAFE, assessed, run
+from tests.features.fit.making import NO_FINDING, UNSAFE, assessed, run
 
 
 def test_fast_flushes_are_fit_for_etcd_and_slow_ones_are_not() -> None:
@@ -106,19 +109,11 @@ def test_a_number_that_means_nothing_for_a_program_is_refused() -> None:
 
 
 def test_a_rate_that_falls_at_the_end_is_not_decided() -> None:
-    from app.features.fit.assessment import assess
-    from app.features.fit.runs import FitInterval, FitRun
-    from tests.features.fit.making import NO_FINDING, Foundation
-
-    fast, last = run(iops=5000), run(iops=5000)
-    slow = FitInterval(seconds=0.25, flushes=((1, 50),), waits=((1, 50),))
-    last = FitRun(
-        **{name: getattr(last, name) for name in FitRun.__slots__} | {"intervals": (*last.intervals[:48], *[slow] * 24)}
-    )
+    fast, slow = run(iops=5000), FitInterval(seconds=0.25, flushes=((1, 50),), waits=((1, 50),))
+    last = replace(fast, intervals=(*fast.intervals[:48], *[slow] * 24))
     profile = FIT_PROFILES["postgres"]
-    demands = Demands(commits=1000)
-    runs = [*[fast] * 7, last]
-    result = assess(profile, limits_of(profile, demands, Media.SSD), runs, Foundation(safety=NO_FINDING))
+    limits = limits_of(profile, Demands(commits=1000), Media.SSD)
+    result = assess(profile, limits, [*[fast] * 7, last], Foundation(safety=NO_FINDING))
     assert result.conditions[0].verdict is Verdict.UNDECIDED
     assert result.conditions[0].reasons == (Reason.SLOWED,)
     assert result.values[Quantity.COMMITS].mean == pytest.approx(5000)
