@@ -8,9 +8,9 @@ from enum import StrEnum
 from app.features.fit.decision import (
     UNSEEN_PAUSES,
     Estimate,
+    FitReason,
+    FitVerdict,
     LatencyJudgement,
-    Reason,
-    Verdict,
     combined,
     has_slowed,
     judge_latency,
@@ -22,7 +22,7 @@ from app.features.fit.safety import Safety, SafetyJudgement
 from backends.values import dataclass
 
 
-class Answer(StrEnum):
+class FitAnswer(StrEnum):
     """The answer to whether a folder is fit."""
 
     YES = "yes"
@@ -43,14 +43,14 @@ class Obstacle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
+class FitCondition:
     """One limit and what was measured against it."""
 
     limit: Limit
     """The limit."""
-    verdict: Verdict
+    verdict: FitVerdict
     """Whether it holds."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[FitReason, ...]
     """Why the verdict is not yes."""
     measured: Estimate
     """The value in the unit of the limit."""
@@ -76,9 +76,9 @@ class FitResult:
 
     profile: FitProfile
     """The program."""
-    answer: Answer
+    answer: FitAnswer
     """The answer."""
-    conditions: tuple[Condition, ...]
+    conditions: tuple[FitCondition, ...]
     """Every limit, with its measured value."""
     obstacle: Obstacle | None
     """Why the answer is not the verdict of the conditions; None if it is."""
@@ -105,26 +105,26 @@ def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun],
     """Return the answer. `runs`: finished runs in order; () if the program has no workload."""
     values = _values(profile, runs)
     latency = None
-    conditions: list[Condition] = []
+    conditions: list[FitCondition] = []
     for limit in limits:
         if limit.quantity is Quantity.FLUSH_P99:
             latency = judge_latency([run.counts(limit.value) for run in runs], limit.value, profile.pause_s)
             conditions.append(
-                Condition(limit=limit, verdict=latency.verdict, reasons=latency.reasons, measured=latency.p99)
+                FitCondition(limit=limit, verdict=latency.verdict, reasons=latency.reasons, measured=latency.p99)
             )
         else:
             conditions.append(_mean_condition(limit, profile, runs))
     obstacle = _obstacle(profile, limits, foundation)
     verdict = combined(condition.verdict for condition in conditions)
-    answer = Answer(verdict.value)
+    answer = FitAnswer(verdict.value)
     if obstacle is Obstacle.NETWORK:
-        answer = Answer.NO
-    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and verdict is Verdict.YES):
-        answer = Answer.UNDECIDED
+        answer = FitAnswer.NO
+    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and verdict is FitVerdict.YES):
+        answer = FitAnswer.UNDECIDED
     else:
         obstacle = None
-    if answer is Answer.YES and foundation.safety.safety is Safety.UNSAFE:
-        answer = Answer.UNSAFE
+    if answer is FitAnswer.YES and foundation.safety.safety is Safety.UNSAFE:
+        answer = FitAnswer.UNSAFE
     return FitResult(
         profile=profile,
         answer=answer,
@@ -170,9 +170,9 @@ def _values(profile: FitProfile, runs: Sequence[FitRun]) -> dict[Quantity, Estim
     }
 
 
-def _mean_condition(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> Condition:
+def _mean_condition(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> FitCondition:
     values = [_of(limit.quantity, profile, run) for run in runs]
     verdict, reason, measured = judge_mean(values, limit.value, at_least=limit.quantity.at_least)
-    if verdict is Verdict.YES and has_slowed([run.progress() for run in runs]):
-        verdict, reason = Verdict.UNDECIDED, Reason.SLOWED
-    return Condition(limit=limit, verdict=verdict, reasons=() if reason is None else (reason,), measured=measured)
+    if verdict is FitVerdict.YES and has_slowed([run.progress() for run in runs]):
+        verdict, reason = FitVerdict.UNDECIDED, FitReason.SLOWED
+    return FitCondition(limit=limit, verdict=verdict, reasons=() if reason is None else (reason,), measured=measured)

@@ -42,12 +42,7 @@ class _FitOptions:
     as_json: bool
 
 
-@command(
-    "fit",
-    "raidbench fit etcd /var/lib/etcd",
-    "raidbench fit postgres /var/lib/postgresql --commits 500",
-    "raidbench fit vm /srv/images --iops 2000",
-)
+@command("fit", "raidbench fit etcd", "raidbench fit prometheus .")
 @click.argument("profile")
 @click.argument("folder", default=".", metavar="[FOLDER]")
 @click.option("--limit", metavar="DURATION", help="Limit of the latency instead of the documented one, such as 20ms.")
@@ -82,7 +77,7 @@ def fit_command(options: _FitOptions) -> int:
 async def _fit(
     bench: Workbench, interruption: Interruption, options: _FitOptions, profile: FitProfile, demands: Demands
 ) -> int:
-    from app.features.fit.assessment import Answer
+    from app.features.fit.assessment import FitAnswer
     from app.features.fit.engine import busy_share, judge_fit, measure_fit, plan_fit, runs_for
     from app.features.fit.presentation import plan_lines, result_json, result_lines
 
@@ -120,7 +115,7 @@ async def _fit(
     if runs:
         last = bench.session.runs[-1].id
         say(f"The runs up to {last} are in {clean(str(bench.folder), 300)}")
-    return {Answer.YES: DONE, Answer.UNDECIDED: UNDECIDED}.get(result.answer, FOUND)
+    return {FitAnswer.YES: DONE, FitAnswer.UNDECIDED: UNDECIDED}.get(result.answer, FOUND)
 
 
 def _demands(options: _FitOptions) -> Demands:

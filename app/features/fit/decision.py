@@ -40,7 +40,7 @@ _UNSEEN_S = 0.1
 """Assumed seconds of a pause that was not seen."""
 
 
-class Verdict(StrEnum):
+class FitVerdict(StrEnum):
     """Answer to whether a folder is fit."""
 
     YES = "yes"
@@ -48,7 +48,7 @@ class Verdict(StrEnum):
     UNDECIDED = "not decided"
 
 
-class Reason(StrEnum):
+class FitReason(StrEnum):
     """Why a verdict is not yes."""
 
     OVER = "over"
@@ -107,9 +107,9 @@ class Estimate:
 class LatencyJudgement:
     """Verdict on a latency limit, with its values."""
 
-    verdict: Verdict
+    verdict: FitVerdict
     """Yes, no or not decided."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[FitReason, ...]
     """Why the verdict is not yes; () for yes."""
     p99: Estimate
     """99th percentile of a flush in seconds: geometric mean of the runs."""
@@ -137,8 +137,8 @@ def judge_latency(runs: Sequence[RunCounts], limit_s: float, pause_s: float | No
     if len(runs) < 2 or any(not run.p99_s or not run.quarters for run in runs):
         nothing = Estimate(mean=0.0, low=0.0, high=inf)
         return LatencyJudgement(
-            verdict=Verdict.UNDECIDED,
-            reasons=(Reason.FEW,),
+            verdict=FitVerdict.UNDECIDED,
+            reasons=(FitReason.FEW,),
             p99=nothing,
             over=nothing,
             stuck=nothing,
@@ -153,17 +153,17 @@ def judge_latency(runs: Sequence[RunCounts], limit_s: float, pause_s: float | No
     mean, half = _scatter(logs, _TAIL / 2)
     p99 = Estimate(mean=exp(mean), low=exp(mean - half), high=exp(mean + half))
     usual = median(block.flushes for block in blocks)
-    no = [reason for reason, share in ((Reason.OVER, over), (Reason.STUCK, stuck)) if share.low > SHARE]
+    no = [reason for reason, share in ((FitReason.OVER, over), (FitReason.STUCK, stuck)) if share.low > SHARE]
     open_reasons = [
         reason
         for reason, is_open in (
-            (Reason.SCATTER, over.high >= SHARE or stuck.high >= SHARE or p99.high >= limit_s),
-            (Reason.PAUSE, pause_s is not None and longest >= pause_s),
-            (Reason.SLOWED, blocks[-1].flushes < usual / 2),
+            (FitReason.SCATTER, over.high >= SHARE or stuck.high >= SHARE or p99.high >= limit_s),
+            (FitReason.PAUSE, pause_s is not None and longest >= pause_s),
+            (FitReason.SLOWED, blocks[-1].flushes < usual / 2),
         )
         if is_open
     ]
-    verdict = Verdict.NO if no else Verdict.UNDECIDED if open_reasons else Verdict.YES
+    verdict = FitVerdict.NO if no else FitVerdict.UNDECIDED if open_reasons else FitVerdict.YES
     return LatencyJudgement(
         verdict=verdict,
         reasons=tuple(no or open_reasons),
@@ -176,20 +176,22 @@ def judge_latency(runs: Sequence[RunCounts], limit_s: float, pause_s: float | No
     )
 
 
-def judge_mean(values: Sequence[float], limit: float, *, at_least: bool) -> tuple[Verdict, Reason | None, Estimate]:
+def judge_mean(
+    values: Sequence[float], limit: float, *, at_least: bool
+) -> tuple[FitVerdict, FitReason | None, Estimate]:
     """Return the verdict on the mean of one value per run, the reason if it is not yes, and the mean.
 
     `at_least`: whether the limit is the smallest allowed value instead of the largest.
     """
     if len(values) < 2:
-        return Verdict.UNDECIDED, Reason.FEW, Estimate(mean=sum(values), low=0.0, high=inf)
+        return FitVerdict.UNDECIDED, FitReason.FEW, Estimate(mean=sum(values), low=0.0, high=inf)
     mean, half = _scatter(values, _TAIL / 2)
     estimate = Estimate(mean=mean, low=max(0.0, mean - half), high=mean + half)
     if (estimate.low >= limit) if at_least else (estimate.high <= limit):
-        return Verdict.YES, None, estimate
+        return FitVerdict.YES, None, estimate
     if (estimate.high < limit) if at_least else (estimate.low > limit):
-        return Verdict.NO, Reason.BESIDE, estimate
-    return Verdict.UNDECIDED, Reason.SCATTER, estimate
+        return FitVerdict.NO, FitReason.BESIDE, estimate
+    return FitVerdict.UNDECIDED, FitReason.SCATTER, estimate
 
 
 def has_slowed(runs: Sequence[RunCounts]) -> bool:
@@ -198,10 +200,10 @@ def has_slowed(runs: Sequence[RunCounts]) -> bool:
     return bool(counts) and counts[-1] < median(counts) / 2
 
 
-def combined(verdicts: Iterable[Verdict]) -> Verdict:
+def combined(verdicts: Iterable[FitVerdict]) -> FitVerdict:
     """Return the verdict on several conditions that must all hold."""
     found = set(verdicts)
-    return next((verdict for verdict in (Verdict.NO, Verdict.UNDECIDED) if verdict in found), Verdict.YES)
+    return next((verdict for verdict in (FitVerdict.NO, FitVerdict.UNDECIDED) if verdict in found), FitVerdict.YES)
 
 
 def _blocks(quarters: Sequence[Quarter]) -> list[Quarter]:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from app.doors import FEATURES
-from app.features.fit.assessment import Answer, Condition, FitResult, Obstacle
-from app.features.fit.decision import SHARE, Estimate, LatencyJudgement, Reason
+from app.features.fit.assessment import FitAnswer, FitCondition, FitResult, Obstacle
+from app.features.fit.decision import SHARE, Estimate, FitReason, LatencyJudgement
 from app.features.fit.engine import FitPlan
 from app.features.fit.profiles import Quantity
 from app.features.fit.safety import Safety
@@ -18,10 +18,10 @@ from widgets.text_utils import units
 from widgets.text_utils.units import plural
 
 _HEADS = {
-    Answer.YES: "YES: {folder} is fit for {title}.",
-    Answer.NO: "NO: {folder} is not fit for {title}.",
-    Answer.UNDECIDED: "NOT DECIDED: whether {folder} is fit for {title}.",
-    Answer.UNSAFE: "FAST, NOT SAFE: {folder} is fast enough for {title}, but a power loss can lose flushed data.",
+    FitAnswer.YES: "YES: {folder} is fit for {title}.",
+    FitAnswer.NO: "NO: {folder} is not fit for {title}.",
+    FitAnswer.UNDECIDED: "NOT DECIDED: whether {folder} is fit for {title}.",
+    FitAnswer.UNSAFE: "FAST, NOT SAFE: {folder} is fast enough for {title}, but a power loss can lose flushed data.",
 }
 
 _NAMES = {
@@ -69,7 +69,7 @@ def _evidence(plan: FitPlan, result: FitResult) -> Iterator[str]:
         yield _stuck_text(result.latency)
     if result.profile.note:
         yield result.profile.note
-    if result.runs and result.answer in (Answer.YES, Answer.UNSAFE):
+    if result.runs and result.answer in (FitAnswer.YES, FitAnswer.UNSAFE):
         yield (
             f"Held for {result.seconds:.0f} s and {size_words(result.written)}. Pauses rarer than one in"
             f" {result.unseen_every_s:.0f} s, and a fast cache larger than {size_words(result.written)}, it cannot have"
@@ -99,21 +99,21 @@ def _open_reasons(result: FitResult) -> Iterator[str]:
             yield "The folder is on a network filesystem, which its documentation excludes."
         case None:
             pass
-    if result.answer is not Answer.UNDECIDED or result.obstacle is not None:
+    if result.answer is not FitAnswer.UNDECIDED or result.obstacle is not None:
         return
     reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.reasons)
     for reason in reasons:
         match reason:
-            case Reason.SCATTER:
+            case FitReason.SCATTER:
                 yield f"The values scatter too much: their interval contains the limit. {_LONGER}"
-            case Reason.PAUSE:
+            case FitReason.PAUSE:
                 yield (
                     f"One pause was longer than {result.profile.title} tolerates"
                     f" ({units.latency((result.profile.pause_s or 0) * 1e9)}). {_LONGER}"
                 )
-            case Reason.SLOWED:
+            case FitReason.SLOWED:
                 yield f"The disk was slower at the end than before, as when a cache is full. {_LONGER}"
-            case Reason.FEW:
+            case FitReason.FEW:
                 yield "There were too few flushes or runs to judge."
             case _:
                 pass
@@ -128,7 +128,7 @@ def _here(result: FitResult) -> str:
     return ""
 
 
-def _condition_text(condition: Condition, result: FitResult) -> str:
+def _condition_text(condition: FitCondition, result: FitResult) -> str:
     limit = condition.limit
     bound = "at least " if limit.quantity.at_least else ""
     text = (
@@ -136,7 +136,7 @@ def _condition_text(condition: Condition, result: FitResult) -> str:
         f"{bound}{_value_text(limit.quantity, limit.value)} ({limit.source}), {plural(result.runs, 'run')}"
     )
     latency = result.latency
-    over = latency is not None and limit.quantity is Quantity.FLUSH_P99 and Reason.FEW not in condition.reasons
+    over = latency is not None and limit.quantity is Quantity.FLUSH_P99 and FitReason.FEW not in condition.reasons
     return text + (f"; {_percent(latency.over.mean)} of the flushes are over it" if over and latency else "")
 
 
@@ -171,7 +171,7 @@ def _value_text(quantity: Quantity, value: float) -> str:
 def _changes(plan: FitPlan, result: FitResult) -> Iterator[str]:
     """Yield what to change."""
     yield from (f"Change: {clean(fix, 300)}" for fix in result.foundation.safety.fixes)
-    if result.answer is not Answer.NO:
+    if result.answer is not FitAnswer.NO:
         return
     if result.obstacle is Obstacle.NETWORK:
         yield "Change: use a folder on a local disk."

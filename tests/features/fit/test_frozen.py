@@ -15,7 +15,7 @@ import pytest
 
 from app.core.workbench import Workbench
 from app.features.fit import engine
-from app.features.fit.assessment import Answer, FitResult
+from app.features.fit.assessment import FitAnswer, FitResult
 from app.features.fit.engine import judge_fit, measure_fit, plan_fit
 from app.features.fit.profiles import Demands, fit_profile
 from app.features.fit.runs import FitRun
@@ -88,7 +88,7 @@ async def test_pauses_that_fio_does_not_show_make_a_folder_unfit(folder: Path, m
     monkeypatch.setattr(engine, "PAUSE_S", (0.1, 0.2))
     with frozen(folder, seconds=0.1, every=1.0):
         result, runs = await _answer(folder)
-    assert result.answer is Answer.NO
+    assert result.answer is FitAnswer.NO
     assert result.latency is not None
     assert 0.03 < result.latency.stuck.mean < 0.2
     assert max(run.flush_histogram.percentile(99.0) or 0 for run in runs) < 1e9 * _LIMIT_S
