@@ -11,4 +11,5 @@ DOOR = FeatureDoor(
             105,
         )
     },
+    actions={"choices": "app.features.fit.screen:fit_choices", "show": "app.features.fit.screen:show_fit"},
 )

@@ -168,12 +168,15 @@ async def measure_fit(
     plan: FitPlan,
     *,
     begin: Callable[[int], None] = lambda number: None,
+    ended: Callable[[FitRun], None] = lambda run: None,
     is_stopped: Callable[[], bool] = lambda: False,
     draw: random.Random | None = None,
 ) -> list[FitRun]:
     """Measure and return the runs, fewer if the user stopped. They are ordinary runs of the open session.
 
-    `begin`: called with the number of each run. Raises ToolFailedError if a run fails, and the errors of measuring.
+    `begin`: called with the number of each run. `ended`: called with each finished run.
+
+    Raises ToolFailedError if a run fails, and the errors of measuring.
     """
     assert plan.request is not None
     draw = draw or random.Random()
@@ -203,6 +206,7 @@ async def measure_fit(
             if figures.status is RunStatus.STOPPED or is_stopped():
                 break
             runs.append(_read(bench, record, ready))
+            ended(runs[-1])
     finally:
         if plan.ready is not None:
             await bench.jobs.forget_scratch(plan.ready)

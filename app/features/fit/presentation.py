@@ -10,6 +10,7 @@ from app.features.fit.assessment import FitAnswer, FitCondition, FitResult, Obst
 from app.features.fit.decision import SHARE, Estimate, FitReason, LatencyJudgement
 from app.features.fit.engine import FitPlan
 from app.features.fit.profiles import Quantity
+from app.features.fit.runs import FitRun
 from app.features.fit.safety import Safety
 from backends.sizes import size_words
 from backends.text import clean
@@ -52,6 +53,16 @@ def plan_lines(plan: FitPlan) -> Iterator[str]:
     if job.flushes:
         most = 11_000 * max(job.block_sizes) * job.runtime * plan.runs
         yield f"A fast flash drive (11,000 flushes a second) gets {size_words(most)} of writes."
+
+
+def run_line(number: int, run: FitRun) -> str:
+    """Return the values of one finished run. They are no answer: a single run says yes about disks that are not fit."""
+    p99 = run.flush_histogram.percentile(99.0)
+    flushes = f"p99 of a flush {units.latency(p99)}, {units.iops(run.flushes_per_s)} flushes/s, " if p99 else ""
+    return (
+        f"run {number}: {flushes}{units.iops(run.iops)} IOPS, {units.mib_per_s(run.bytes_per_s)} MiB/s, longest"
+        f" {units.latency(run.longest_s * 1e9)}"
+    )
 
 
 def result_lines(plan: FitPlan, result: FitResult) -> Iterator[str]:
