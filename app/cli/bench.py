@@ -122,9 +122,6 @@ def bench_command(options: BenchOptions) -> int:
 
     One fio process measures several targets at the same time. The result is for all of them together, with a row for
     each. The targets must not share a drive.
-
-    The sections of a job file run on TARGET at the same time. Sections after a stonewall run as the next phase. Each
-    section has its own result.
     """
     config = current().load_config()
     _require_suitable(options)

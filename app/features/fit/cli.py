@@ -13,7 +13,7 @@ from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
 from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, INTERRUPTED, UNDECIDED
-from app.cli.options import FiniteRange, current, gather_options
+from app.cli.options import current, gather_options
 from app.cli.output import lines, paint, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_checked_session
 from app.cli.shared_options import json_option
@@ -34,10 +34,10 @@ class _FitOptions:
     folder: str
     limit: str | None
     heavy: bool
-    commits: float | None
+    commits: int | None
     p99: str | None
     iops: int | None
-    mbps: float | None
+    mbps: int | None
     length: str | None
     as_json: bool
 
@@ -45,25 +45,27 @@ class _FitOptions:
 @command("fit", "raidbench fit etcd", "raidbench fit prometheus .")
 @click.argument("profile")
 @click.argument("folder", default=".", metavar="[FOLDER]")
-@click.option("--limit", metavar="DURATION", help="Limit of the latency instead of the documented one, such as 20ms.")
-@click.option("--heavy", is_flag=True, help="Apply the limit that the documentation has for heavy load (etcd, k8s).")
+@click.option("--limit", metavar="DURATION", help="Limit of the latency, such as 20ms (etcd, k8s, vm).")
+@click.option("--heavy", is_flag=True, help="Apply the documented limit for heavy load (etcd, k8s).")
 @click.option(
-    "--commits", type=FiniteRange(1, 1e7), metavar="N", help="Commits per second of one connection (postgres, mysql)."
+    "--commits",
+    type=click.IntRange(1, 10**7),
+    metavar="N",
+    help="Commits per second of one connection (postgres, mysql).",
 )
 @click.option("--p99", metavar="DURATION", help="Limit of the p99 of a flush, such as 5ms (postgres, mysql).")
 @click.option("--iops", type=click.IntRange(4, 10**7), metavar="N", help="I/Os per second (vm, ceph-osd).")
-@click.option("--mbps", type=FiniteRange(1, 1e6), metavar="N", help="Megabytes per second (kafka).")
+@click.option("--mbps", type=click.IntRange(1, 10**6), metavar="N", help="Megabytes per second (kafka).")
 @click.option("--for", "length", metavar="DURATION", help="Measure longer, such as 15m (default: 3 minutes).")
 @json_option
 @gather_options(_FitOptions)
 def fit_command(options: _FitOptions) -> int:
     """Answer whether a folder is fit for etcd, a database or VMs.
 
-    PROFILE is etcd, k8s, ceph-osd, postgres, mysql, vm, kafka or prometheus. FOLDER is where the program keeps its data
-    (default: the current folder). Eight runs in a scratch file take three minutes.
+    PROFILE is etcd, k8s, ceph-osd, postgres, mysql, vm, kafka or prometheus. FOLDER is the folder of its data (default:
+    the current one). Eight runs take three minutes.
 
-    The answer is yes, no, not decided, or fast but not safe, with the limit and its source. Limits come from the
-    documentation of the program or from you. The exit status is 0 for yes, 5 for no or not safe, 4 for not decided.
+    The exit status is 0 for yes, 5 for no and for fast but not safe, 4 for not decided.
     """
     from app.features.fit.profiles import fit_profile, require_suitable
 
