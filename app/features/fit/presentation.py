@@ -116,7 +116,7 @@ def _open_reasons(result: FitResult) -> Iterator[str]:
     for reason in reasons:
         match reason:
             case FitReason.SCATTER:
-                yield f"The values scatter too much: their interval contains the limit. {_LONGER}"
+                yield f"The values scatter too much: an interval contains its limit. {_LONGER}"
             case FitReason.PAUSE:
                 yield (
                     f"One pause was longer than {result.profile.title} tolerates"
@@ -148,18 +148,22 @@ def _condition_text(condition: FitCondition, result: FitResult) -> str:
     )
     latency = result.latency
     over = latency is not None and limit.quantity is Quantity.FLUSH_P99 and FitReason.FEW not in condition.reasons
-    return text + (f"; {_percent(latency.over.mean)} of the flushes are over it" if over and latency else "")
+    return text + (f"; {_share_text(latency.over)} of the flushes are over it" if over and latency else "")
 
 
 def _stuck_text(latency: LatencyJudgement) -> str:
     return (
-        f"stuck for {_percent(latency.stuck.mean)} of the time (limit {_percent(SHARE)}), longest pause"
+        f"stuck for {_share_text(latency.stuck)} of the time (limit {_percent(SHARE)}), longest pause"
         f" {units.latency(latency.longest_s * 1e9)}, {plural(latency.bursts, 'pause')} in {latency.seconds:.0f} s"
     )
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %"
+
+
+def _share_text(share: Estimate) -> str:
+    return f"{_percent(share.mean)} [{100 * share.low:.2g}, {100 * share.high:.2g}]"
 
 
 def _estimate_text(quantity: Quantity, estimate: Estimate) -> str:

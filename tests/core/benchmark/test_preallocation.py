@@ -9,8 +9,8 @@ import pytest
 
 from app.core.benchmark.preallocation import preallocate
 from app.core.benchmark.scratch import plan_scratch
-from app.core.benchmark.scratch_descriptor import ScratchFile
-from app.core.benchmark.scratch_xattr import is_own
+from app.core.benchmark.scratch_descriptor import ScratchFile, remove_scratch
+from app.core.benchmark.scratch_xattr import is_interrupted, is_own
 from app.core.fio.profiles import profile
 
 _MIB = 1 << 20
@@ -52,6 +52,16 @@ async def test_a_kept_file_gets_new_blocks_and_stays_own(tmp_path: Path) -> None
         assert is_own(path, path)
     finally:
         await again.close(keep=False)
+
+
+async def test_a_preallocated_file_that_a_crash_left_is_removed_as_our_own(tmp_path: Path) -> None:
+    plan = plan_scratch(str(tmp_path), _MIB, writes=True, preallocated=True)
+    file = ScratchFile(plan)
+    await file.open()
+    file._release()  # the process is gone, and nothing was closed in order
+    assert is_interrupted(plan.path, plan.path)
+    assert await remove_scratch(plan.path) is None
+    assert not plan.path.exists()
 
 
 def test_a_filesystem_that_cannot_preallocate_leaves_the_file_sparse(monkeypatch: pytest.MonkeyPatch) -> None:

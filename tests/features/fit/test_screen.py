@@ -14,12 +14,14 @@ from app.features.fit import screen
 from app.features.fit.engine import plan_fit
 from app.features.fit.screen import FitSheet, fit_choices
 from app.tui.app import WorkbenchApp
+from app.tui.bench.screen import BenchScreen
 from app.tui.options import ScreenOptions
 from app.tui.target_choices import fit_items, workload_items
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from tests.backends.simulator.asking import FAST
 from tests.tui.stage import notices, paths_in, settled, text_in, until
+from widgets.choice_list import ChoiceDialog
 
 
 def test_the_programs_are_offered_beside_the_workloads_and_none_has_the_name_of_one() -> None:
@@ -76,3 +78,20 @@ async def test_a_folder_that_cannot_be_measured_is_refused_on_the_screen(tmp_pat
         app.do("fit.show", "fit:etcd", "/dev/sda")
         await until(pilot, lambda: "There is no answer." in rows(pilot))
         assert "never writes to one" in notices(pilot)
+
+
+async def test_a_program_is_chosen_where_workloads_are_chosen(tmp_path: Path) -> None:
+    host = SimulatedHost(linux_rack(), speed=FAST, folders=(str(tmp_path),))
+    app = WorkbenchApp(
+        Workbench(host, paths=paths_in(tmp_path)), ScreenOptions(session=tmp_path / "session", scratch=str(tmp_path))
+    )
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settled(pilot)
+        await pilot.press("2")
+        await until(pilot, lambda: isinstance(app.screen, BenchScreen))
+        bench = app.screen
+        assert isinstance(bench, BenchScreen)
+        bench.action_profile()
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        app.screen.dismiss("fit:prometheus")
+        await until(pilot, lambda: "is fit for Prometheus" in rows(pilot))
