@@ -32,6 +32,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "fleet": ("apply", "check", "doctor"),
         "slowest": (),
         "observe": (),
+        "fit": (),
         "doctor": (),
         "report": ("sweep",),
     }

@@ -122,9 +122,6 @@ def bench_command(options: BenchOptions) -> int:
 
     One fio process measures several targets at the same time. The result is for all of them together, with a row for
     each. The targets must not share a drive.
-
-    The sections of a job file run on TARGET at the same time. Sections after a stonewall run as the next phase. Each
-    section has its own result.
     """
     config = current().load_config()
     _require_suitable(options)
@@ -388,7 +385,7 @@ def _announce_run(ready: RunPlan) -> None:
         say(f"Measured: {text}.")
     kept = "kept" if ready.request.keep else "removed afterwards"
     for scratch in (site.scratch for site in ready.sites):
-        if scratch is not None and scratch.fill:
+        if scratch is not None and (scratch.fill or scratch.preallocated):
             say(f"Scratch file {clean(str(scratch.path), 300)}, {size_words(scratch.size)}, {kept}.")
     for note in ready.notes:
         say(f"Note: {clean(note, 600)}")

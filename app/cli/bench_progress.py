@@ -173,6 +173,8 @@ def _figures(sample: Sample) -> list[str]:
     texts += [units.rate(sum(direction.bytes_per_second for direction in both))]
     if main.p99_ns is not None:
         texts.append(f"p99 {units.latency(main.p99_ns)}")
+    if sample.sync is not None and sample.sync.p99_ns is not None:
+        texts.append(f"p99 of flushes {units.latency(sample.sync.p99_ns)}")
     return texts
 
 

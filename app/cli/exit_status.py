@@ -28,13 +28,14 @@ MEANINGS: Mapping[int, tuple[str, str]] = {
     ),
     UNDECIDED: (
         "undecided or already known",
-        "`baseline check` has no verdict yet or could not measure; `watch` found only what an earlier watch reported",
+        "`baseline check` has no verdict yet or could not measure; `fit` is not decided; `watch` found only what an "
+        "earlier watch reported",
     ),
     FOUND: (
         "worse, findings or drift",
         "`baseline check` measured a loss, `check` found a warning or a fault, `watch` found something new or worse, "
         "or reported known findings again, `apply` found a difference or could not remove one, "
-        "`slowest` found a slow or hung member, "
+        "`fit` answered no or not safe, `slowest` found a slow or hung member, "
         "`doctor` found that something required is missing",
     ),
     MISSING: ("some hosts missing", "the result of a command for several hosts lacks the hosts that did not answer"),

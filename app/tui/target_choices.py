@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.core.fio.profiles import PROFILES
 from app.core.presentation.device import kind_text
 from app.core.presentation.device_table import use_text
+from app.doors import action
 from backends.display_names import name_of
 from backends.model import Array, Drive, Inventory
 from backends.sizes import size_words
@@ -36,6 +37,12 @@ def workload_items() -> tuple[ChoiceItem, ...]:
         )
         for profile in PROFILES.values()
     )
+
+
+def fit_items() -> tuple[ChoiceItem, ...]:
+    """Return a dialog row for each program that a folder can be fit for; () without the feature `fit`."""
+    choices = action("fit.choices")
+    return () if choices is None else tuple(choices())
 
 
 def _choice(device: Array | Drive, longest: int) -> ChoiceItem:

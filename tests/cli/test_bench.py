@@ -100,7 +100,7 @@ def test_the_scratch_file_stays_with_keep(tmp_path: Path) -> None:
 
 
 def test_a_stream_has_a_line_a_sample(streamed: list[dict[str, Any]]) -> None:
-    assert {tuple(sample) for sample in streamed} == {("at", "read", "write", "trim")}
+    assert {tuple(sample) for sample in streamed} == {("at", "read", "write", "trim", "sync")}
 
 
 def test_a_stream_lasts_as_long_as_the_run(streamed: list[dict[str, Any]]) -> None:

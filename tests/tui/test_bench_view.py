@@ -411,3 +411,9 @@ def test_an_interval_without_io_that_is_no_stall_belongs_to_the_band() -> None:
 def test_the_heat_map_shades_the_ramp_as_the_graph_above_it_does() -> None:
     made = curves(sample(10.0, phase=Phase.RAMP), sample(1.0), ramp=10.0)
     assert heat_chart(made, total=70.0).shaded_until == throughput_chart(made, rate=False, total=70.0).shaded_until
+
+
+def test_flushes_have_figures_and_set_the_latency_of_a_job_that_waits_for_them() -> None:
+    drawn = curves(replace(sample(0.25, write=2000), read=None, sync=direction(p99=9000)))
+    assert [row.name for row in running_figures(drawn)] == ["write", "sync"]
+    assert drawn.points("p99_ns") == ((0.25, 9000.0),)

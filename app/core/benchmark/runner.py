@@ -173,7 +173,7 @@ class BenchmarkRunner:
 
     async def _file(self, named: NamedTarget, job: Job, *, writes: bool) -> ResolvedTarget:
         _require_no_trims(job)
-        plan = await self._scratching.plan(named.where, job.reach, writes=writes)
+        plan = await self._scratching.plan(named.where, job.reach, writes=writes, preallocated=job.preallocates)
         await self._scratching.require_free(plan)
         device, block = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         target = JobTarget(
@@ -236,7 +236,7 @@ class BenchmarkRunner:
                 whole_disk=disk in (None, request.where),
             )
         _require_no_trims(job)
-        plan = await self._scratching.plan(request.where, job.reach, writes=job.writes)
+        plan = await self._scratching.plan(request.where, job.reach, writes=job.writes, preallocated=job.preallocates)
         device, _ = await self._gate.disk_below(await self._scratching.filesystem_number(plan))
         holes = plan.holes and not plan.fill
         return JobLocation(job=job, name=str(plan.path), device=device, area_bytes=plan.size, scratch=True, holes=holes)

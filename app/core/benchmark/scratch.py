@@ -35,12 +35,15 @@ class ScratchPlan:
     """Whether the file must be written in full before it can be read."""
     holes: bool = False
     """Whether the file is sparse, so that unallocated parts are read as zeros."""
+    preallocated: bool = False
+    """Whether the file gets new blocks that were never written, as etcd allocates them, instead of being filled."""
 
 
-def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+def plan_scratch(where: str, size: int | None, *, writes: bool, preallocated: bool = False) -> ScratchPlan:
     """Return the plan for a scratch file at `where`: a folder, a new file or an existing file. Change nothing.
 
-    `size`: number of bytes; None for the size of the file, or the default. Raises InvalidValueError for an unusable
+    `size`: number of bytes; None for the size of the file, or the default. `preallocated`: whether the file gets new
+    blocks instead of being filled. Raises InvalidValueError for an unusable
     path or size, and RefusedError for a foreign file or too little space.
     """
     path = _resolve(where)
@@ -50,7 +53,9 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
     if info is None:
         wanted = DEFAULT_SIZE if size is None else size
         _require_space(path.parent, wanted)
-        return ScratchPlan(path=path, size=wanted, exists=False, own=True, fill=True)
+        return ScratchPlan(
+            path=path, size=wanted, exists=False, own=True, fill=not preallocated, preallocated=preallocated
+        )
     if not stat.S_ISREG(info.st_mode):
         raise InvalidValueError(
             f"{clean(str(path))} is neither a file, a folder nor a block device.", hint="Use the path of a new file."
@@ -67,7 +72,14 @@ def plan_scratch(where: str, size: int | None, *, writes: bool) -> ScratchPlan:
         fill = info.st_blocks * 512 < wanted or info.st_size < wanted
         if more := max(0, wanted - info.st_blocks * 512):
             _require_space(path.parent, more)
-        return ScratchPlan(path=path, size=wanted, exists=True, own=True, fill=fill)
+        return ScratchPlan(
+            path=path,
+            size=wanted,
+            exists=True,
+            own=True,
+            fill=fill and not preallocated,
+            preallocated=preallocated,
+        )
     if wanted > info.st_size or not wanted:
         raise InvalidValueError(
             f"{clean(str(path))} has {info.st_size} bytes, but the job needs {wanted or 'some'}.",

@@ -8,6 +8,7 @@ import os
 import stat
 from pathlib import Path
 
+from app.core.benchmark.preallocation import preallocate
 from app.core.benchmark.scratch import ScratchPlan
 from app.core.benchmark.scratch_use import end_lease, require_unused
 from app.core.benchmark.scratch_xattr import forget, is_own, mark_busy, mark_left
@@ -77,6 +78,8 @@ class ScratchFile:
             if not is_own(self._file, self._plan.path):  # it may have changed during the check
                 raise RefusedError(f"Another program has just replaced {self._shown}.")
         mark_busy(self._file, self._plan.path, max(self._plan.size, os.fstat(self._file).st_size))
+        if self._plan.preallocated:
+            preallocate(self._file, self._plan.size, has_content=self._plan.exists)
         end_lease(self._file)  # fio opens the file itself, and would wait for the lease
 
     def moved(self) -> str:

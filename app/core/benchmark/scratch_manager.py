@@ -38,9 +38,9 @@ class LocalScratchManager:
     real = True
     """Whether the managed files are on the disks of this machine."""
 
-    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+    async def plan(self, where: str, size: int | None, *, writes: bool, preallocated: bool = False) -> ScratchPlan:
         """Return the plan for a scratch file at `where`. Raises what `plan_scratch` raises."""
-        return plan_scratch(where, size, writes=writes)
+        return plan_scratch(where, size, writes=writes, preallocated=preallocated)
 
     async def require_free(self, plan: ScratchPlan) -> None:
         """Raise RefusedError if raidbench's own file is in use or has foreign content."""
@@ -79,8 +79,11 @@ class SimulatedScratchManager:
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
-        """Return the plan for a file in an existing folder. Raises InvalidValueError if the folder does not exist."""
+    async def plan(self, where: str, size: int | None, *, writes: bool, preallocated: bool = False) -> ScratchPlan:
+        """Return the plan for a file in an existing folder. Raises InvalidValueError if the folder does not exist.
+
+        `preallocated` has no effect, because a simulated file has no blocks.
+        """
         path = posixpath.normpath(posixpath.abspath(where))
         stat = await self._host.stat(path)
         if stat is not None and stat.kind == "directory":
@@ -123,7 +126,7 @@ class SimulatedScratchManager:
 class RemoteScratchManager(SimulatedScratchManager):
     """Refuses scratch files on a remote host, because this machine cannot keep them open."""
 
-    async def plan(self, where: str, size: int | None, *, writes: bool) -> ScratchPlan:
+    async def plan(self, where: str, size: int | None, *, writes: bool, preallocated: bool = False) -> ScratchPlan:
         """Always raise RefusedError."""
         raise RefusedError(
             f"Scratch files on {self._host.name} are not possible from this machine.",

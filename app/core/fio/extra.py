@@ -70,6 +70,7 @@ EXTRA: Mapping[str, ExtraOption] = {
     "clocksource": ExtraOption(default="", read=_word("gettimeofday", "clock_gettime", "cpu")),
     "end_fsync": ExtraOption(default="0", read=_flag),
     "fadvise_hint": ExtraOption(default="1", read=_word("0", "1", "random", "sequential")),
+    "fallocate": ExtraOption(default="none", read=_word("none", "native")),
     "fsync_on_close": ExtraOption(default="0", read=_flag),
     "invalidate": ExtraOption(default="1", read=_flag),
     "iodepth_batch": ExtraOption(default="1", read=_DEPTH),

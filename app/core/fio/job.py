@@ -345,6 +345,12 @@ class Job:
         return any(part.fsync is not None or part.fdatasync is not None for part in self.parts)
 
     @property
+    def preallocates(self) -> bool:
+        """Return whether the job writes into a scratch file that is preallocated instead of written beforehand."""
+        native = ("fallocate", "native")
+        return not self.reads and all(native in (part.extra or ()) for part in self.parts)
+
+    @property
     def is_durable(self) -> bool:
         """Return whether writes of any section reach stable media: by flushes, or because writes are synchronous."""
         return self.flushes or any(part.sync is not None for part in self.parts)

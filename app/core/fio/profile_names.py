@@ -20,5 +20,8 @@ TITLES: Mapping[str, str] = {
     "iometer-web-server-4k": "Web server (4k aligned)",
     "iometer-database": "Database (sector aligned)",
     "iometer-database-4k": "Database (4k aligned)",
+    "etcd": "Write-ahead log of etcd",
+    "ceph-osd": "Commits of a Ceph OSD",
+    "postgres": "Write-ahead log of PostgreSQL",
 }
 """A short title for each workload name, in display order."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from app.core.fio.job import Job
-from app.core.fio.job_values import Pattern, Split
+from app.core.fio.job_values import Engine, Pattern, Split
 from app.core.fio.profile_names import TITLES
 from backends.did_you_mean import suggestion_hint
 from backends.errors import NotFoundError
@@ -163,6 +163,38 @@ _ALL: tuple[Profile, ...] = (
         "iometer-database",
         "Iometer's database: 8k, 67 % reads, all random. As published in Tom's Hardware's storage tests.",
         Job(rw=Pattern.RANDRW, rwmixread=67, bs=8 * _K, iodepth=64),
+    ),
+    _plain(
+        "etcd",
+        (
+            "One writer, 2300 bytes in order, a data flush after each write, in a new preallocated file. From IBM's "
+            "fio line for etcd (2019). Destroys the data of a raw device."
+        ),
+        Job(
+            rw=Pattern.WRITE,
+            bs=2300,
+            fdatasync=1,
+            ioengine=Engine.PSYNC,
+            direct=False,
+            size=2048 * _M,  # larger than a minute of flushes on flash, so that no block is written twice
+            extra=(("fallocate", "native"),),
+        ),
+    ),
+    _plain(
+        "ceph-osd",
+        (
+            "One writer, 4k at random offsets, a flush after each write. From Ceph's hardware recommendations. "
+            "Destroys the data of a raw device."
+        ),
+        Job(rw=Pattern.RANDWRITE, fsync=1, ioengine=Engine.PSYNC),
+    ),
+    _plain(
+        "postgres",
+        (
+            "One writer, 8k in order, a data flush after each write, over an existing file, because PostgreSQL and "
+            "MySQL reuse their logs. From pg_test_fsync. Destroys the data of a raw device."
+        ),
+        Job(rw=Pattern.WRITE, bs=8 * _K, fdatasync=1, ioengine=Engine.PSYNC, direct=False, size=256 * _M),
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 from app.core.fio.document import Counters, FioDocument
 from app.core.fio.histogram import Histogram
 from app.core.fio.render import section_names
-from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample, TargetSample
+from app.core.session.results import DIRECTIONS, SIDES, DirectionSample, Phase, Sample, TargetSample
 from backends.fio_buckets import LAST_VALUE
 from backends.values import dataclass
 
@@ -67,7 +67,7 @@ def _moments_since(now: Counters, before: Counters, count: int) -> tuple[float |
 
 # -- results of each interval from fio's running totals ---------------------------------------------------------------
 
-_DIRECTIONS = (*DIRECTIONS, "mixed")
+_SIDES = (*SIDES, "mixed")
 # Timestamp and run time of a document differ by some tens of milliseconds on a busy machine; more is a stall.
 _STALL_S = 0.1
 _WINDOW_S = 5.0
@@ -92,16 +92,21 @@ class _Snapshot:
     """Counters by direction, for each target in order; () if there is only one target."""
 
     @property
+    def transfers(self) -> tuple[Counters, ...]:
+        """Counters of the I/Os that move or discard data. A flush is not counted until it has completed."""
+        return tuple(part for name, part in self.parts.items() if name != "sync")
+
+    @property
     def issued(self) -> int:
-        return sum(part.total_ios for part in self.parts.values())
+        return sum(part.total_ios for part in self.transfers)
 
     @property
     def completed(self) -> int:
-        return sum(part.completed for part in self.parts.values())
+        return sum(part.completed for part in self.transfers)
 
     @property
     def moved(self) -> int:
-        return sum(part.io_bytes for part in self.parts.values())
+        return sum(part.io_bytes for part in self.transfers)
 
 
 @dataclass(slots=True)
@@ -168,8 +173,8 @@ class Sampler:
         self._lag = 0.0
         self.bins: Mapping[str, Bins] = {}
         """Latency histograms of the last interval by direction; I/O without a direction counts as reads."""
-        self._windows = {name: LatencyWindow() for name in _DIRECTIONS}
-        self._row_windows = [{name: LatencyWindow() for name in _DIRECTIONS} for _ in self._targets]
+        self._windows = {name: LatencyWindow() for name in _SIDES}
+        self._row_windows = [{name: LatencyWindow() for name in _SIDES} for _ in self._targets]
 
     def enter(self, phase: Phase) -> None:
         """Begin another phase at the last document. Time and percentiles restart; fio's counters continue."""
@@ -252,7 +257,7 @@ class Sampler:
         ) -> dict[str, DirectionSample]:
             samples = {
                 name: _direction_sample(windows[name], now[name], before.get(name), seconds, by_runtime)
-                for name in _DIRECTIONS
+                for name in _SIDES
                 if name in now
             }
             return _by_direction(samples)
@@ -270,6 +275,7 @@ class Sampler:
             read=totals.get("read"),
             write=totals.get("write"),
             trim=totals.get("trim"),
+            sync=totals.get("sync"),
         )
 
 
@@ -322,8 +328,8 @@ def _snapshot(document: FioDocument, sections: Sequence[str]) -> _Snapshot | Non
 
 
 def _parts(document: FioDocument) -> dict[str, Counters]:
-    parts = {name: part for name in _DIRECTIONS if (part := document.counters(name)) is not None}
-    if "mixed" in parts and len(parts) > 1:
+    parts = {name: part for name in _SIDES if (part := document.counters(name)) is not None}
+    if "mixed" in parts and not parts.keys().isdisjoint(DIRECTIONS):
         del parts["mixed"]  # unified_rw_reporting=both counts every I/O twice
     return parts
 

@@ -9,7 +9,7 @@ from app.core.fio.histogram import Histogram
 from app.core.fio.render import section_names
 from app.core.fio.sampler import Bins, LatencyWindow, Sampler, window_percentiles
 from app.core.fio.sections import JobSection, phases
-from app.core.session.results import DIRECTIONS, DirectionSample, Phase, Sample, SectionSample
+from app.core.session.results import DIRECTIONS, SIDES, DirectionSample, Phase, Sample, SectionSample
 
 _ABOUT_OVER = 0.98
 """Share of the run time after which a section without progress counts as ended."""
@@ -31,7 +31,7 @@ class SectionSampler:
         self.phase = Phase.RAMP if all(section.job.ramp for section in first) else Phase.MEASURING
         """Ramp or measuring, as of the last document."""
         self._start_ms: float | None = None
-        self._windows = {name: LatencyWindow() for name in DIRECTIONS}
+        self._windows = {name: LatencyWindow() for name in SIDES}
         self.bins: Mapping[str, Bins] = {}
         """Latency histograms of the last interval by direction, for all sections together."""
 
@@ -52,7 +52,7 @@ class SectionSampler:
         seconds = max(sample.seconds for _, sample in running)
         sums = {
             name: direction_sample
-            for name in DIRECTIONS
+            for name in SIDES
             if (direction_sample := self._sum(name, running, seconds)) is not None
         }
         self.bins = {name: self._windows[name].last for name in sums}
@@ -63,13 +63,16 @@ class SectionSampler:
             read=sums.get("read"),
             write=sums.get("write"),
             trim=sums.get("trim"),
+            sync=sums.get("sync"),
             # If one section makes progress, fio is updating its counts, so the run is not stalled.
             stalled=all(sample.stalled for _, sample in running),
             sections=tuple(
                 SectionSample(name=row.name)
                 if sample is None
                 else SectionSample(
-                    name=row.name, phase=sample.phase, read=sample.read, write=sample.write, trim=sample.trim
+                    name=row.name,
+                    phase=sample.phase,
+                    **{name: sample.side(name) for name in SIDES},
                 )
                 for row, sample in taken
             ),

@@ -327,9 +327,9 @@ def sample(taken: Sample, members: Sequence[MemberStats] = ()) -> Json:
 
 def _intervals(taken: Sample | PartSample) -> Json:
     """Return the values of an interval by direction; null for a direction that the job does not have."""
-    from app.core.session.results import DIRECTIONS
+    from app.core.session.results import SIDES
 
-    return {name: _interval(taken.side(name)) for name in DIRECTIONS}
+    return {name: _interval(taken.side(name)) for name in SIDES}
 
 
 def _sides(figures: RunResult | PartFigures) -> Json:

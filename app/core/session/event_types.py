@@ -246,6 +246,8 @@ class SampleTaken:
     """Latency histogram of the interval's writes."""
     trim_bins: tuple[tuple[int, int], ...] = ()
     """Latency histogram of the interval's trims."""
+    sync_bins: tuple[tuple[int, int], ...] = ()
+    """Latency histogram of the interval's flushes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,6 +139,8 @@ class PartSample(_Directions[DirectionSample]):
     """Writes; None if nothing is written."""
     trim: DirectionSample | None = None
     """Trims; None if nothing is trimmed."""
+    sync: DirectionSample | None = None
+    """Flushes; None without them, and during the ramp, in which fio does not count them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,9 @@ MAP_BYTES = 128 << 20
 
 
 def page_cache(facts: RunFacts) -> Advice | None:
-    """Return advice if the I/O is buffered, so that it uses the page cache."""
-    if facts.job.direct:
+    """Return advice if the I/O is buffered, so that it uses the page cache. A flush after each write empties it."""
+    job = facts.job
+    if job.direct or (not job.reads and all(1 in (part.fsync, part.fdatasync) for part in job.parts)):
         return None
     fits = ""
     if facts.area_bytes and facts.memory_bytes and facts.area_bytes < facts.memory_bytes:

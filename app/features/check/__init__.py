@@ -12,6 +12,7 @@ DOOR = FeatureDoor(
         )
     },
     actions={
+        "beneath": "app.features.check.beneath:check_beneath",
         "findings": "app.features.check.tracker:CheckFindings",
         "session": "app.features.check.runner:check_session",
         "show": "app.features.check.screen:show_findings",

@@ -185,19 +185,21 @@ def places_of(snapshot: SystemSnapshot, device: Controller | Array | Drive) -> f
     return frozenset(places)
 
 
+def recorded(ruling: RuleResult[Finding]) -> RecordedFinding:
+    """Return a finding in the form that sessions store."""
+    return RecordedFinding(
+        rule=ruling.rule.id,
+        severity=ruling.rule.severity.value,
+        where=ruling.outcome.where,
+        message=ruling.outcome.message,
+        evidence=ruling.outcome.evidence,
+        mends=ruling.outcome.fix,
+    )
+
+
 def record(session: Recorder, checked: CheckResult) -> None:
     """Record the findings in the session, unless they equal those of the last recorded check. Never raises."""
-    findings = tuple(
-        RecordedFinding(
-            rule=ruling.rule.id,
-            severity=ruling.rule.severity.value,
-            where=ruling.outcome.where,
-            message=ruling.outcome.message,
-            evidence=ruling.outcome.evidence,
-            mends=ruling.outcome.fix,
-        )
-        for ruling in checked.findings
-    )
+    findings = tuple(map(recorded, checked.findings))
     last = last_check(session.session.events)
     if session.is_open and findings != (last.findings if last is not None else ()):
         with contextlib.suppress(StorageError):

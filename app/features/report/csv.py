@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from app.core.fio.job import Job
 from app.core.presentation.run import outcome_text
 from app.core.session.results import (
-    DIRECTIONS,
     SIDES,
     DirectionSample,
     DirectionStats,
@@ -140,7 +139,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
     interval.
     """
     header = ["run", "target", "simulated", "phase", "at_s", "interval_s", "stalled", "row", "section"]
-    header += [f"{name}_{key}" for name in DIRECTIONS for key in _SAMPLE]
+    header += [f"{name}_{key}" for name in SIDES for key in _SAMPLE]
     rows = (
         [
             run.id,
@@ -152,7 +151,7 @@ def samples_csv(session: Session, samples: Mapping[str, Sequence[Sample]]) -> st
             sample.stalled,
             _KINDS[type(part)],
             part.name if isinstance(part, SectionSample) else None,
-            *(value for name in DIRECTIONS for value in _interval((part or sample).side(name))),
+            *(value for name in SIDES for value in _interval((part or sample).side(name))),
         ]
         for run in session.runs
         for sample in samples.get(run.id, ())

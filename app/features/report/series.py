@@ -8,7 +8,7 @@ from math import log10
 from app.core.fio.histogram import Histogram
 from app.core.fio.run_phases import with_seconds
 from app.core.presentation.raw_data import Raw
-from app.core.session.results import DIRECTIONS, DirectionSample, DirectionStats, Phase, Sample
+from app.core.session.results import DIRECTIONS, SIDES, DirectionSample, DirectionStats, Phase, Sample
 from app.core.session.state import RunRecord, Session
 from app.features.report.graph import (
     IOPS,
@@ -171,10 +171,10 @@ def _section_side(name: str, side: str, sample: Sample) -> DirectionSample | Non
 
 
 def _latencies(run: RunRecord, samples: Sequence[Sample]) -> Iterator[LineGraph | None]:
-    """Yield one latency graph per direction. Six overlapping lines in one graph would be unreadable."""
+    """Yield one latency graph per direction, and one of the flushes. All lines in one graph would be unreadable."""
     placed, ramp = _time(samples)
-    both = len(run.figures.transfers) > 1
-    for name in DIRECTIONS:
+    both = sum(run.figures.side(name) is not None for name in SIDES) > 1
+    for name in SIDES:
         parts = [(at, sample.side(name)) for at, sample in placed]
         lines = [_line(percentile, parts, read) for percentile, read in _PERCENTILES]
         title = f"{name} latency" if both else "latency"
@@ -206,9 +206,7 @@ def _over_time(
 
 
 def _percentiles(run: RunRecord) -> LineGraph | None:
-    lines = [
-        percentile_series(name, [figures]) for name in DIRECTIONS if (figures := run.figures.side(name)) is not None
-    ]
+    lines = [percentile_series(name, [figures]) for name in SIDES if (figures := run.figures.side(name)) is not None]
     return _by_percentile(run, "percentiles", "latency by percentile", lines)
 
 

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 
 from app.core.fio.stalls import IoStallDetector
 from app.core.session.events import RunStarted
-from app.core.session.results import DIRECTIONS, DirectionSample, PartSample, Phase, RunEvent, Sample
+from app.core.session.results import SIDES, DirectionSample, PartSample, Phase, RunEvent, Sample
 from app.core.session.state import Session
 from backends.values import dataclass
 from widgets.chart import HeatInterval, TimeMark
@@ -80,7 +80,7 @@ class Curves:
     spreads: dict[str, CurveFigures] = field(default_factory=dict)
     """Statistics of the curves by the same names, and of the latencies of each direction: `read p50_ns`."""
     heat: list[HeatInterval] = field(default_factory=list)
-    """Latency distribution of each interval, both directions together."""
+    """Latency distribution of each interval, all directions and flushes together."""
     still: IoStallDetector = field(default_factory=IoStallDetector)
     """Detector of intervals in which no I/O completed."""
     parts: tuple[tuple[str, PartSample], ...] = ()
@@ -119,21 +119,21 @@ class Curves:
                 self.measured = True
             case _:
                 at = sample.at
-        for name in DIRECTIONS:
+        for name in SIDES:
             if (direction := sample.side(name)) is not None:
                 self.add_point(f"{name} iops", at, direction.iops)
                 self.add_point(f"{name} rate", at, direction.bytes_per_second)
                 for key in LATENCIES:
                     self._count(f"{name} {key}", at, getattr(direction, key))
-        both = sample.transfers
-        if both or not self.part:  # A section that has not started, or has ended, is not stalled.
+        if sample.transfers or not self.part:  # A section that has not started, or has ended, is not stalled.
             self.still.add(sample)
         self.parts = parts_of(sample)
-        self.heat.append(_heat(at, sample.seconds, both))
-        # One graph for both directions shows the slower one, so that a fast direction hides nothing.
+        sides = tuple(side for name in SIDES if (side := sample.side(name)) is not None)
+        self.heat.append(_heat(at, sample.seconds, sides))
+        # One graph for all directions and flushes shows the slowest, so that a fast direction hides nothing.
         for name in LATENCIES:
-            values = [value for direction in both if (value := getattr(direction, name)) is not None]
-            if both:
+            values = [value for side in sides if (value := getattr(side, name)) is not None]
+            if sides:
                 self.add_point(name, at, float(max(values)) if values else None)
 
     def add_point(self, name: str, at: float, value: float | None) -> None:
@@ -171,7 +171,7 @@ class Curves:
 def part_of(sample: Sample, name: str) -> Sample:
     """Return `sample` with the directions of only the target or section `name`; without any while that does no I/O."""
     part = dict(parts_of(sample)).get(name, PartSample())
-    return replace(sample, read=part.read, write=part.write, trim=part.trim)
+    return replace(sample, read=part.read, write=part.write, trim=part.trim, sync=part.sync)
 
 
 def parts_of(sample: Sample) -> tuple[tuple[str, PartSample], ...]:
@@ -185,9 +185,9 @@ def ramp_of(start: RunStarted) -> float:
     return float(start.job.get("ramp", "").rstrip("s") or 0)
 
 
-def _heat(at: float, seconds: float, both: Sequence[DirectionSample]) -> HeatInterval:
-    """Return the sum of the latency distributions of both directions."""
-    filled = [direction for direction in both if direction.spread]
+def _heat(at: float, seconds: float, sides: Sequence[DirectionSample]) -> HeatInterval:
+    """Return the sum of the latency distributions of all directions and flushes."""
+    filled = [side for side in sides if side.spread]
     if len(filled) == 1:
         return HeatInterval(at=at, seconds=seconds, first=filled[0].spread_from, counts=filled[0].spread)
     first = min((direction.spread_from for direction in filled), default=0)

@@ -99,12 +99,17 @@ class JobSelectionScreen(WorkbenchScreen):
     def action_profile(self) -> None:
         """Choose a profile."""
 
+        items, fit_items = target_choices.workload_items(), target_choices.fit_items()
+
         def chosen(name: str | None) -> None:
-            if name is not None:
+            if name in {item.value for item in fit_items}:
+                folder = self.where if self.target_name is None else self.workbench_app.options.scratch
+                self.workbench_app.do("fit.show", name, folder)
+            elif name is not None:
                 self.profile, self.job, self.runtime_named = name, profile(name).job, False
                 self.show_job()
 
-        self.app.push_screen(ChoiceDialog("Workload", target_choices.workload_items(), self.profile), chosen)
+        self.app.push_screen(ChoiceDialog("Workload", (*items, *fit_items), self.profile), chosen)
 
     def action_edit(self) -> None:
         """Change the fields of the job."""

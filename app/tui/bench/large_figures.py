@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.core.session.results import DIRECTIONS, DirectionSample, DirectionStats, PartFigures, RunResult
+from app.core.session.results import SIDES, DirectionSample, DirectionStats, PartFigures, RunResult
 from app.tui.bench.curves import CurveFigures, Curves
 from widgets.figure_rows import FigureColumn, FigureRow
 from widgets.text_utils import units
@@ -34,8 +34,8 @@ def figure_columns(*, running: bool, names: tuple[str, ...]) -> tuple[FigureColu
 
 
 def directions_of(curves: Curves) -> tuple[str, ...]:
-    """Return the directions of a running job: `read`, `write` or both."""
-    return tuple(name for name in DIRECTIONS if f"{name} iops" in curves.spreads)
+    """Return the directions of a running job, such as `write`, and `sync` for flushes."""
+    return tuple(name for name in SIDES if f"{name} iops" in curves.spreads)
 
 
 def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
@@ -44,15 +44,15 @@ def running_figures(curves: Curves, most: int = _ALL) -> tuple[FigureRow, ...]:
     `most`: number of target rows that fit.
     """
     sums = [(name, _curve_cells(curves, name)) for name in directions_of(curves)]
-    parts = ((part, name, sample.side(name)) for part, sample in curves.parts for name in DIRECTIONS)
+    parts = ((part, name, sample.side(name)) for part, sample in curves.parts for name in SIDES)
     shown = [(part, name, _interval_cells(side)) for part, name, side in parts if side is not None]
     return _sum_first(sums, shown, most)
 
 
 def ended_figures(figures: RunResult, most: int = _ALL) -> tuple[tuple[str, ...], tuple[FigureRow, ...]]:
     """Return the directions of a finished run, and rows with fio's totals of each direction, then of each target."""
-    sums = [(name, _run_cells(side)) for name in DIRECTIONS if (side := figures.side(name)) is not None]
-    parts = ((part, name, result.side(name)) for part, result in parts_of_run(figures) for name in DIRECTIONS)
+    sums = [(name, _run_cells(side)) for name in SIDES if (side := figures.side(name)) is not None]
+    parts = ((part, name, result.side(name)) for part, result in parts_of_run(figures) for name in SIDES)
     shown = [(part, name, _run_cells(side)) for part, name, side in parts if side is not None]
     return tuple(name for name, _ in sums), _sum_first(sums, shown, most)
 

@@ -203,3 +203,35 @@ def test_what_has_no_direction_is_told_as_the_first() -> None:
     machine = sampler()
     machine.add_document(FioDocument(document(250, mixed=direction({FAST: 5}, runtime_ms=250))))
     assert machine.bins == {"read": ((FAST, 5),)}
+
+
+def flushed(at_ms: int, flushes: dict[int, int], *, key: str = "write") -> FioDocument:
+    """A document of as many writes as flushes."""
+    data = document(at_ms)
+    data["jobs"][0][key] = direction({FAST: sum(flushes.values())}, runtime_ms=at_ms)
+    data["jobs"][0]["sync"] = {"total_ios": 0, "lat_ns": direction(flushes, runtime_ms=at_ms)["clat_ns"]}
+    return FioDocument(data)
+
+
+def test_flushes_have_a_side_of_their_own_and_are_no_transfers() -> None:
+    machine = sampler()
+    _, sample = taken(machine, flushed(250, {FAST: 100}), flushed(500, {FAST: 100, SLOW: 200}))
+    assert sample is not None
+    assert sample.sync is not None
+    assert (sample.sync.ios, sample.sync.iops, sample.sync.bytes_per_second) == (200, 800.0, 0.0)
+    assert sample.sync.p99_ns == SLOW
+    assert sample.transfers == (sample.write,)
+    assert machine.bins["sync"] == ((SLOW, 200),)
+
+
+def test_a_job_without_flushes_has_no_side_for_them() -> None:
+    sample = sampler().add_document(reads(250, {FAST: 500}))
+    assert sample is not None
+    assert sample.sync is None
+
+
+def test_flushes_do_not_replace_io_without_a_direction() -> None:
+    sample = sampler().add_document(flushed(250, {FAST: 100}, key="mixed"))
+    assert sample is not None
+    assert sample.read is not None
+    assert sample.read.ios == 100

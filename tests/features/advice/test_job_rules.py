@@ -21,6 +21,13 @@ def test_buffered_io_measures_memory_that_holds_the_area() -> None:
     assert "the area of 1 GiB fits into the memory of 64 GiB" in said(facts, "page-cache").message
 
 
+def test_buffered_writes_that_are_flushed_one_by_one_do_not_measure_memory() -> None:
+    buffered = {"rw": "write", "direct": "no", "ioengine": "psync", "iodepth": "1"}
+    assert "page-cache" not in keys(run(job=buffered | {"fdatasync": "1"}))
+    assert "page-cache" in keys(run(job=buffered | {"fdatasync": "8"}))
+    assert "page-cache" in keys(run(job=buffered | {"rw": "rw", "fdatasync": "1"}))
+
+
 def test_a_synchronous_engine_has_no_queue() -> None:
     facts = run(job={"ioengine": "psync", "iodepth": "32", "numjobs": "4"})
     assert "The queue depth 32 has no effect; the actual depth is 4" in said(facts, "sync-depth").message

@@ -1,0 +1,178 @@
+"""The answer about a folder: the limits, the measured values, what they cannot show, and safety. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from app.features.fit.decision import (
+    UNSEEN_PAUSES,
+    Estimate,
+    FitReason,
+    FitVerdict,
+    LatencyJudgement,
+    combined,
+    has_slowed,
+    judge_latency,
+    judge_mean,
+)
+from app.features.fit.profiles import FitProfile, Limit, Quantity
+from app.features.fit.runs import FitRun
+from app.features.fit.safety import Safety, SafetyJudgement
+from backends.values import dataclass
+
+
+class FitAnswer(StrEnum):
+    """The answer to whether a folder is fit."""
+
+    YES = "yes"
+    NO = "no"
+    UNDECIDED = "not decided"
+    UNSAFE = "fast, not safe"
+
+
+class Obstacle(StrEnum):
+    """Why the answer is not decided, although nothing was measured against it."""
+
+    NO_LIMIT = "no-limit"
+    """Neither the documentation nor the user sets a limit."""
+    NOT_PRECONDITIONED = "not-preconditioned"
+    """The program writes for hours, and the device was not preconditioned."""
+    NETWORK = "network"
+    """The program does not support network filesystems."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitCondition:
+    """One limit and what was measured against it."""
+
+    limit: Limit
+    """The limit."""
+    verdict: FitVerdict
+    """Whether it holds."""
+    reasons: tuple[FitReason, ...]
+    """Why the verdict is not yes."""
+    measured: Estimate
+    """The value in the unit of the limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foundation:
+    """What is known about the storage beneath a folder."""
+
+    safety: SafetyJudgement
+    """What is known about flushed data after a power loss."""
+    busy_share: float | None = None
+    """Share of the time in which other programs kept the disk busy before the first run; None if unknown."""
+    preconditioned: bool = False
+    """Whether the device was filled by `precondition`."""
+    on_network: bool = False
+    """Whether the filesystem is one of the network."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitResult:
+    """The complete answer about a folder."""
+
+    profile: FitProfile
+    """The program."""
+    answer: FitAnswer
+    """The answer."""
+    conditions: tuple[FitCondition, ...]
+    """Every limit, with its measured value."""
+    obstacle: Obstacle | None
+    """Why the answer is not the verdict of the conditions; None if it is."""
+    latency: LatencyJudgement | None
+    """Flushes judged against a latency limit; None without one."""
+    values: dict[Quantity, Estimate]
+    """Measured values, also those without a limit."""
+    runs: int
+    """Number of runs."""
+    seconds: float
+    """Measured seconds."""
+    written: int
+    """Bytes written while measuring."""
+    foundation: Foundation
+    """What is known about the storage beneath."""
+
+    @property
+    def unseen_every_s(self) -> float:
+        """Return the longest mean time between pauses that the runs exclude with a probability of 99 %."""
+        return self.seconds / UNSEEN_PAUSES
+
+
+def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun], foundation: Foundation) -> FitResult:
+    """Return the answer. `runs`: finished runs in order; () if the program has no workload."""
+    values = _values(profile, runs)
+    latency = None
+    conditions: list[FitCondition] = []
+    for limit in limits:
+        if limit.quantity is Quantity.FLUSH_P99:
+            latency = judge_latency([run.counts(limit.value) for run in runs], limit.value, profile.pause_s)
+            conditions.append(
+                FitCondition(limit=limit, verdict=latency.verdict, reasons=latency.reasons, measured=latency.p99)
+            )
+        else:
+            conditions.append(_mean_condition(limit, profile, runs))
+    obstacle = _obstacle(profile, limits, foundation)
+    verdict = combined(condition.verdict for condition in conditions)
+    answer = FitAnswer(verdict.value)
+    if obstacle is Obstacle.NETWORK:
+        answer = FitAnswer.NO
+    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and verdict is FitVerdict.YES):
+        answer = FitAnswer.UNDECIDED
+    else:
+        obstacle = None
+    if answer is FitAnswer.YES and foundation.safety.safety is Safety.UNSAFE:
+        answer = FitAnswer.UNSAFE
+    return FitResult(
+        profile=profile,
+        answer=answer,
+        conditions=tuple(conditions),
+        obstacle=obstacle,
+        latency=latency,
+        values=values,
+        runs=len(runs),
+        seconds=sum(interval.seconds for run in runs for interval in run.intervals),
+        written=sum(run.written for run in runs),
+        foundation=foundation,
+    )
+
+
+def _obstacle(profile: FitProfile, limits: Sequence[Limit], foundation: Foundation) -> Obstacle | None:
+    if foundation.on_network and not profile.workload:
+        return Obstacle.NETWORK
+    if profile.workload and not limits:
+        return Obstacle.NO_LIMIT
+    return Obstacle.NOT_PRECONDITIONED if profile.sustained and not foundation.preconditioned else None
+
+
+def _of(quantity: Quantity, profile: FitProfile, run: FitRun) -> float:
+    match quantity:
+        case Quantity.COMMITS:
+            return run.flushes_per_s / profile.flushes_per_commit
+        case Quantity.MEAN:
+            return run.mean_s
+        case Quantity.BYTES:
+            return run.bytes_per_s
+        case _:
+            return run.iops
+
+
+def _values(profile: FitProfile, runs: Sequence[FitRun]) -> dict[Quantity, Estimate]:
+    """Return the value of every quantity that the runs have, except the percentile of flushes."""
+    quantities = (Quantity.COMMITS, Quantity.IOPS, Quantity.MEAN, Quantity.BYTES)
+    columns = {quantity: [_of(quantity, profile, run) for run in runs] for quantity in quantities}
+    return {
+        quantity: judge_mean(values, 0.0, at_least=True)[2]
+        for quantity, values in columns.items()
+        if values and any(values)
+    }
+
+
+def _mean_condition(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> FitCondition:
+    values = [_of(limit.quantity, profile, run) for run in runs]
+    verdict, reason, measured = judge_mean(values, limit.value, at_least=limit.quantity.at_least)
+    if verdict is FitVerdict.YES and has_slowed([run.progress() for run in runs]):
+        verdict, reason = FitVerdict.UNDECIDED, FitReason.SLOWED
+    return FitCondition(limit=limit, verdict=verdict, reasons=() if reason is None else (reason,), measured=measured)

@@ -1,0 +1,244 @@
+"""The answer of `fit` in words and as JSON. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from app.doors import FEATURES
+from app.features.fit.assessment import FitAnswer, FitCondition, FitResult, Obstacle
+from app.features.fit.decision import SHARE, Estimate, FitReason, LatencyJudgement
+from app.features.fit.engine import FitPlan
+from app.features.fit.profiles import Quantity
+from app.features.fit.runs import FitRun
+from app.features.fit.safety import Safety
+from backends.sizes import size_words
+from backends.text import clean
+from backends.topology import kernel_name
+from widgets.text_utils import units
+from widgets.text_utils.units import plural
+
+_HEADS = {
+    FitAnswer.YES: "YES: {folder} is fit for {title}.",
+    FitAnswer.NO: "NO: {folder} is not fit for {title}.",
+    FitAnswer.UNDECIDED: "NOT DECIDED: whether {folder} is fit for {title}.",
+    FitAnswer.UNSAFE: "FAST, NOT SAFE: {folder} is fast enough for {title}, but a power loss can lose flushed data.",
+}
+
+_NAMES = {
+    Quantity.FLUSH_P99: "p99 of a flush",
+    Quantity.COMMITS: "commits a second",
+    Quantity.IOPS: "I/Os a second",
+    Quantity.MEAN: "mean latency",
+    Quantity.BYTES: "sequential writes",
+}
+
+_BUSY_WORTH = 0.1
+"""Share of the time for which other programs must keep a disk busy to be a likely cause."""
+
+_LONGER = "`--for 15m` measures longer."
+
+
+def plan_lines(plan: FitPlan) -> Iterator[str]:
+    """Yield what will be measured, before it begins."""
+    if plan.request is None or plan.ready is None:
+        return
+    job = plan.ready.job
+    yield f"{plan.profile.name}: {job.describe()}"
+    yield (
+        f"{plural(plan.runs, 'run')} of {job.runtime} s in {clean(plan.folder, 300)}, about"
+        f" {units.duration(round(plan.planned_s))}. The scratch file of {size_words(plan.ready.size)} is removed"
+        " afterwards."
+    )
+    if job.flushes:
+        most = 11_000 * max(job.block_sizes) * job.runtime * plan.runs
+        yield f"A fast flash drive (11,000 flushes a second) gets {size_words(most)} of writes."
+
+
+def run_line(number: int, run: FitRun) -> str:
+    """Return the values of one finished run. They are no answer: a single run says yes about disks that are not fit."""
+    p99 = run.flush_histogram.percentile(99.0)
+    flushes = f"p99 of a flush {units.latency(p99)}, {units.iops(run.flushes_per_s)} flushes/s, " if p99 else ""
+    return (
+        f"run {number}: {flushes}{units.iops(run.iops)} IOPS, {units.mib_per_s(run.bytes_per_s)} MiB/s, longest"
+        f" {units.latency(run.longest_s * 1e9)}"
+    )
+
+
+def result_lines(plan: FitPlan, result: FitResult) -> Iterator[str]:
+    """Yield the answer, its evidence, what it cannot have seen, and what to change."""
+    yield _HEADS[result.answer].format(folder=clean(plan.folder, 300), title=result.profile.title)
+    yield from (f"  {line}" for line in _evidence(plan, result))
+    yield from (f"  {line}" for line in _changes(plan, result))
+
+
+def _evidence(plan: FitPlan, result: FitResult) -> Iterator[str]:
+    yield from _open_reasons(result)
+    for condition in result.conditions:
+        yield _condition_text(condition, result)
+    if result.latency is not None:
+        yield _stuck_text(result.latency)
+    if result.profile.note:
+        yield result.profile.note
+    if result.runs and result.answer in (FitAnswer.YES, FitAnswer.UNSAFE):
+        yield (
+            f"Held for {result.seconds:.0f} s and {size_words(result.written)}. Pauses rarer than one in"
+            f" {result.unseen_every_s:.0f} s, and a fast cache larger than {size_words(result.written)}, it cannot have"
+            " seen."
+        )
+    busy = result.foundation.busy_share
+    if busy is not None and plan.disk is not None:
+        disk = kernel_name(plan.disk)
+        yield f"Before the first run, other programs kept {disk} busy for {units.fraction(busy)} of the time."
+    if result.runs:
+        safety = result.foundation.safety
+        word = "no finding" if safety.safety is Safety.NO_FINDING else safety.safety.value
+        yield f"Safe: {word}. {' '.join(safety.reasons)}"
+
+
+def _open_reasons(result: FitResult) -> Iterator[str]:
+    """Yield why the answer is not decided, and what would decide it."""
+    match result.obstacle:
+        case Obstacle.NO_LIMIT:
+            yield f"Say {result.profile.question}. {_here(result)}".rstrip()
+        case Obstacle.NOT_PRECONDITIONED:
+            yield (
+                f"{result.profile.title[0].upper()}{result.profile.title[1:]} writes for hours, and a new or trimmed"
+                " drive is faster at first. `raidbench precondition` fills the drive, which destroys its data."
+            )
+        case Obstacle.NETWORK:
+            yield "The folder is on a network filesystem, which its documentation excludes."
+        case None:
+            pass
+    if result.answer is not FitAnswer.UNDECIDED or result.obstacle is not None:
+        return
+    reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.reasons)
+    for reason in reasons:
+        match reason:
+            case FitReason.SCATTER:
+                yield f"The values scatter too much: an interval contains its limit. {_LONGER}"
+            case FitReason.PAUSE:
+                yield (
+                    f"One pause was longer than {result.profile.title} tolerates"
+                    f" ({units.latency((result.profile.pause_s or 0) * 1e9)}). {_LONGER}"
+                )
+            case FitReason.SLOWED:
+                yield f"The disk was slower at the end than before, as when a cache is full. {_LONGER}"
+            case FitReason.FEW:
+                yield "There were too few flushes or runs to judge."
+            case _:
+                pass
+
+
+def _here(result: FitResult) -> str:
+    """Return what was measured, in the unit of the number that the user must say."""
+    for quantity in (Quantity.COMMITS, Quantity.BYTES, Quantity.IOPS):
+        if quantity in result.values and (quantity is Quantity.BYTES) == ("mbps" in result.profile.options):
+            who = "one connection gets" if quantity is Quantity.COMMITS else "this folder gets"
+            return f"Here {who} {_estimate_text(quantity, result.values[quantity])} {_NAMES[quantity]}."
+    return ""
+
+
+def _condition_text(condition: FitCondition, result: FitResult) -> str:
+    limit = condition.limit
+    bound = "at least " if limit.quantity.at_least else ""
+    text = (
+        f"{_NAMES[limit.quantity]} {_estimate_text(limit.quantity, condition.measured)}, limit "
+        f"{bound}{_value_text(limit.quantity, limit.value)} ({limit.source}), {plural(result.runs, 'run')}"
+    )
+    latency = result.latency
+    over = latency is not None and limit.quantity is Quantity.FLUSH_P99 and FitReason.FEW not in condition.reasons
+    return text + (f"; {_share_text(latency.over)} of the flushes are over it" if over and latency else "")
+
+
+def _stuck_text(latency: LatencyJudgement) -> str:
+    return (
+        f"stuck for {_share_text(latency.stuck)} of the time (limit {_percent(SHARE)}), longest pause"
+        f" {units.latency(latency.longest_s * 1e9)}, {plural(latency.bursts, 'pause')} in {latency.seconds:.0f} s"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
+
+
+def _share_text(share: Estimate) -> str:
+    return f"{_percent(share.mean)} [{100 * share.low:.2g}, {100 * share.high:.2g}]"
+
+
+def _estimate_text(quantity: Quantity, estimate: Estimate) -> str:
+    low, high = _value_text(quantity, estimate.low), _value_text(quantity, estimate.high)
+    return f"{_value_text(quantity, estimate.mean)} [{low}, {high}]"
+
+
+def _value_text(quantity: Quantity, value: float) -> str:
+    if value == float("inf"):
+        return "unknown"
+    match quantity:
+        case Quantity.FLUSH_P99 | Quantity.MEAN:
+            return units.latency(value * 1e9)
+        case Quantity.BYTES:
+            return f"{units.three(value / 1e6)} MB/s"
+        case _:
+            return units.iops(value)
+
+
+def _changes(plan: FitPlan, result: FitResult) -> Iterator[str]:
+    """Yield what to change."""
+    yield from (f"Change: {clean(fix, 300)}" for fix in result.foundation.safety.fixes)
+    if result.answer is not FitAnswer.NO:
+        return
+    if result.obstacle is Obstacle.NETWORK:
+        yield "Change: use a folder on a local disk."
+        return
+    disk = kernel_name(plan.disk) if plan.disk is not None else ""
+    busy = result.foundation.busy_share
+    if busy is not None and busy >= _BUSY_WORTH:
+        yield f"Change: other programs use {disk}, so give {result.profile.title} a disk of its own."
+    else:
+        yield "Change: use another disk. No setting of raidbench is known to help."
+    if disk and "observe" in FEATURES:
+        yield f"Whether storage limits you now: raidbench observe {disk}"
+
+
+def result_json(plan: FitPlan, result: FitResult) -> dict[str, Any]:
+    """Return the answer as JSON. Times are in seconds, shares are 0..1, unknown values are null."""
+    latency, safety = result.latency, result.foundation.safety
+    return {
+        "profile": result.profile.name,
+        "folder": plan.folder,
+        "verdict": result.answer.value,
+        "obstacle": None if result.obstacle is None else result.obstacle.value,
+        "conditions": [
+            {
+                "quantity": condition.limit.quantity.value,
+                "limit": condition.limit.value,
+                "source": condition.limit.source,
+                "verdict": condition.verdict.value,
+                "reasons": [reason.value for reason in condition.reasons],
+                "measured": _estimate_json(condition.measured),
+            }
+            for condition in result.conditions
+        ],
+        "measured": {quantity.value: _estimate_json(value) for quantity, value in result.values.items()},
+        "p99": None if latency is None else _estimate_json(latency.p99),
+        "over": None if latency is None else _estimate_json(latency.over),
+        "stuck": None if latency is None else _estimate_json(latency.stuck),
+        "bursts": None if latency is None else latency.bursts,
+        "longest_s": None if latency is None else latency.longest_s,
+        "reach": {"seconds": result.seconds, "written_bytes": result.written, "unseen_every_s": result.unseen_every_s}
+        if result.runs
+        else None,
+        "busy_share": result.foundation.busy_share,
+        "preconditioned": result.foundation.preconditioned,
+        "safety": {"state": safety.safety.value, "reasons": list(safety.reasons), "fixes": list(safety.fixes)},
+        "text": list(result_lines(plan, result)),
+    }
+
+
+def _estimate_json(estimate: Estimate) -> dict[str, float | None]:
+    return {
+        "mean": estimate.mean,
+        "low": estimate.low,
+        "high": None if estimate.high == float("inf") else estimate.high,
+    }
