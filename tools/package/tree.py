@@ -63,10 +63,15 @@ _USELESS = (
         "pygments/lexers/_*_builtins.py",
         "pygments/formatters/[!_]*.py",
     ),
-    *("*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*"),
+    "*.dist-info/sboms",
+    "yaml/_yaml.*.so",
 )
-"""Patterns of files to remove: installer records, scripts that contain the build path, manuals and examples, and the
-lexers of languages other than Python, which Rich loads only to show the source of that language."""
+"""Patterns of files to remove: scripts that contain the build path, manuals and examples, bills of materials, the
+lexers of languages other than Python, which Rich loads only to show the source of that language, and the second parser
+of PyYAML, which contains libyaml."""
+
+_RECORDS = ("RECORD", "INSTALLER", "REQUESTED", "uv_*")
+"""Files of the installer in the .dist-info folders."""
 
 ARCHIVE = f"lib/python{MINOR}/modules.bin"
 """The archive of all modules (modules/sitecustomize.py)."""
@@ -105,6 +110,13 @@ def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     for tests in site.glob("psutil/tests"):
         shutil.rmtree(tests)
+
+
+def remove_records(site: Path) -> None:
+    """Remove what the installer wrote about the packages. It is needed to list the components."""
+    for pattern in _RECORDS:
+        for path in site.glob(f"*.dist-info/{pattern}"):
+            path.unlink()
 
 
 def put_ourselves(site: Path) -> None:
