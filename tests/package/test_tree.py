@@ -109,12 +109,12 @@ def test_the_archive_has_the_docstrings_that_are_shown_and_no_others(tmp_path: P
     """Click shows those of decorated functions; dataclasses need those of classes."""
     place = tmp_path / "lib" / f"python{tree.MINOR}"
     source = 'class C:\n    """class"""\ndef plain():\n    """plain"""\n@staticmethod\ndef shown():\n    """shown"""\n'
-    for name in ("site-packages/app/own.py", "site-packages/their/module.py", "site-packages/x.py"):
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(source)
+    for name in ("app", "their"):
+        (place / "site-packages" / name).mkdir(parents=True)
+        (place / "site-packages" / name / "__init__.py").write_text(source)
     tree.pack_modules(tmp_path, Path(sys.executable))
     code = f"import sys; sys.path.insert(0, {str(place / 'site-packages')!r}); import sitecustomize\n"
-    code += "import app.own as own, their.module as their\n"
+    code += "import app as own, their\n"
     code += "print([x.__doc__ for m in (own, their) for x in (m.C, m.plain, m.shown)], own.plain())"
     done = subprocess.run((sys.executable, "-I", "-S", "-c", code), capture_output=True, text=True)
     assert done.stdout == "['class', None, 'shown', 'class', None, None] None\n", done.stderr
