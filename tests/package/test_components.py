@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.package.fake import needs_go
-from tools.package import components, interpreter, licences, onefile
+from tools.package import components, interpreter, licences, onefile, tree
 from tools.package.tree import INTERPRETER, SITE
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +87,7 @@ def test_a_wheel_brings_every_text_in_it_and_the_sums_of_its_pinned_files(tmp_pa
 
 
 def test_the_product_is_no_component_of_itself(tmp_path: Path) -> None:
-    wheel(tmp_path, "raidbench", "License-Expression: MIT")
+    tree.put_ourselves(tmp_path)
     assert components.wheels(tmp_path, LOCK) == []
 
 

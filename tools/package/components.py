@@ -99,9 +99,10 @@ def wheels(site: Path, requirements: str) -> list[ShippedComponent]:
         metadata = (folder / "METADATA").read_text("utf-8")
         headers = HeaderParser().parsestr(metadata)
         name, version, terms = headers["Name"], headers["Version"], licence(metadata)
-        names = _top_names(folder)
+        own = name == PROJECT["project"]["name"]
+        names = set(PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) if own else _top_names(folder)
         owned |= {folder.name, *names}
-        if name == PROJECT["project"]["name"]:
+        if own:
             continue
         if terms is None:
             raise ValueError(f"{name} {version} declares no known licence: see {folder.name}/METADATA.")
