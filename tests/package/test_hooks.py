@@ -46,7 +46,7 @@ def runs(tree: Path, called: str) -> Iterator[subprocess.Popen[bytes]]:
 
 def script(tree: Path, kind: str, name: str, word: str) -> tuple[str, ...]:
     text = system.hook(kind, name).replace("/usr/lib/raidbench", str(tree)).replace("/usr/bin/raidbench", "/bin/false")
-    text = text.replace("/var/lib/raidbench", str(tree.parent / "state"))
+    text = text.replace("/var/lib/raidbench", str(tree.parent / "state")).replace("systemd-tmpfiles", "no-such-program")
     return ("sh", "-c", text, name, word)
 
 

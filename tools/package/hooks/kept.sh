@@ -2,12 +2,7 @@
 TREES=/usr/lib/raidbench
 
 # Return whether a process runs a program below a folder.
-used() {
-    for exe in /proc/[0-9]*/exe; do
-        case $(readlink "$exe" 2>/dev/null || true) in "$1"/* | "$1/"*" (deleted)") return 0 ;; esac
-    done
-    return 1
-}
+used() { ls -l /proc/[0-9]*/exe 2>/dev/null | grep -qF -- "-> $1/"; }
 
 keep_running_trees() {
     for tree in "$TREES"/[0-9]*; do
