@@ -25,12 +25,12 @@ LICENCES = f"{SITE}/raidbench-{VERSION}.dist-info/licenses"
 
 _SYNOPSIS = "terminal workbench for tuning storage"
 _DESCRIPTION = """\
-raidbench shows the settings of RAID controllers, disks and Linux block devices,
-changes them with a way back, and measures their effect live with fio. It needs
-only a terminal, so it also works over SSH.
+raidbench shows the settings of RAID controllers, disks and Linux block
+devices, changes them with a way back, and measures their effect live with
+fio. It needs only a terminal, so it also works over SSH.
 
 Before a setting is changed, raidbench shows the exact commands, the risk and
-the dependent volumes. A trial reverts by itself unless it is confirmed."""
+the dependent volumes. A trial reverts automatically unless it is confirmed."""
 
 _OLDEST = ".".join(map(str, GLIBC))
 _SOURCES = Path(__file__).parent / "hooks"
