@@ -44,10 +44,11 @@ _LEFT_OUT = re.compile(
     | lib/(?!python{re.escape(MINOR)}/)                       # libpython (linked into the interpreter), Tcl, Tk
     | lib/python{re.escape(MINOR)}/(
         (idlelib|turtledemo|ensurepip|tkinter|venv|unittest|test|pydoc_data|config-[^/]*|site-packages)/
-        | (_pyrepl|wsgiref|xmlrpc|dbm|profiling|__phello__)/
+        | (_pyrepl|wsgiref|xmlrpc|dbm|profiling|__phello__|multiprocessing)/
         | (antigravity|bdb|cProfile|code|compileall|doctest|ftplib|imaplib|mailbox|pdb|pickletools|poplib|profile|pstats
           |py_compile|pyclbr|pydoc|smtplib|tabnanny|this|timeit|trace|turtle|wave|zipapp|_pydatetime|_pydecimal|_pyio
-          |_sysconfigdata_.*)\.py$
+          |_sysconfigdata_.*|asyncio/(windows_.*|proactor_events|tools)|concurrent/futures/process)\.py$
+        | encodings/(mac_.*|cp(0|1[01]|(?!437)[2-8]).*|hp_roman8|palmos|mbcs|oem|_win_cp_codecs)\.py$  # no locale's
         | _sysconfig_vars.*\.json$ | build-details\.json$
         | lib-dynload/[^.]                                    # _dbm, with Berkeley DB, and modules for tests
     )""",
@@ -65,10 +66,16 @@ _USELESS = (
     ),
     "*.dist-info/sboms",
     "yaml/_yaml.*.so",
+    "ClusterShell/CLI",
+    "psutil/_ps[!lpu]*.py",
+    "platformdirs/[amw][!p]*.py",
+    "textual/demo",
+    *("textual/widgets/*markdown*.py", "rich/markdown.py", "mdurl*", "markdown_it*", "mdit_py_plugins*", "linkify_it*"),
 )
 """Patterns of files to remove: scripts that contain the build path, manuals and examples, bills of materials, the
-lexers of languages other than Python, which Rich loads only to show the source of that language, and the second parser
-of PyYAML, which contains libyaml."""
+lexers of languages other than Python, which Rich loads only to show the source of that language, the second parser of
+PyYAML, which contains libyaml, programs of ClusterShell, modules for other systems, and Markdown, which no screen shows.
+"""
 
 _RECORDS = ("RECORD", "INSTALLER", "REQUESTED", "uv_*")
 """Files of the installer in the .dist-info folders."""

@@ -24,6 +24,8 @@ REPLACEABLE = ("site-packages/ClusterShell/",)
 OWN = ("site-packages/app/", "site-packages/backends/", "site-packages/widgets/")
 """Modules of raidbench. Click shows the docstrings of their decorated functions as help."""
 
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
 
 def main(library: Path) -> None:
     """Write the archive of a library, such as lib/python3.14."""
@@ -55,15 +57,16 @@ def main(library: Path) -> None:
 
 
 def _without_docstrings(text: bytes, place: str) -> CodeType:
-    """Return the bytecode of a module without the docstrings of functions, a tenth of its size.
+    """Return the bytecode of a module without docstrings, a tenth of its size.
 
-    Classes keep theirs: dataclasses would otherwise compute one at each start.
+    Decorated classes keep theirs: dataclasses would otherwise compute one at each start.
     """
     tree = ast.parse(text, place)
     for node in ast.walk(tree):
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or ast.get_docstring(node, clean=False) is None:
+        if not isinstance(node, _DOCUMENTED) or ast.get_docstring(node, clean=False) is None:
             continue
-        if not (place.startswith(OWN) and node.decorator_list):
+        decorated = not isinstance(node, ast.Module) and node.decorator_list
+        if not decorated or not (isinstance(node, ast.ClassDef) or place.startswith(OWN)):
             node.body[:1] = [] if node.body[1:] else [ast.copy_location(ast.Pass(), node.body[0])]
     return compile(tree, place, "exec", dont_inherit=True)
 
