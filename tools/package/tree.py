@@ -74,7 +74,7 @@ _USELESS = (
 )
 """Patterns of files to remove: scripts that contain the build path, manuals and examples, bills of materials, the
 lexers of languages other than Python, which Rich loads only to show the source of that language, the second parser of
-PyYAML, which contains libyaml, programs of ClusterShell, modules for other systems, and Markdown, which no screen shows.
+PyYAML, which contains libyaml, programs of ClusterShell, modules for other systems, and Markdown, which is not shown.
 """
 
 _RECORDS = ("RECORD", "INSTALLER", "REQUESTED", "uv_*")
