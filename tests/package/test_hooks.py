@@ -18,6 +18,7 @@ from backends import udev
 from backends.vendors.scsi import running
 from tests.core.doubles import planned
 from tools.package import system
+from tools.package.tree import VERSION
 
 WATCHDOG = "app.core.changes.watchdog"
 REMOVALS = [("deb", "remove"), ("rpm", "0")]
@@ -144,9 +145,9 @@ def test_a_version_that_runs_nowhere_leaves_nothing_at_an_upgrade(tree: Path, ki
 
 
 def test_a_version_that_is_installed_again_is_no_longer_one_that_only_runs(tree: Path) -> None:
-    (version(tree, system.VERSION) / ".kept").touch()
+    (version(tree, VERSION) / ".kept").touch()
     assert hook(tree, "deb", "postinstall", "configure").returncode == 0
-    assert (tree / system.VERSION / "bin" / "python").exists()
+    assert (tree / VERSION / "bin" / "python").exists()
 
 
 def test_what_an_upgrade_kept_is_removed_with_the_package(tree: Path) -> None:
