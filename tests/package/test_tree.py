@@ -112,19 +112,20 @@ def test_the_archive_depends_on_no_time_and_on_no_folder(tmp_path: Path) -> None
 
 
 def test_the_archive_has_the_docstrings_that_are_shown_and_no_others(tmp_path: Path) -> None:
-    """Click shows those of decorated functions; dataclasses need those of classes."""
+    """Click shows those of decorated functions, dataclasses need those of classes, and the library extends its own."""
     place = tmp_path / "lib" / f"python{tree.MINOR}"
     source = '"""module"""\n@staticmethod\nclass C:\n    """class"""\n'
     source += 'def plain():\n    """plain"""\n@staticmethod\ndef shown():\n    """shown"""\n'
     for name in ("app", "their"):
         (place / "site-packages" / name).mkdir(parents=True)
         (place / "site-packages" / name / "__init__.py").write_text(source)
+    (place / "library.py").write_text(source.replace("@staticmethod\nclass", "class"))
     tree.pack_modules(tmp_path, Path(sys.executable))
     code = f"import sys; sys.path.insert(0, {str(place / 'site-packages')!r}); import sitecustomize\n"
-    code += "import app as own, their\n"
-    code += "print([x.__doc__ for m in (own, their) for x in (m, m.C.__wrapped__, m.plain, m.shown)], own.plain())"
+    code += "import app as own, their, library\n"
+    code += "print([x.__doc__ for m in (own, their) for x in (m, m.C.__wrapped__, m.plain, m.shown)], library.__doc__, library.C.__doc__)"
     done = subprocess.run((sys.executable, "-I", "-S", "-c", code), capture_output=True, text=True)
-    assert done.stdout == "[None, 'class', None, 'shown', None, 'class', None, None] None\n", done.stderr
+    assert done.stdout == "[None, 'class', None, 'shown', None, 'class', None, None] module class\n", done.stderr
 
 
 PROBE = """

@@ -59,20 +59,19 @@ def main(library: Path) -> None:
 def _without_docstrings(text: bytes, place: str) -> CodeType:
     """Return the bytecode of a module without docstrings, a tenth of its size.
 
-    Decorated classes keep theirs: dataclasses would otherwise compute one at each start. So do the modules and classes of
+    Decorated classes keep theirs: dataclasses would otherwise compute one at each start. So do modules and classes of
     the standard library, which extends some of them when it is imported.
     """
     tree = ast.parse(text, place)
     for node in ast.walk(tree):
         if not isinstance(node, _DOCUMENTED) or ast.get_docstring(node, clean=False) is None:
             continue
-        function = not isinstance(node, ast.Module | ast.ClassDef)
-        decorated = not isinstance(node, ast.Module) and node.decorator_list
-        if (
-            not (decorated and place.startswith(OWN))
-            if function
-            else not decorated and place.startswith("site-packages/")
-        ):
+        decorated = not isinstance(node, ast.Module) and bool(node.decorator_list)
+        if isinstance(node, ast.Module | ast.ClassDef):
+            needed = decorated or not place.startswith("site-packages/")
+        else:
+            needed = decorated and place.startswith(OWN)
+        if not needed:
             node.body[:1] = [] if node.body[1:] else [ast.copy_location(ast.Pass(), node.body[0])]
     return compile(tree, place, "exec", dont_inherit=True)
 
