@@ -123,7 +123,8 @@ def test_the_archive_has_the_docstrings_that_are_shown_and_no_others(tmp_path: P
     tree.pack_modules(tmp_path, Path(sys.executable))
     code = f"import sys; sys.path.insert(0, {str(place / 'site-packages')!r}); import sitecustomize\n"
     code += "import app as own, their, library\n"
-    code += "print([x.__doc__ for m in (own, their) for x in (m, m.C.__wrapped__, m.plain, m.shown)], library.__doc__, library.C.__doc__)"
+    code += "shown = [x.__doc__ for m in (own, their) for x in (m, m.C.__wrapped__, m.plain, m.shown)]\n"
+    code += "print(shown, library.__doc__, library.C.__doc__)"
     done = subprocess.run((sys.executable, "-I", "-S", "-c", code), capture_output=True, text=True)
     kept = "[None, 'class', None, 'shown', None, 'class', None, None] module class\n"
     assert done.stdout == kept, done.stderr
