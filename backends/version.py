@@ -6,7 +6,9 @@ import os
 import sys
 
 _FOLDER = ("raidbench-", ".dist-info")
-_PROJECT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "pyproject.toml")
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""Folder that contains the packages of the program."""
+_PROJECT = os.path.join(_HERE, "pyproject.toml")
 """The project file beside the packages. Only a checkout has one."""
 
 
@@ -51,6 +53,24 @@ def _stated_version() -> str:
     except (OSError, UnicodeDecodeError):  # no such file, or packages in an archive
         return ""
     return stated if is_ours else ""
+
+
+def licence_text() -> str:
+    """Return the licences of the program, and of all other components where they are in the same file.
+
+    A wheel contains no other components.
+    """
+    installed = [
+        os.path.join(_HERE, name, file)
+        for name in _names_in(_HERE)
+        if name.startswith(_FOLDER[0]) and name.endswith(_FOLDER[1])
+        for file in ("licenses/LICENSES.txt", "licenses/LICENSE")
+    ]
+    for path in (*installed, os.path.join(_HERE, "LICENSE")):
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+    return "raidbench is licensed under the MIT licence.\n"
 
 
 def _names_in(folder: str) -> list[str]:

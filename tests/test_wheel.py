@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -68,6 +69,19 @@ def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: Path) -> Non
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"app", "widgets", "backends"}
+
+
+@pytest.mark.long
+def test_the_wheel_says_how_to_install_it_and_has_its_licence(wheel: Path) -> None:
+    """Its names are those of many packages, so it needs an environment of its own."""
+    with zipfile.ZipFile(wheel) as archive:
+        (about,) = {name.split("/")[0] for name in archive.namelist() if ".dist-info/" in name}
+        metadata = archive.read(f"{about}/METADATA").decode()
+        licence = archive.read(f"{about}/licenses/LICENSE").decode()
+    (summary,) = re.findall("^Summary: (.*)$", metadata, re.MULTILINE)
+    assert "pipx install FILE" in summary
+    assert "uv tool install FILE" in summary
+    assert licence == (ROOT / "LICENSE").read_text()
 
 
 @pytest.mark.long

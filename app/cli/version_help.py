@@ -11,7 +11,7 @@ from app.cli.exit_status import DONE
 from app.cli.output import data, print_json
 from app.cli.shared_options import json_option
 from backends.did_you_mean import suggestion_hint
-from backends.version import program_version
+from backends.version import licence_text, program_version
 
 
 def print_version(as_json: bool) -> None:
@@ -28,13 +28,19 @@ def print_version(as_json: bool) -> None:
 
 
 @command("version", "raidbench version", "raidbench version --json")
+@click.option("--licenses", is_flag=True, help="Show the licences of raidbench and of what its file contains.")
 @json_option
-def version_command(as_json: bool) -> int:
+def version_command(licenses: bool, as_json: bool) -> int:
     """Show the version.
 
     With --json, also show Python, the kind of installation and the file formats.
     """
-    print_version(as_json)
+    if licenses and as_json:
+        raise click.UsageError("--licenses cannot be combined with --json: sbom.json of a release lists the licences.")
+    if licenses:
+        data(licence_text().rstrip("\n"))
+    else:
+        print_version(as_json)
     return DONE
 
 

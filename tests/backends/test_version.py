@@ -9,8 +9,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from app.cli.main import cli
 from backends import version
-from backends.version import program_version
+from backends.version import licence_text, program_version
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -59,3 +60,23 @@ def test_an_archive_has_a_version_too(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_an_unbuilt_tree_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert program_version() == "0+source"
+
+
+def test_the_licences_are_those_of_the_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All in one file where the components are in it; raidbench's own in a wheel and in a checkout."""
+    own = (Path(__file__).parents[2] / "LICENSE").read_text()
+    assert licence_text() == own
+    about = tmp_path / "raidbench-7.1.dist-info" / "licenses"
+    about.mkdir(parents=True)
+    monkeypatch.setattr(version, "_HERE", str(tmp_path))
+    assert licence_text() == "raidbench is licensed under the MIT licence.\n"
+    (about / "LICENSE").write_text("own")
+    assert licence_text() == "own"
+    (about / "LICENSES.txt").write_text("all")
+    assert licence_text() == "all"
+
+
+def test_the_command_shows_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli(["version", "--licenses"], prog_name="raidbench")
+    assert (ended.value.code, capsys.readouterr().out) == (0, licence_text())

@@ -53,7 +53,7 @@ def test_every_file_is_there_with_its_sum() -> None:
     names = [f"raidbench-{VERSION}-linux-{machine.name}" for machine in MACHINES]
     names += [f"raidbench_{VERSION}_{machine.go}.deb" for machine in MACHINES]
     names += [f"raidbench-{VERSION}.{machine.name}.rpm" for machine in MACHINES]
-    assert set(told) == {*names, "raidbench.pyz", "sbom.json", collection.file_name()}
+    assert set(told) == {*names, "raidbench.pyz", "sbom.json", "LICENSES.txt", collection.file_name()}
     assert {name: hashlib.sha256((DIST / name).read_bytes()).hexdigest() for name in told} == told
 
 
@@ -146,8 +146,53 @@ def test_the_one_file_needs_no_loader(machine: tree.Machine) -> None:
 def test_the_bill_of_materials_names_what_is_in_it() -> None:
     bill = json.loads((DIST / "sbom.json").read_text())
     names = {one["name"] for one in bill["components"]}
-    assert names >= {"CPython", "OpenSSL", "SQLite", "zlib", "textual", "psutil", "github.com/klauspost/compress"}
+    assert names >= {"CPython", "OpenSSL", "mimalloc", "HACL*", "textual", "psutil", "github.com/klauspost/compress"}
     assert [one["name"] for one in bill["components"] if not one.get("licenses")] == []
+    assert "Berkeley DB" not in names
+    texts = (DIST / "LICENSES.txt").read_text()
+    assert [name for name in names if f"\n{name} " not in texts] == []
+
+
+@needs_shipped
+def test_every_form_shows_the_licences_of_all_that_is_in_it(program: tuple[str, ...], tmp_path: Path) -> None:
+    shown = run(program, "version", "--licenses", env=environment(tmp_path)).stdout
+    assert shown.strip() == (DIST / "LICENSES.txt").read_text().strip()
+
+
+SIZES = {"x86_64": 17.0, "aarch64": 15.0}
+"""The largest standalone binaries, in MB."""
+
+
+@needs_shipped
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_the_one_file_is_small(machine: tree.Machine) -> None:
+    assert (DIST / f"raidbench-{VERSION}-linux-{machine.name}").stat().st_size <= SIZES[machine.name] * 1e6
+
+
+@needs_shipped
+@needs("dpkg-deb")
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_the_tree_of_a_package_has_few_files_and_no_code_of_berkeley_db(machine: tree.Machine, tmp_path: Path) -> None:
+    subprocess.run(("dpkg-deb", "-x", DIST / f"raidbench_{VERSION}_{machine.go}.deb", tmp_path), check=True)
+    files = [path for path in (tmp_path / "usr/lib/raidbench").rglob("*") if path.is_file()]
+    assert len(files) <= 400
+    assert [path for path in files if elf.is_elf(path) and b"Berkeley DB" in path.read_bytes()] == []
+
+
+@needs_shipped
+@needs("lintian")
+@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.name)
+def test_the_package_has_no_error_of_lintian(machine: tree.Machine) -> None:
+    argv = ("lintian", "--tag-display-limit", "0", DIST / f"raidbench_{VERSION}_{machine.go}.deb")
+    done = subprocess.run(argv, capture_output=True, text=True)
+    assert [row for row in done.stdout.splitlines() if row.startswith("E:")] == []
+
+
+@needs_shipped
+@needs("rpm")
+def test_the_rpm_marks_the_licences_as_such() -> None:
+    argv = ("rpm", "-qp", "--licensefiles", DIST / f"raidbench-{VERSION}.x86_64.rpm")
+    assert subprocess.run(argv, capture_output=True, text=True).stdout == "/usr/share/licenses/raidbench/LICENSES.txt\n"
 
 
 @needs_shipped

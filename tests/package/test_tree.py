@@ -27,6 +27,9 @@ ROOT = Path(__file__).parents[2]
         "lib/python3.14/asyncio/base_events.py",
         "lib/python3.14/lib-dynload/.empty",
         "lib/python3.14/LICENSE.txt",
+        "lib/python3.14/encodings/cp437.py",
+        "lib/python3.14/encodings/cp1251.py",
+        "lib/python3.14/encodings/koi8_r.py",
     ],
 )
 def test_what_the_program_runs_on_is_taken(name: str) -> None:
@@ -47,6 +50,9 @@ def test_what_the_program_runs_on_is_taken(name: str) -> None:
         "lib/python3.14/config-3.14-x86_64-linux-gnu/Makefile",
         "lib/python3.14/lib-dynload/_dbm.cpython-314-x86_64-linux-gnu.so",
         "lib/python3.14/pdb.py",
+        "lib/python3.14/encodings/mac_roman.py",
+        "lib/python3.14/encodings/cp037.py",
+        "lib/python3.14/multiprocessing/pool.py",
         "lib/python3.14/lib-dynload/_testcapi.cpython-314-x86_64-linux-gnu.so",
     ],
 )
@@ -103,6 +109,25 @@ def test_the_archive_depends_on_no_time_and_on_no_folder(tmp_path: Path) -> None
     assert [(first / file).read_bytes() for file in files] == [(second / file).read_bytes() for file in files]
     assert {str(file) for file in files} >= {"modules.bin", "os.pyc", "encodings/utf_8.pyc"}
     assert [file.name for file in files if file.suffix == ".py"] == ["__init__.py"]  # ClusterShell's
+
+
+def test_the_archive_has_the_docstrings_that_are_shown_and_no_others(tmp_path: Path) -> None:
+    """Click shows those of decorated functions, dataclasses need those of classes, and the library extends its own."""
+    place = tmp_path / "lib" / f"python{tree.MINOR}"
+    source = '"""module"""\n@staticmethod\nclass C:\n    """class"""\n'
+    source += 'def plain():\n    """plain"""\n@staticmethod\ndef shown():\n    """shown"""\n'
+    for name in ("app", "their"):
+        (place / "site-packages" / name).mkdir(parents=True)
+        (place / "site-packages" / name / "__init__.py").write_text(source)
+    (place / "library.py").write_text(source.replace("@staticmethod\nclass", "class"))
+    tree.pack_modules(tmp_path, Path(sys.executable))
+    code = f"import sys; sys.path.insert(0, {str(place / 'site-packages')!r}); import sitecustomize\n"
+    code += "import app as own, their, library\n"
+    code += "shown = [x.__doc__ for m in (own, their) for x in (m, m.C.__wrapped__, m.plain, m.shown)]\n"
+    code += "print(shown, library.__doc__, library.C.__doc__)"
+    done = subprocess.run((sys.executable, "-I", "-S", "-c", code), capture_output=True, text=True)
+    kept = "[None, 'class', None, 'shown', None, 'class', None, None] module class\n"
+    assert done.stdout == kept, done.stderr
 
 
 PROBE = """

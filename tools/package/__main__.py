@@ -9,9 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from tools.package import collection, golang, onefile, pyz, sbom, system, tree
+from tools.package import collection, components, golang, interpreter, licences, onefile, pyz, sbom, system, tree
+from tools.package.components import ShippedComponent
 from tools.package.tree import INTERPRETER, MACHINES, ROOT, SITE, VERSION
 
 SUMS = "SHA256SUMS"
@@ -36,6 +38,9 @@ def main() -> int:
     except subprocess.CalledProcessError as error:
         print(f"{' '.join(map(str, error.cmd[:4]))} failed:\n{error.stderr or ''}", file=sys.stderr)
         return 1
+    except ValueError as error:
+        print(f"package: {error}", file=sys.stderr)
+        return 1
     for file in files:
         print(f"{file.stat().st_size / 1e6:6.1f} MB  {file.name}")
     return 0
@@ -58,14 +63,15 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     shutil.rmtree(work, ignore_errors=True)
     for folder in (work, out):
         folder.mkdir(parents=True, exist_ok=True)
-    requirements = tree.LOCKED
     module = golang.download(golang.PYTHON, work)
     trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
     here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
     python = trees[here] / INTERPRETER
     for machine, folder in trees.items():
         say(f"the tree for {machine.name}")
-        tree.make(machine, module, requirements, folder)
+        tree.make(machine, module, tree.LOCKED, folder)
+    listed = list_components(trees.values(), python, module)
+    licences.write(listed, [out, *(folder / system.LICENCES for folder in trees.values())])
     files = [out / "raidbench.pyz"]
     say(files[0].name)
     pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[0])
@@ -81,27 +87,41 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     files.append(out / collection.file_name())
     collection.make(files[-1], moment)
     bill = out / "sbom.json"
-    bill.write_text(_bill(trees[here], requirements, out / f"raidbench-{VERSION}-linux-{here.name}", work, moment))
-    files += _packages(trees, bill, out, work, moment)
-    files.append(bill)
+    bill.write_text(json.dumps(sbom.document(listed, moment), indent=2) + "\n")
+    files += _packages(trees, listed, bill, out, work, moment)
+    files += [bill, out / licences.FILE]
     (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(files)))
     return [*files, out / SUMS]
 
 
-def _bill(folder: Path, requirements: Path, launcher: Path, work: Path, moment: int) -> str:
-    info = golang.run("version", "-m", str(launcher), folder=work)
-    components = [
-        *sbom.wheels(folder / SITE, requirements.read_text()),
-        *sbom.python(folder / INTERPRETER),
-        *sbom.launcher(info),
-    ]
-    return json.dumps(sbom.document(components, moment), indent=2) + "\n"
+def list_components(trees: Iterable[Path], python: Path, module: Path) -> list[ShippedComponent]:
+    """Return all components of the release files, and remove the records of the installer from the trees.
+
+    `python`: the interpreter that runs on this machine. `module`: folder of the Go module with the interpreters.
+
+    Raises ValueError if a tree contains something whose licence is not known.
+    """
+    listed = {component.name: component for component in components.launcher(onefile.SOURCES)}
+    for folder in trees:
+        interpreter.require_known(folder)
+        found = components.wheels(folder / SITE, tree.LOCKED.read_text())
+        found += interpreter.components_of(folder, python, module)
+        listed |= {component.name: component for component in found}
+        tree.remove_records(folder / SITE)
+    return list(listed.values())
 
 
-def _packages(trees: dict[tree.Machine, Path], bill: Path, out: Path, work: Path, moment: int) -> list[Path]:
+def _packages(
+    trees: Mapping[tree.Machine, Path],
+    listed: Sequence[ShippedComponent],
+    bill: Path,
+    out: Path,
+    work: Path,
+    moment: int,
+) -> list[Path]:
     say("nfpm, which writes the packages")
     nfpm = system.build_nfpm(work)
-    folder = system.write_files(work, bill, moment)
+    folder = system.write_files(work, listed, bill, moment)
     files = []
     for machine, root in trees.items():
         settings = work / f"nfpm-{machine.go}.json"

@@ -44,10 +44,11 @@ _LEFT_OUT = re.compile(
     | lib/(?!python{re.escape(MINOR)}/)                       # libpython (linked into the interpreter), Tcl, Tk
     | lib/python{re.escape(MINOR)}/(
         (idlelib|turtledemo|ensurepip|tkinter|venv|unittest|test|pydoc_data|config-[^/]*|site-packages)/
-        | (_pyrepl|wsgiref|xmlrpc|dbm|profiling|__phello__)/
+        | (_pyrepl|wsgiref|xmlrpc|dbm|profiling|__phello__|multiprocessing)/
         | (antigravity|bdb|cProfile|code|compileall|doctest|ftplib|imaplib|mailbox|pdb|pickletools|poplib|profile|pstats
           |py_compile|pyclbr|pydoc|smtplib|tabnanny|this|timeit|trace|turtle|wave|zipapp|_pydatetime|_pydecimal|_pyio
-          |_sysconfigdata_.*)\.py$
+          |_sysconfigdata_.*|asyncio/(windows_.*|proactor_events|tools)|concurrent/futures/process)\.py$
+        | encodings/(mac_.*|cp(0|1[01]|(?!437)[2-8]).*|hp_roman8|palmos|mbcs|oem|_win_cp_codecs)\.py$  # no locale's
         | _sysconfig_vars.*\.json$ | build-details\.json$
         | lib-dynload/[^.]                                    # _dbm, with Berkeley DB, and modules for tests
     )""",
@@ -63,10 +64,21 @@ _USELESS = (
         "pygments/lexers/_*_builtins.py",
         "pygments/formatters/[!_]*.py",
     ),
-    *("*.dist-info/RECORD", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED", "*.dist-info/uv_*"),
+    "*.dist-info/sboms",
+    "yaml/_yaml.*.so",
+    "ClusterShell/CLI",
+    "psutil/_ps[!lpu]*.py",
+    "platformdirs/[amw][!p]*.py",
+    "textual/demo",
+    *("textual/widgets/*markdown*.py", "rich/markdown.py", "mdurl*", "markdown_it*", "mdit_py_plugins*", "linkify_it*"),
 )
-"""Patterns of files to remove: installer records, scripts that contain the build path, manuals and examples, and the
-lexers of languages other than Python, which Rich loads only to show the source of that language."""
+"""Patterns of files to remove: scripts that contain the build path, manuals and examples, bills of materials, the
+lexers of languages other than Python, which Rich loads only to show the source of that language, the second parser of
+PyYAML, which contains libyaml, programs of ClusterShell, modules for other systems, and Markdown, which is not shown.
+"""
+
+_RECORDS = ("RECORD", "INSTALLER", "REQUESTED", "uv_*")
+"""Files of the installer in the .dist-info folders."""
 
 ARCHIVE = f"lib/python{MINOR}/modules.bin"
 """The archive of all modules (modules/sitecustomize.py)."""
@@ -105,6 +117,13 @@ def put_wheels(machine: Machine, requirements: Path, site: Path) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     for tests in site.glob("psutil/tests"):
         shutil.rmtree(tests)
+
+
+def remove_records(site: Path) -> None:
+    """Remove what the installer wrote about the packages. It is needed to list the components."""
+    for pattern in _RECORDS:
+        for path in site.glob(f"*.dist-info/{pattern}"):
+            path.unlink()
 
 
 def put_ourselves(site: Path) -> None:

@@ -1,7 +1,3 @@
-#!/bin/sh
-set -eu
-PATH=/usr/sbin:/usr/bin:/sbin:/bin
-
 reload() {
     [ ! -d /run/systemd/system ] || systemctl daemon-reload || true
 }
@@ -19,4 +15,34 @@ report_kept_files() {
         /etc/raidbench /var/lib/raidbench; do
         [ ! -e "$file" ] || echo "Not removed, because it does not belong to the package: $file" >&2
     done
+}
+
+# Print the ids of changes in a journal that have no recorded end. What cannot be read counts as open.
+open_changes() {
+    [ -e "$1" ] || return 0
+    awk '
+        function key(row) { match(row, /"id":"[^"]*","session":"[^"]*"/); return substr(row, RSTART, RLENGTH) }
+        /"kind":"intent"/ {
+            found = match($0, /"kind":"intent","id":"[^"]*","session":"[^"]*","until":[^,]*/)
+            row = found ? substr($0, RSTART, RLENGTH) : "\"id\":\"line " NR "\",\"session\":\"\""
+            open[key(row)] = 1
+            trial[key(row)] = row !~ /"until":null$/
+        }
+        match($0, /"kind":"outcome","id":"[^"]*","session":"[^"]*","result":"[^"]*"/) {
+            row = substr($0, RSTART, RLENGTH)
+            if (!trial[key(row)] || row ~ /"result":"(kept|restored|failed|conflict|gone)"/) delete open[key(row)]
+        }
+        END { for (change in open) { split(change, part, "\""); print part[4] } }
+    ' "$1" || echo unreadable
+}
+
+purge_state() {
+    [ -e /var/lib/raidbench ] || return 0
+    changes=$(open_changes /var/lib/raidbench/journal/journal.log | sort)
+    if [ -n "$changes" ]; then
+        echo "Not removed, because its journal has changes without a recorded end (" $changes "): /var/lib/raidbench." \
+            "Install raidbench again and run \`raidbench recover\`, or remove the folder." >&2
+        return 0
+    fi
+    rm -rf /var/lib/raidbench
 }

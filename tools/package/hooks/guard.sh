@@ -1,7 +1,4 @@
-#!/bin/sh
 # Nothing is removed while raidbench runs: wait for the watchdog of a trial, and refuse for all other processes.
-set -eu
-PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
 # Print the PIDs of processes of the package. Kinds: `watchdog` for trials, `other` for all others.
 running() {

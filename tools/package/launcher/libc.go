@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 )
@@ -14,7 +13,6 @@ import (
 var (
 	loaders   = map[string]string{"amd64": "/lib64/ld-linux-x86-64.so.2", "arm64": "/lib/ld-linux-aarch64.so.1"}
 	libraries = []string{"/lib64", "/lib/*-linux-gnu", "/usr/lib64", "/usr/lib/*-linux-gnu", "/lib", "/usr/lib"}
-	release   = regexp.MustCompile(`GNU C Library [^\n]*version 2\.([0-9]+)`)
 )
 
 const oldest = 17 // glibc 2.17: RHEL 7
@@ -46,8 +44,10 @@ func glibc(file string) int {
 		return 0
 	}
 	if at := bytes.Index(text, []byte("GNU C Library ")); at >= 0 {
-		if found := release.FindSubmatch(text[at:min(at+200, len(text))]); found != nil {
-			minor, _ := strconv.Atoi(string(found[1]))
+		line, _, _ := bytes.Cut(text[at:min(at+200, len(text))], []byte("\n"))
+		if _, version, found := bytes.Cut(line, []byte("version 2.")); found {
+			digits := len(version) - len(bytes.TrimLeft(version, "0123456789"))
+			minor, _ := strconv.Atoi(string(version[:digits]))
 			return minor
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"sort"
 	"strings"
 	"time"
@@ -13,8 +12,6 @@ const (
 	kept      = 2         // number of trees to keep: this one and the previous one
 	abandoned = time.Hour // age after which an incomplete tree is removed
 )
-
-var treeName = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // removeOld removes unused trees of earlier versions, and incomplete trees of killed processes.
 func removeOld(base, tree string) {
@@ -34,7 +31,7 @@ func removeOld(base, tree string) {
 			if time.Since(info.ModTime()) > abandoned {
 				os.RemoveAll(filepath.Join(base, name))
 			}
-		case treeName.MatchString(name) && name != filepath.Base(tree):
+		case len(name) == 16 && strings.Trim(name, "0123456789abcdef") == "" && name != filepath.Base(tree):
 			old = append(old, info)
 		}
 	}

@@ -8,16 +8,23 @@ folders that are then empty.
 
 from __future__ import annotations
 
+import ast
 import marshal
 import sys
 from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
+from types import CodeType
 
 BEFORE = ("os.py", "encodings/", "site-packages/sitecustomize.py")
 """Modules that Python imports before the archive. They remain files of bytecode; by os.pyc Python finds its library."""
 
 REPLACEABLE = ("site-packages/ClusterShell/",)
 """Modules that remain sources with their bytecode: the LGPL lets users replace them."""
+
+OWN = ("site-packages/app/", "site-packages/backends/", "site-packages/widgets/")
+"""Modules of raidbench. Click shows the docstrings of their decorated functions as help."""
+
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def main(library: Path) -> None:
@@ -37,7 +44,7 @@ def main(library: Path) -> None:
             name = ".".join(parts[:-1] if package else parts)
             if not all(part.isidentifier() for part in parts):
                 continue
-            code = marshal.dumps(compile(source.read_bytes(), place, "exec", dont_inherit=True))
+            code = marshal.dumps(_without_docstrings(source.read_bytes(), place))
             index[name] = (offset, len(code), package, place)
             codes.append(code)
             offset += len(code)
@@ -47,6 +54,26 @@ def main(library: Path) -> None:
     for folder in sorted((path for path in library.rglob("*") if path.is_dir()), reverse=True):
         if not any(folder.iterdir()):
             folder.rmdir()
+
+
+def _without_docstrings(text: bytes, place: str) -> CodeType:
+    """Return the bytecode of a module without docstrings, a tenth of its size.
+
+    Decorated classes keep theirs: dataclasses would otherwise compute one at each start. So do modules and classes of
+    the standard library, which extends some of them when it is imported.
+    """
+    tree = ast.parse(text, place)
+    for node in ast.walk(tree):
+        if not isinstance(node, _DOCUMENTED) or ast.get_docstring(node, clean=False) is None:
+            continue
+        decorated = not isinstance(node, ast.Module) and bool(node.decorator_list)
+        if isinstance(node, ast.Module | ast.ClassDef):
+            needed = decorated or not place.startswith("site-packages/")
+        else:
+            needed = decorated and place.startswith(OWN)
+        if not needed:
+            node.body[:1] = [] if node.body[1:] else [ast.copy_location(ast.Pass(), node.body[0])]
+    return compile(tree, place, "exec", dont_inherit=True)
 
 
 def _compile(source: Path, place: str) -> None:
