@@ -451,7 +451,8 @@ def created_array_label(entry: ArrayJournalEntry, inventory: Inventory) -> Devic
         for drive in entry.array.members
     )
     name, drives = entry.array.name, tuple(label.sentence for label in labels)
-    return DeviceLabel(name=name, description=f"an array of these {len(drives)} drives", token=name, drives=drives)
+    description = f"an array of these {len(drives)} drives"
+    return DeviceLabel(name=name, description=description, token=name, drives=drives, kind="array")
 
 
 def _unknown_result_error(
