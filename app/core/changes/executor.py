@@ -39,6 +39,7 @@ from app.core.session.journals import register_journal, trials_elsewhere
 from app.core.session.json_codec import unstructure
 from app.core.session.locks import HeldLock, LockPlace, hold_lock
 from app.core.session.state import ChangeRecord
+from app.core.session.unit_labels import setting_label, value_text
 from backends.change import Change
 from backends.change_steps import LOOK_AGAIN, recreation_error
 from backends.device_label import DeviceLabel
@@ -372,7 +373,8 @@ class ChangeExecutor:
                     raise BlockedError(f"{change.label} of {target} was not restored: {ended.message}.")
             except RaidbenchError as error:
                 if (target, key) in debts.restored:
-                    trouble.append(f"{key} of {target} was not restored to {value}: {error.message}")
+                    shown = f"{setting_label(key)} of {target} was not restored to {value_text(key, value)}"
+                    trouble.append(f"{shown}: {error.message}")
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:

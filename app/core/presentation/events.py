@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
 
-from app.core.presentation.change import change_text, change_value_text, moved_texts, movement_text
+from app.core.presentation.change import change_text, change_value_text, moved_name, moved_texts, movement_text
 from app.core.presentation.comparison_text import experiment_end_text
 from app.core.presentation.device import count_texts
 from app.core.presentation.finding_counts import findings_text
@@ -279,5 +279,5 @@ def _experiment_ended(event: ExperimentEnded) -> _Description:
         (f"{summary}; the old value was restored") if event.restored else f"THE OLD VALUE WAS NOT RESTORED; {summary}"
     )
     body = [text] if text else []
-    body += [f"{key} also changed: {movement_text(key, movement)}" for key, movement in event.moved.items()]
+    body += [f"{moved_name(key)} also changed: {movement_text(key, movement)}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD
