@@ -318,7 +318,7 @@ def test_the_dialog_says_what_undoes_it() -> None:
 
 def test_the_dialog_says_what_else_may_change() -> None:
     moving = replace(change(), moves=("nr_requests", "wbt_lat_usec"))
-    assert asked((moving,)).summary == "Changing Scheduler may also change: nr_requests, wbt_lat_usec."
+    assert asked((moving,)).summary == "Changing Scheduler may also change: queue size, writeback throttling."
 
 
 def test_the_dialog_says_what_cannot_be_taken_back() -> None:

@@ -117,13 +117,18 @@ def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
+def _labels_text(keys: Iterable[str]) -> str:
+    return ", ".join(within_sentence(setting_label(key)) for key in keys)
+
+
 def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each change that may also change other settings."""
     lines = [
-        (f"Changing {change.label} may also change: {', '.join(change.moves)}.") for change in changes if change.moves
+        f"Changing {change.label} may also change: {_labels_text(change.moves)}." for change in changes if change.moves
     ]
     lines += [
-        f"Changing {change.label} may also change settings of the Linux block device: {', '.join(change.moves_disk)}."
+        f"Changing {change.label} may also change settings of the Linux block device:"
+        f" {_labels_text(change.moves_disk)}."
         for change in changes
         if change.moves_disk
     ]
