@@ -152,7 +152,7 @@ class ChangeExecutor:
     @contextlib.contextmanager
     def _exclusive_lock(self, change: Change) -> Iterator[HeldLock]:
         with contextlib.ExitStack() as held:
-            purpose = f"changing {change.key} of {change.target}"
+            purpose = f"changing {change.label} of {change.target}"
             lock, *_ = [held.enter_context(hold_lock(self.locks, name, purpose)) for name in change.locks]
             if left := self._left_running(change):  # it holds no lock if it closed the inherited descriptor
                 raise still_running_error(left)
@@ -716,7 +716,7 @@ class ChangeExecutor:
             raise back
         if back.risk is Risk.DESTROYS_DATA:
             raise RefusedError(
-                f"Restoring {change.key} of {change.target} destroys the data currently on it.",
+                f"Restoring {change.label} of {change.target} destroys the data currently on it.",
                 hint=f"Keep the present value, or set {change.key}={change.before} and confirm it.",
             )
         is_own_session = left.session == str(self.folder)
@@ -725,7 +725,7 @@ class ChangeExecutor:
             _for_changed_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
         )
         if ended.result != "verified":
-            raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
+            raise RaidbenchError(f"{change.label} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         return "restored"
 
     def _backend(self, target: Target) -> SettingsBackend:

@@ -226,7 +226,7 @@ def change_facts(record: ChangeRecord) -> Facts:
             FactLine("Outcome", outcome.text, outcome.tone),
             FactLine("Value afterwards", end_value_text(record)),
             *([FactLine("Message", end.message)] if end.message else []),
-            *(FactLine("Also changed", text) for text in moved_texts(end, change.key)),
+            *(FactLine("Also changed", text) for text in moved_texts(end, change.label)),
         ]
     risk = risk_cell(change.risk)
     fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
