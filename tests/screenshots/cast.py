@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.screenshots.drawing import Line, drawn, framed, lines
 from tests.screenshots.glyphs import HEIGHT
-from tests.screenshots.stage import ShownTerminal, rack
+from tests.screenshots.stage import ShownTerminal, fill, rack
 
 SIZE = (120, 30)
 LOOP = Path(__file__).parents[2] / "screenshots" / "loop.svg"
@@ -40,7 +40,7 @@ def play(shown: ShownTerminal) -> None:
     """Look, measure, change, measure again, compare, undo."""
     shown.find("ssd")
     shown.step("m", "Bench")
-    shown.step("r", "r1 done")
+    shown.step("r", "r2 done")
     shown.step("1", "84016E")
     shown.step("\r", "Read-ahead")
     shown.step("j", "Read-ahead")
@@ -48,9 +48,9 @@ def play(shown: ShownTerminal) -> None:
     shown.step("a", "rdcache=ra", 1.5)
     shown.press("y", "rdcache=ra")
     shown.wait_for("verified")
-    shown.step("2", "r1")
-    shown.step("r", "r2 done")
-    shown.step("c", "r2", 2)
+    shown.step("2", "r2")
+    shown.step("r", "r3 done")
+    shown.step("c", "r3", 2)
     shown.keys("\x1b")
     shown.step("1", "84016E")
     shown.step("u", "rdcache=nora", 1.5)
@@ -105,6 +105,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         (Path(folder) / "state").mkdir()
         (Path(folder) / "state" / "config.toml").write_text("fps = 2\n")  # fewer screens of a run
+        fill(Path(folder))
         with rack(Path(folder), SIZE) as shown:
             shown.changed = lambda: frames.append((time.monotonic(), lines(shown.screen)))
             shown.changed()

@@ -8,6 +8,7 @@ import pytest
 
 from app.core.presentation import table as view
 from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching_keys, search_texts
+from app.core.presentation.risk_text import outcome_cell
 from app.core.presentation.setting import TuningCells, settings_table
 from app.tui import render
 from app.tui.devices.device_list import SETTING_COLUMNS, next_value
@@ -241,7 +242,7 @@ def test_risk_and_staged_value_are_whole_beside_a_long_present_value() -> None:
 
 @pytest.mark.parametrize(
     ("width", "outcomes", "shown"),
-    [(46, {}, "→ bfq"), (46, {"scheduler": view.Cell("verified")}, "none  verified"), (56, {}, "none")],
+    [(46, {}, "→ bfq"), (46, {"scheduler": outcome_cell("verified")}, "● none"), (56, {}, "none")],
 )
 def test_a_staged_value_moves_no_column_and_is_beside_the_present_one_where_it_has_no_column(
     width: int, outcomes: dict[str, view.Cell], shown: str

@@ -33,7 +33,7 @@ from backends.values import dataclass
 from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
 from widgets.table_layout import MAIN, plain
 from widgets.text_panel import Line, TextPanel
-from widgets.text_utils.text import clean, shorten, width_of, wrap
+from widgets.text_utils.text import clean, width_of, wrap
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
@@ -108,14 +108,14 @@ def settings_columns(*, effect: bool = False, wanted: bool = False) -> tuple[Tab
 
 def hosted_rows(rows: Iterable[TableRow], keys: Sequence[str], outcomes: Container[str]) -> Iterator[TableRow]:
     """Yield rows whose staged cells have a text for the column of the present values, where that of their own is left
-    out: `→ write-back` for a staged value, and `write-back  verified` for an outcome. `outcomes`: keys with an outcome.
+    out: `→ write-back` for a staged value, and the present value with the sign of an outcome. `outcomes`: their keys.
     """
     now, staged = keys.index("now"), keys.index("staged")
     for row in rows:
         cell = row.cells[staged]
         if isinstance(cell, TableCell) and cell.text:
-            text = f"{plain(row.cells[now])}  {cell.text}" if row.key in outcomes else f"→ {cell.text}"
-            cells = (*row.cells[:staged], replace(cell, hosted=text), *row.cells[staged + 1 :])
+            sign, text = (cell.text[:1], plain(row.cells[now])) if row.key in outcomes else ("→", cell.text)
+            cells = (*row.cells[:staged], replace(cell, hosted=f"{sign} {text}"), *row.cells[staged + 1 :])
             row = replace(row, cells=cells)
         yield row
 
@@ -263,7 +263,8 @@ class SettingsPanel(Vertical):
             help.show(None)
         else:
             staged = self.staged_at(position.part.target).get(position.setting.key)
-            help.show(position, staged, self._drift_text(position))
+            outcome = self.outcomes.get(position.part.target, {}).get(position.setting.key)
+            help.show(position, staged, self._drift_text(position), outcome)
 
     def _drift_text(self, position: SettingPosition) -> str:
         """Return the value that the state file requires, and why it cannot be set, if so; "" without a difference."""
@@ -467,12 +468,21 @@ class SettingHelp(TextPanel):
     def __init__(self) -> None:
         super().__init__(id="setting-help")
         self._height = 0
-        self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
+        self._shown: tuple[SettingPosition | None, str | None, str, Cell | None] = (None, None, "", None)
 
-    def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
-        """Show another setting; None shows nothing. `staged`: its staged value. `file`: text about the state file."""
-        if (position, staged, file) != self._shown:
-            self._shown = (position, staged, file)
+    def show(
+        self,
+        position: SettingPosition | None,
+        staged: str | None = None,
+        file: str = "",
+        outcome: Cell | None = None,
+    ) -> None:
+        """Show another setting; None shows nothing.
+
+        `staged`: its staged value. `file`: text about the state file. `outcome`: the outcome of its last change.
+        """
+        if (position, staged, file, outcome) != self._shown:
+            self._shown = (position, staged, file, outcome)
             self.update_lines()
 
     def on_resize(self) -> None:
@@ -491,11 +501,11 @@ class SettingHelp(TextPanel):
             lines = self._lay_out(width, value_lines=1)
         if len(lines) > self._height > 0:
             tone, text = lines[self._height - 1][-1]
-            lines[self._height - 1 :] = [((tone, f"{shorten(text, width - 2, '')} …"),)]
+            lines[self._height - 1 :] = [((tone, f"{wrap(text, max(1, width - 2))[0]} …"),)]
         return lines
 
     def _lay_out(self, width: int, *, value_lines: int) -> list[Line]:
-        position, staged, file = self._shown
+        position, staged, file, outcome = self._shown
         if position is None:
             return []
         setting, reading = position.setting, position.reading
@@ -506,9 +516,11 @@ class SettingHelp(TextPanel):
         if (why := effective_reason_text(setting, reading)) is not None:
             lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
         lines += _wrap_lines(file, "warning", width) if file else []
-        if staged is not None and not setting.secret:
-            staged_text = value_text(setting, reading, staged)
-            lines += _wrap_lines(f"staged {staged_text}, now {now_cell(setting, reading).text}", "accent", width)
+        now_text = now_cell(setting, reading).text
+        if outcome is not None:
+            lines += _wrap_lines(f"{outcome.text}, now {now_text}", render.TONES[outcome.tone], width)
+        elif staged is not None and not setting.secret:
+            lines += _wrap_lines(f"staged {value_text(setting, reading, staged)}, now {now_text}", "accent", width)
         lines += _values(position, staged, width, value_lines)
         return [*lines, *_wrap_lines(setting.explained, "label", width)]
 
