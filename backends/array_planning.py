@@ -484,4 +484,5 @@ def confirm_labels(drives: Sequence[Candidate]) -> tuple[DeviceLabel, ...]:
         return tuple(drive.label for drive in drives)
     lost = "a volume group: only free extents are used, and any old data in them will be lost"
     sentences = tuple(drive.label.sentence for drive in drives)
-    return (DeviceLabel(name=group.address, description=lost, token=group.address, drives=sentences),)
+    name = group.address
+    return (DeviceLabel(name=name, description=lost, token=name, drives=sentences, kind="volume group"),)

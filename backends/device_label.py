@@ -47,7 +47,9 @@ class DeviceLabel:
     mark: str = ""
     """Its complete serial number and WWN, else its name; "" if only the token distinguishes it."""
     drives: tuple[str, ...] = ()
-    """Sentences about the drives of an array, which are shown with it."""
+    """Sentences about the drives of an array or a volume group, which are shown with it."""
+    kind: str = "device"
+    """What the device is: `drive`, `array`, `volume group`, or `device` for all others."""
 
     @property
     def sentence(self) -> str:
@@ -92,7 +94,22 @@ def drive_label(
     size_bytes: int | None = None,
 ) -> DeviceLabel:
     """Return the label of a drive that may be known only to its controller. `place`: the tool's name for it."""
-    return device_label(Identity(name=place, serial=serial, wwn=wwn, model=model, size_bytes=size_bytes))
+    identity = Identity(name=place, serial=serial, wwn=wwn, model=model, size_bytes=size_bytes)
+    return replace(device_label(identity), kind="drive")
+
+
+def labels_title(labels: Iterable[DeviceLabel]) -> str:
+    """Return the title of the sentences of labels, such as `2 drives` or `volume group data and 2 drives`."""
+    counts: dict[str, int] = {}
+    parts = []
+    for label in labels:
+        if label.drives:
+            parts.append(f"{label.kind} {clean(label.name)}")
+            counts["drive"] = counts.get("drive", 0) + len(label.drives)
+        else:
+            counts[label.kind] = counts.get(label.kind, 0) + 1
+    parts += [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts.items()]
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1]))) if parts else ""
 
 
 def confirm_token(plates: Iterable[DeviceLabel]) -> str:

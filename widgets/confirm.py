@@ -219,7 +219,8 @@ class ConfirmDialog(GuardedDialog[bool]):
     def _body(self) -> ComposeResult:
         confirmation = self.confirmation
         if confirmation.devices and not self._devices_fit:
-            yield _Sentences(f"{len(confirmation.devices)} devices", confirmation.devices, "value")
+            title = confirmation.devices_title or plural(len(confirmation.devices), "device")
+            yield _Sentences(title[:1].upper() + title[1:], confirmation.devices, "value")
         if confirmation.changes:
             yield ChangeTable(confirmation.changes)
         if confirmation.summary:

@@ -39,6 +39,8 @@ class Confirmation:
     """How the user confirms."""
     devices: tuple[str, ...] = ()
     """Sentence about each affected device: model, serial number and size."""
+    devices_title: str = ""
+    """Title of these sentences, such as `volume group data and 2 drives`; "" for their number."""
     summary: str = ""
     """One or two sentences that explain the changes."""
     changes: tuple[PlannedChange, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from rich.text import Text
@@ -49,6 +49,9 @@ class TableColumn:
     """Width in cells to which the column is cut so that no main column is left out (`MAIN`); None for `most`."""
     most: int | None = None
     """Width in cells that is enough for most rows. Longer cells are cut before a gap is; None for `least`."""
+    host: str = ""
+    """Key of the column that shows the cells of this one while this one is left out (`TableCell.hosted`); "" for none.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,8 @@ class TableCell:
     """Text of the cell."""
     tone: Tone = ""
     """Tone of the text."""
+    hosted: str = ""
+    """Text that the host of a column that is left out shows instead of its own cell; "" for its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +98,16 @@ class PlacedColumn:
     """Current width in cells."""
     gap: int = 0
     """Number of spaces before the column."""
+    guest: int | None = None
+    """Index of the column that is left out and whose cells this one shows; None for none."""
+
+    def cell_of(self, row: TableRow) -> str | TableCell | Text:
+        """Return the cell of a row that the column shows."""
+        if self.guest is not None and self.guest < len(row.cells):
+            cell = row.cells[self.guest]
+            if isinstance(cell, TableCell) and cell.hosted:
+                return replace(cell, text=cell.hosted)
+        return row.cells[self.index] if self.index < len(row.cells) else ""
 
 
 def plain(cell: str | TableCell | Text) -> str:
@@ -169,8 +184,15 @@ class TableLayout:
                 more = max(0, min(goal[index] - widths[index], left))
                 widths[index] += more
                 left -= more
+        hidden = {column.host: index for index, column in enumerate(self.columns) if index not in kept}
         return tuple(
-            PlacedColumn(index=index, column=self.columns[index], width=widths[index], gap=gap if position else 0)
+            PlacedColumn(
+                index=index,
+                column=self.columns[index],
+                width=widths[index],
+                gap=gap if position else 0,
+                guest=hidden.get(self.columns[index].key),
+            )
             for position, index in enumerate(kept)
         )
 

@@ -95,8 +95,7 @@ class TableRenderer(ScrollView, Selectable):  # ScrollView first: Textual inheri
         for column in placed:
             if column.gap:
                 segments.append(Segment(" " * column.gap, base))
-            cell = row.cells[column.index] if column.index < len(row.cells) else ""
-            segments.extend(self._render_cell(cell, column, base, current))
+            segments.extend(self._render_cell(column.cell_of(row), column, base, current))
             right += column.gap + column.width
         if right < width:
             segments.append(Segment(" " * (width - right), base))

@@ -67,7 +67,7 @@ def report_not_done(changes: Iterable[Change]) -> None:
 
 def moved_lines(change: Change, ended: ChangeEnded) -> list[str]:
     """Return an indented line for each other setting that a change altered, to be shown below the change's outcome."""
-    return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.key)]
+    return [f"   {clean(sentence, 400)}" for sentence in view.moved_texts(ended, change.label)]
 
 
 def step_lines(writes: Iterable[ChangeStep]) -> list[str]:

@@ -86,12 +86,12 @@ class CommandGroup(click.Group):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under the headings of their groups."""
+        """Write the commands under the headings of their groups. A group has none if its features are missing."""
         width = max(map(len, COMMANDS))
         for group in HelpGroup:
-            with formatter.section(group):
-                rows = [(name.ljust(width), entry.help) for name, entry in COMMANDS.items() if entry.group is group]
-                formatter.write_dl(rows)
+            if rows := [(name.ljust(width), entry.help) for name, entry in COMMANDS.items() if entry.group is group]:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
 
     def main(
         self,

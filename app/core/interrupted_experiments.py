@@ -44,7 +44,7 @@ class InterruptedExperiment:
         """Return a sentence, without its full stop, about the value that may still be in force."""
         start = self.record.start
         a, b = (value_text(start.key, value) for value in (start.a, start.b))
-        return f"{self.name}: interrupted. {start.key} of {start.target} may still be {b} instead of {a}"
+        return f"{self.name}: interrupted. {start.label} of {start.target} may still be {b} instead of {a}"
 
 
 def find_interrupted(paths: Paths, *, own_folder: Path | None = None) -> tuple[InterruptedExperiment, ...]:

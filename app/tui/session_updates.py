@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual.app import App
 from textual.message import Message
 from textual.notifications import SeverityLevel
 from textual.reactive import var
@@ -14,6 +13,7 @@ from textual.reactive import var
 from app.core.session.event_types import CpuSampled
 from app.core.session.events import AnyEvent, LiveEvent
 from app.core.session.state import Session
+from widgets.typed_keys import OrderedKeysApp
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
@@ -88,7 +88,7 @@ class SessionChanged(Message):
         return isinstance(message, SessionChanged)
 
 
-class SessionApp(App[int]):
+class SessionApp(OrderedKeysApp[int]):
     """An app that follows the session of a workbench."""
 
     session: var[Session] = var(Session, always_update=False)

@@ -41,7 +41,7 @@ class TrialLine(StyleCachedWidget):
         text_style, key = self.style_of("trial-line--words"), self.style_of("trial-line--key")
         keymap = getattr(self.app, "custom_keys", {})
         keys = [
-            (shown_keys(spec, keymap), spec.label) for spec in COMMANDS if self.decidable and spec.id in _TRIAL_COMMANDS
+            (shown_keys(spec, keymap), spec.label) for spec in COMMANDS if self.decidable and spec.id in TRIAL_COMMANDS
         ]
         right = [
             Segment(text, style) for shown, label in keys for text, style in ((f" {shown} ", key), (label, text_style))
@@ -52,7 +52,7 @@ class TrialLine(StyleCachedWidget):
         return Strip(line).adjust_cell_length(self.size.width, text_style)
 
 
-_TRIAL_COMMANDS = ("app.keep-trial", "app.take-back")
+TRIAL_COMMANDS = ("app.keep-trial", "app.take-back")
 
 
 class KeyLine(StyleCachedWidget):

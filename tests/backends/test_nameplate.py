@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from backends.device_label import DeviceLabel, confirm_token, device_label, device_label_of
+from backends.device_label import (
+    DeviceLabel,
+    confirm_token,
+    device_label,
+    device_label_of,
+    drive_label,
+    labels_title,
+)
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory, Scope, Target
 
@@ -182,3 +189,11 @@ def test_a_controller_is_not_taken_for_the_drive_that_it_is_on() -> None:
 
 def test_what_is_not_there_is_meant_by_its_address() -> None:
     assert device_label_of(Inventory(), VOLUME).token == "/c0/v1"
+
+
+def test_the_title_of_labels_says_what_they_are() -> None:
+    drives = (drive_label("s1", "A0001"), drive_label("s2", "A0002"))
+    group = DeviceLabel(name="data", description="", token="data", drives=("a", "b"), kind="volume group")
+    assert labels_title(drives) == "2 drives"
+    assert labels_title((group,)) == "volume group data and 2 drives"
+    assert labels_title((device_label(Identity(name="sda")), *drives)) == "1 device and 2 drives"

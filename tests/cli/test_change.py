@@ -34,7 +34,7 @@ def test_a_dry_run_shows_the_way_back(cli: Cli, machine: str) -> None:
 
 def test_the_review_says_what_else_a_new_scheduler_may_change(cli: Cli, machine: str) -> None:
     outcome = cli("--machine", machine, "set", "sda", "scheduler=none", "--dry-run")
-    assert "Side effects:\n  Changing I/O scheduler may also change: nr_requests, wbt_lat_usec." in outcome.out
+    assert "Side effects:\n  Changing I/O scheduler may also change: queue size, writeback throttling." in outcome.out
 
 
 def test_a_dry_run_makes_no_session(cli: Cli, machine: str, state: Path) -> None:

@@ -66,13 +66,24 @@ def test_every_command_has_an_example_of_itself() -> None:
         assert any(example.startswith(f"raidbench {' '.join(words)}") for example in examples) or not examples, words
 
 
-def test_an_option_has_one_text_in_all_commands() -> None:
+def option_texts() -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the texts of every option, each with the words of a command that has it."""
     texts: dict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for words, command in ALL.items():
         for param in command.params:
             if isinstance(param, click.Option) and not param.hidden:
                 texts[param.opts[-1]][param.help or ""] = words
+    return texts
+
+
+def test_an_option_has_one_text_in_all_commands() -> None:
+    texts = option_texts()
     assert {name: tuple(of) for name, of in texts.items() if len(of) > 1 and name not in OWN_TEXT} == {}
+
+
+@pytest.mark.feature("ab", "arrays", "fleet", "history", "slowest", "sweep", "watch")
+def test_every_option_with_texts_of_its_own_has_several() -> None:
+    texts = option_texts()
     assert {name for name in OWN_TEXT if len(texts[name]) < 2} == set()
 
 
@@ -91,8 +102,16 @@ def test_every_option_with_a_value_names_its_type() -> None:
 
 def test_the_list_of_commands_has_all_headings_in_order() -> None:
     text = cli.get_help(click.Context(cli, info_name="raidbench", **cli.context_settings))
-    places = [text.index(f"\n{group}:\n") for group in HelpGroup]
+    groups = {entry.group for entry in COMMANDS.values()}
+    places = [text.index(f"\n{group}:\n") for group in HelpGroup if group in groups]
     assert places == sorted(places)
+
+
+def test_a_heading_without_commands_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    left = {name: entry for name, entry in COMMANDS.items() if entry.group is not HelpGroup.REPORTS}
+    monkeypatch.setattr("app.cli.main.COMMANDS", left)
+    text = cli.get_help(click.Context(cli, info_name="raidbench", **cli.context_settings))
+    assert f"\n{HelpGroup.REPORTS}:\n" not in text
 
 
 @loop_over(

@@ -19,15 +19,31 @@ from app.tui.base import WorkbenchScreen
 from app.tui.bench.screen import BenchScreen
 from app.tui.commands import COMMANDS, SCREENS, with_keys
 from app.tui.options import ScreenOptions
+from app.tui.status_lines import TRIAL_COMMANDS, TrialLine
 from backends.simulator.host import SimulatedHost
 from backends.simulator.profiles.linux import linux_rack
 from backends.simulator.profiles.table import MACHINES
 from backends.simulator.rack import Rack
 from tests.backends.simulator.asking import FAST, still_rack
 from tests.features.fleet.fleets import a_fleet
-from tests.features.fleet.test_screen import told
+from tests.features.fleet.multihost.test_conductor import HostDouble
+from tests.features.fleet.multihost.test_conductor import Table as Doubles
+from tests.features.fleet.test_screen import joint_of, measuring, told
 from tests.journeys.bench_walk import run_once, start
-from tests.tui.stage import Table, app_of, heard, notices, opened, paths_in, set_table, settled, text_in, text_of, until
+from tests.tui.stage import (
+    Table,
+    answer,
+    app_of,
+    heard,
+    notices,
+    opened,
+    paths_in,
+    set_table,
+    settled,
+    text_in,
+    text_of,
+    until,
+)
 
 BY_ID = {command.id: command for command in COMMANDS}
 IN_HINT = re.compile(r"<([a-z]+(?:\.[a-z-]+)+)>")
@@ -38,6 +54,8 @@ IN_DIALOG = re.compile(
     re.IGNORECASE,
 )
 """A key in a sentence of a dialog, which knows no commands."""
+ON_ENTER = re.compile(r"\bEnter (?:stages|goes to|expands) ")
+"""What a list of findings says about the row under the cursor."""
 
 
 @dataclass
@@ -89,6 +107,19 @@ async def ended(stage: Stage) -> None:
     await run_once(stage.pilot, stage.table)
 
 
+async def on_trial(stage: Stage) -> None:
+    await keys("1", "slash", "s", "s", "d", "enter", "enter", "down", "space", "a")(stage)
+    await answer(stage.pilot, "t")
+    await until(stage.pilot, lambda: app_of(stage.pilot).workbench.changes.trial_sets())
+    await until(stage.pilot, lambda: "Trial, " in text_of(stage.pilot))
+
+
+async def measured_together(stage: Stage) -> None:
+    await measuring(stage.pilot)
+    await until(stage.pilot, lambda: (joint := joint_of(stage.pilot)) is not None and not joint.running)
+    await told(stage.pilot, "Total: ")
+
+
 async def calm(pilot: Pilot[int]) -> None:
     """Wait until two looks at the screen agree."""
     before = ""
@@ -121,6 +152,14 @@ def small_machine(*, first_start: bool = False) -> Opener:
 async def hosts(folder: Path, size: tuple[int, int], said: list[str]) -> AsyncIterator[Stage]:
     async with opened(set_table(folder, fleet=a_fleet().fleet()), size) as pilot:
         await told(pilot, "4 of 5 hosts answered")
+        yield Stage(pilot, None, said)
+
+
+@asynccontextmanager
+async def measuring_hosts(folder: Path, size: tuple[int, int], said: list[str]) -> AsyncIterator[Stage]:
+    fleet = a_fleet()
+    fleet.doubles = Doubles(HostDouble("n1"), HostDouble("n5"))
+    async with opened(set_table(folder, fleet=fleet.fleet()), size) as pilot:
         yield Stage(pilot, None, said)
 
 
@@ -169,6 +208,10 @@ STOPS: dict[str, Stop] = {
     "tabs": Stop(keys("1", "enter"), "t switches"),
     "all drives": Stop(keys("1", "asterisk"), "collapses the healthy ones.", RACK),
     "findings": Stop(keys("1"), "(!)", RACK, least=120),
+    "list of findings": Stop(keys("1", "exclamation_mark"), "Enter goes to ", RACK, least=120, most=120),
+    "findings of hosts": Stop(keys("exclamation_mark", "down"), "Enter expands ", hosts, least=120, most=120),
+    "trial": Stop(both(on_trial, keys("5")), "Trial, ", RACK, least=120, most=120),
+    "hosts have measured": Stop(measured_together, "to write the report.", measuring_hosts, least=120, most=120),
     "no job": Stop(keys("2"), "r runs the job; p chooses another, T the target."),
     "nothing to compare": Stop(keys("2", "c"), "yet. Press r to run it again."),
     "no previous screen": Stop(keys("2", "escape"), "1 to 5 show the screens."),
@@ -231,6 +274,10 @@ def named(stage: Stage, stop: Stop) -> list[Way]:
         found = IN_DIALOG.findall(text_in(stage.pilot, ".dialog, .sheet"))
         return [Way((WRITTEN.get(key, key),)) for key in dict.fromkeys(map(str.lower, found))]
     ways: dict[str, Way] = {}
+    if ON_ENTER.search(text):
+        ways["enter"] = Way(("enter",))
+    if front.query_one(TrialLine).text:
+        ways |= {name: Way((_key_of(name),), name) for name in TRIAL_COMMANDS}
     for hint in stage.said:
         if flat(with_keys(hint, app.custom_keys))[:14] in text:
             for name in IN_HINT.findall(hint):

@@ -118,7 +118,7 @@ async def test_an_experiment_that_was_killed_is_offered_at_the_next_start(
     await experiment_cut_short(table, now)
     async with opened(table) as pilot:
         await asked(pilot)
-        assert "read_ahead_kb of block:sda" in text_of(pilot)
+        assert "Read-ahead of block:sda" in text_of(pilot)
         await answer(pilot, key)
         if key == "r":
             told = ("Read-ahead of block:sda is 128 KiB again", "Another program changed it.")

@@ -32,6 +32,9 @@ QUICK_S = 0.7
 SELDOM_S = 2.0
 """... and while they go on one in so long."""
 
+DRAWN_S = 0.3
+"""A screen that another one follows as fast is only a part of it, read before the rest had come."""
+
 Frame = tuple[float, tuple[Line, ...]]
 """When it was there, and what."""
 
@@ -64,7 +67,7 @@ def downsampled(frames: Sequence[Frame]) -> list[Frame]:
     found: list[Frame] = []
     at = before = 0.0
     for (when, screen), (after, _) in zip(frames, [*frames[1:], (float("inf"), ())], strict=True):
-        passing = after - when < QUICK_S and (not found or when - before < SELDOM_S)
+        passing = after - when < QUICK_S and (not found or when - before < SELDOM_S or after - when < DRAWN_S)
         if passing or (found and found[-1][1] == screen):
             continue
         at += min(when - before, PAUSE_S) if found else 0.0

@@ -51,6 +51,8 @@ def test_of_screens_that_follow_at_once_the_last_counts_and_long_waits_are_short
     first, second, third = ((line(word),) for word in ("one", "two", "three"))
     found = downsampled([(10.0, first), (10.1, second), (99.0, third)])
     assert found == [(0.0, second), (PAUSE_S, third)]
+    half_drawn = downsampled([(10.0, first), (20.0, second), (20.01, third)])
+    assert [screen for _, screen in half_drawn] == [first, third]
 
 
 def test_each_screen_is_visible_until_the_next_one_comes() -> None:

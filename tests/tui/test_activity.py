@@ -163,6 +163,30 @@ async def test_a_drive_without_a_block_device_is_blank_and_never_idle(tmp_path: 
     assert "0" not in shown["megaraid:/c0/e1/s1"]
 
 
+async def test_a_row_that_comes_into_view_shows_the_latest_rates(tmp_path: Path) -> None:
+    disks = [
+        Drive(target=Target(backend="block", address=f"sd{at}", scope=Scope.DRIVE), device=f"/dev/sd{at}")
+        for at in range(100)
+    ]
+    meter = ActivityMeter(FakeHost(machine()))
+
+    class Alone(App[None]):
+        def compose(self) -> ComposeResult:
+            yield DeviceList()
+
+    async with Alone().run_test(size=(120, 20)) as pilot:
+        devices = pilot.app.query_one(DeviceList)
+        devices.focus()
+        devices.show(Inventory(drives=tuple(disks)), {}, ())
+        devices.show_activity(meter)
+        meter.rates = {f"sd{at}": rates(100 + at) for at in range(100)}
+        devices.update_activity()
+        # The list scrolls to the cursor only if it is laid out by then, which takes longer on a busy machine.
+        await until(pilot, lambda: devices.max_scroll_y and devices.size.height > 2)  # type: ignore[arg-type]
+        await pilot.press("G")
+        await until(pilot, lambda: "199" in text_of(pilot))  # type: ignore[arg-type]
+
+
 async def test_a_dialog_in_front_stops_the_reading(table: Table) -> None:
     async with opened(table) as pilot:
         seconds = Seconds(pilot, table)

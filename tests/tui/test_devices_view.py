@@ -8,10 +8,11 @@ import pytest
 
 from app.core.presentation import table as view
 from app.core.presentation.device_table import WHOLE, DeviceListOptions, devices_table, matching_keys, search_texts
+from app.core.presentation.risk_text import outcome_cell
 from app.core.presentation.setting import TuningCells, settings_table
 from app.tui import render
 from app.tui.devices.device_list import SETTING_COLUMNS, next_value
-from app.tui.devices.settings_panel import settings_columns
+from app.tui.devices.settings_panel import hosted_rows, settings_columns
 from app.tui.devices.staged_changes import confirmation
 from backends.change import Change, ChangeStep
 from backends.device_label import device_label
@@ -231,22 +232,31 @@ def test_a_setting_that_cannot_be_changed_is_dim() -> None:
     assert row(Reading(now="wt", availability=Availability(why_not="needs root"))).dim
 
 
-@pytest.mark.parametrize("width", [53, 74])
-def test_risk_and_staged_value_are_whole_beside_a_long_present_value(width: int) -> None:
+def test_risk_and_staged_value_are_whole_beside_a_long_present_value() -> None:
     table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 50, choices=CHOICES)}, Scope.DRIVE)
-    layout = TableLayout(settings_columns(staged=True, effect=True))
+    layout = TableLayout(settings_columns(effect=True))
     layout.measure(render.rows(table.only(*SETTING_COLUMNS)))
-    placed = {one.column.key: one.width for one in layout.place(width)}
+    placed = {one.column.key: one.width for one in layout.place(74)}
     assert (placed["risk"], placed["staged"]) == (len("power loss"), 13)
 
 
-@pytest.mark.parametrize(("width", "reserved"), [(46, False), (54, True)])
-def test_room_for_a_staged_value_is_reserved_where_it_costs_no_other_cell(width: int, reserved: bool) -> None:
-    table = settings_table((SCHEDULER,), {SCHEDULER.key: Reading(now="x" * 16, choices=CHOICES)}, Scope.DRIVE)
-    layout = TableLayout(settings_columns(effect=True))
-    layout.measure(render.rows(table.only(*SETTING_COLUMNS)))
-    placed = {one.column.key: one.width for one in layout.place(width)}
-    assert ("staged" in placed, placed["now"]) == (reserved, 16)
+@pytest.mark.parametrize(
+    ("width", "outcomes", "shown"),
+    [(46, {}, "→ bfq"), (46, {"scheduler": outcome_cell("verified")}, "● none"), (56, {}, "none")],
+)
+def test_a_staged_value_moves_no_column_and_is_beside_the_present_one_where_it_has_no_column(
+    width: int, outcomes: dict[str, view.Cell], shown: str
+) -> None:
+    keys = ("setting", "now", "staged", "risk")
+    settings = (replace(SCHEDULER, label="x" * 20),)
+    table = settings_table(
+        settings, {SCHEDULER.key: Reading(now="none")}, Scope.DRIVE, staged={SCHEDULER.key: "bfq"}, outcomes=outcomes
+    )
+    layout = TableLayout(settings_columns())
+    layout.measure([TableRow(key="", cells=("x" * 20, "x" * 16))])
+    (row,) = hosted_rows(render.rows(table.only(*keys)), keys, outcomes)
+    now = next(column for column in layout.place(width) if column.column.key == "now")
+    assert plain(now.cell_of(row)) == shown
 
 
 def change(risk: Risk = Risk.NONE, *, target: str = "sda", undo: bool = True) -> Change:
@@ -309,7 +319,7 @@ def test_the_dialog_says_what_undoes_it() -> None:
 
 def test_the_dialog_says_what_else_may_change() -> None:
     moving = replace(change(), moves=("nr_requests", "wbt_lat_usec"))
-    assert asked((moving,)).summary == "Changing Scheduler may also change: nr_requests, wbt_lat_usec."
+    assert asked((moving,)).summary == "Changing Scheduler may also change: queue size, writeback throttling."
 
 
 def test_the_dialog_says_what_cannot_be_taken_back() -> None:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from app.features.arrays import screen as new_array
 from app.tui.runs.screen import RunsScreen
 from tests.core import sessions
-from tests.tui.stage import Table, heard, opened, text_of, until
+from tests.tui.stage import Table, app_of, heard, opened, text_of, until
 
 
 def at_once(pilot: Pilot[int], *keys: str) -> None:
@@ -88,3 +88,13 @@ async def test_who_leaves_the_sheet_for_arrays_does_not_end_the_workbench(
         answered.set()
         await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers if worker.group == "probe"))
         assert layers(pilot) == ["DevicesScreen"]
+
+
+async def test_keys_typed_ahead_go_to_the_dialog_that_the_first_one_opens(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("enter")
+        at_once(pilot, "enter", "down", "enter")
+        await until(pilot, lambda: app_of(pilot).staged)
+        await heard(pilot)
+        assert layers(pilot) == ["DevicesScreen"]
+        assert app_of(pilot).staged == {"block:sda": {"scheduler": "kyber"}}

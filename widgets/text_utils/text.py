@@ -69,8 +69,8 @@ def pad(text: str, width: int) -> str:
 def wrap(text: str, width: int, indent: int = 0) -> list[str]:
     """Return a text wrapped at spaces. Words that are wider than a line are split, and nothing is left out.
 
-    Line breaks in the text are kept. `width`: number of cells of a line, at least 1. `indent`: number of spaces before
-    each line except the first.
+    A number and its unit stay on one line. Line breaks in the text are kept. `width`: number of cells of a line, at
+    least 1. `indent`: number of spaces before each line except the first.
     """
     width = max(1, width)
     indent = indent if indent < width else 0
@@ -83,7 +83,10 @@ def wrap(text: str, width: int, indent: int = 0) -> list[str]:
 def _wrap_line(text: str, width: int, indent: int, lines: list[str]) -> None:
     line = " " * indent if lines else ""
     start = True
-    for word in text.split(" "):
+    parts = _BREAK.split(text)
+    if any(" " in part and width_of(part) > width - indent for part in parts):
+        parts = text.split(" ")  # the line is too narrow for a number with its unit
+    for word in parts:
         joined = line + word if start else f"{line} {word}"
         if width_of(joined) <= width:
             line, start = joined, False
@@ -100,7 +103,13 @@ def _wrap_line(text: str, width: int, indent: int, lines: list[str]) -> None:
     lines.append(line)
 
 
-_WORD = re.compile(r"( *)((?:`[^`]*`|[^ ]|(?<=[\dk]) (?=(?:%|µs|ms|s|min|h|[KMGT]iB)(?!\w)))+)")
+_UNIT_GAP = r"(?<=[\dkM]) (?=(?:%|[nµm]?s|min|h|days?|B|[KMGTPE]i?B|IOPS|W|°C)(?!\w))"
+"""Pattern of the space between a number and its unit."""
+
+_BREAK = re.compile(rf"(?!{_UNIT_GAP}) ")
+"""Pattern of a space at which a line may end."""
+
+_WORD = re.compile(rf"( *)((?:`[^`]*`|[^ ]|{_UNIT_GAP})+)")
 """Spaces and the word after them. A command between backticks is one word, and so is a number with its unit."""
 
 _STYLE = re.compile(r"\x1b\[[\d;]*m")

@@ -39,6 +39,7 @@ from app.core.session.journals import register_journal, trials_elsewhere
 from app.core.session.json_codec import unstructure
 from app.core.session.locks import HeldLock, LockPlace, hold_lock
 from app.core.session.state import ChangeRecord
+from app.core.session.unit_labels import setting_label, value_text
 from backends.change import Change
 from backends.change_steps import LOOK_AGAIN, recreation_error
 from backends.device_label import DeviceLabel
@@ -151,7 +152,7 @@ class ChangeExecutor:
     @contextlib.contextmanager
     def _exclusive_lock(self, change: Change) -> Iterator[HeldLock]:
         with contextlib.ExitStack() as held:
-            purpose = f"changing {change.key} of {change.target}"
+            purpose = f"changing {change.label} of {change.target}"
             lock, *_ = [held.enter_context(hold_lock(self.locks, name, purpose)) for name in change.locks]
             if left := self._left_running(change):  # it holds no lock if it closed the inherited descriptor
                 raise still_running_error(left)
@@ -372,7 +373,8 @@ class ChangeExecutor:
                     raise BlockedError(f"{change.label} of {target} was not restored: {ended.message}.")
             except RaidbenchError as error:
                 if (target, key) in debts.restored:
-                    trouble.append(f"{key} of {target} was not restored to {value}: {error.message}")
+                    shown = f"{setting_label(key)} of {target} was not restored to {value_text(key, value)}"
+                    trouble.append(f"{shown}: {error.message}")
         return " ".join(trouble)
 
     async def _record_intent(self, intended: ChangeIntended, change: Change, *, covered: bool) -> None:
@@ -714,7 +716,7 @@ class ChangeExecutor:
             raise back
         if back.risk is Risk.DESTROYS_DATA:
             raise RefusedError(
-                f"Restoring {change.key} of {change.target} destroys the data currently on it.",
+                f"Restoring {change.label} of {change.target} destroys the data currently on it.",
                 hint=f"Keep the present value, or set {change.key}={change.before} and confirm it.",
             )
         is_own_session = left.session == str(self.folder)
@@ -723,7 +725,7 @@ class ChangeExecutor:
             _for_changed_device(back, change), way.lock, undoes=undoes, left=left, old=way.change, debts=way.debts
         )
         if ended.result != "verified":
-            raise RaidbenchError(f"{change.key} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
+            raise RaidbenchError(f"{change.label} of {change.target}: {(ended.message or ended.result).rstrip('.')}.")
         return "restored"
 
     def _backend(self, target: Target) -> SettingsBackend:

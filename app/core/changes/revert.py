@@ -58,7 +58,7 @@ def still_running_text(left: UnresolvedChange) -> str:
     since = time.strftime("%H:%M:%S", time.localtime(left.setter.at))
     return (
         f"Still running: {clean(left.setter.program, 80)} (PID {left.setter.pid}), started {since} to set "
-        f"{left.change.key} of {clean(str(left.change.target), 200)}."
+        f"{left.change.label} of {clean(str(left.change.target), 200)}."
     )
 
 
@@ -70,7 +70,7 @@ def still_running_error(left: UnresolvedChange) -> HeldError:
 def undecided_trial_error(trial: UnresolvedChange) -> RefusedError:
     """Return the error for an attempt to change a value that a trial may still revert."""
     return RefusedError(
-        f"The trial of {trial.change.key} of {clean(str(trial.change.target), 200)} is not decided yet.",
+        f"The trial of {trial.change.label} of {clean(str(trial.change.target), 200)} is not decided yet.",
         hint="Confirm the trial with `raidbench keep`, or wait until it is reverted.",
     )
 

@@ -49,7 +49,7 @@ async def require_as_planned(backend: SettingsBackend, change: Change) -> None:
     """
     reading = await read_for(backend, change)
     if reading is None:
-        raise DeviceGoneError(f"{change.target} no longer has the setting {change.key}.")
+        raise DeviceGoneError(f"{change.target} no longer has the setting {change.label}.")
     if reading.now != change.starts_from:
         raise RefusedError(
             (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from app.core.presentation.risk_text import effect_text, kept_text, outcome_cell, risk_cell
 from app.core.presentation.setting import NOT_REPORTED
 from app.core.presentation.table import Cell, Column, FactLine, Facts, Row, Table
-from app.core.session.unit_labels import value_text, within_sentence
+from app.core.session.unit_labels import setting_label, value_text, within_sentence
 from backends.settings import UNCONFIRMED, Risk, is_understood
 from backends.units import text_in_unit
 from widgets.text_utils import units
@@ -117,13 +117,18 @@ def risk_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
+def _labels_text(keys: Iterable[str]) -> str:
+    return ", ".join(within_sentence(setting_label(key)) for key in keys)
+
+
 def side_effect_texts(changes: Iterable[Change]) -> tuple[str, ...]:
     """Return a sentence for each change that may also change other settings."""
     lines = [
-        (f"Changing {change.label} may also change: {', '.join(change.moves)}.") for change in changes if change.moves
+        f"Changing {change.label} may also change: {_labels_text(change.moves)}." for change in changes if change.moves
     ]
     lines += [
-        f"Changing {change.label} may also change settings of the Linux block device: {', '.join(change.moves_disk)}."
+        f"Changing {change.label} may also change settings of the Linux block device:"
+        f" {_labels_text(change.moves_disk)}."
         for change in changes
         if change.moves_disk
     ]
@@ -221,7 +226,7 @@ def change_facts(record: ChangeRecord) -> Facts:
             FactLine("Outcome", outcome.text, outcome.tone),
             FactLine("Value afterwards", end_value_text(record)),
             *([FactLine("Message", end.message)] if end.message else []),
-            *(FactLine("Also changed", text) for text in moved_texts(end, change.key)),
+            *(FactLine("Also changed", text) for text in moved_texts(end, change.label)),
         ]
     risk = risk_cell(change.risk)
     fact_lines += [FactLine("Risk", risk.text, risk.tone)] if change.risk is not Risk.NONE else []
@@ -263,15 +268,22 @@ def moved_texts(ended: ChangeEnded, cause: str = "") -> tuple[str, ...]:
     return tuple(_moved_text(setting, cause) for setting in ended.moved or ())
 
 
+def moved_name(name: str) -> str:
+    """Return the label of a moved setting, recorded as `KEY` or `KEY of TARGET`, such as `FastPath of megaraid:/c0`."""
+    key, of, target = name.partition(" of ")
+    return f"{setting_label(key)}{of}{target}"
+
+
 def movement_text(name: str, movement: str) -> str:
     """Return the recorded movement `0 -> 2` of a setting, named `KEY` or `KEY of TARGET`, with readable values."""
     key = name.partition(" of ")[0]
-    return " -> ".join(value_text(key, value) for value in movement.split(" -> "))
+    values = (NOT_REPORTED if value == str(None) else value_text(key, value) for value in movement.split(" -> "))
+    return " -> ".join(values)
 
 
 def _moved_text(setting: MovedSetting, cause: str) -> str:
     values = (NOT_REPORTED if text is None else value_text(setting.key, text) for text in (setting.before, setting.now))
-    move = f"{setting.key} of {setting.target} also changed: {' -> '.join(values)}"
+    move = f"{setting_label(setting.key)} of {setting.target} also changed: {' -> '.join(values)}"
     if setting.restored:
         return f"{move} (restored)"
     if setting.explained:

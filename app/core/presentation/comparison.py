@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.core.analysis.comparison import Comparison, MetricComparison
 from app.core.analysis.verdict import BETTER, WORSE, Verdict, VerdictResult
 from app.core.benchmark.idle_wait import mean_pause
-from app.core.presentation.change import movement_text
+from app.core.presentation.change import moved_name, movement_text
 from app.core.presentation.comparison_text import comparison_sentence, count_text, row_difference, row_name
 from app.core.presentation.labels import key_heading, key_value
 from app.core.presentation.noise_text import null_texts
@@ -149,7 +149,7 @@ def experiment_ending(record: ExperimentRecord) -> Iterator[str]:
         again = f"was restored to {value}" if end.restored else f"WAS NOT RESTORED TO {value}"
         yield f"{record.start.label} {again}."
     for key, movement in end.moved.items():
-        yield f"{key} also changed ({movement_text(key, movement)}), so A and B differ in both settings."
+        yield f"{moved_name(key)} also changed ({movement_text(key, movement)}), so A and B differ in both settings."
 
 
 # -- progress of an experiment ----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import assert_never
 
-from app.core.presentation.change import change_text, change_value_text, moved_texts, movement_text
+from app.core.presentation.change import change_text, change_value_text, moved_name, moved_texts, movement_text
 from app.core.presentation.comparison_text import experiment_end_text
 from app.core.presentation.device import count_texts
 from app.core.presentation.finding_counts import findings_text
@@ -53,7 +53,7 @@ from app.core.session.sweep_record import (
     SweepStepStarted,
 )
 from app.core.session.sweep_steps import StepResult, SweepResult
-from app.core.session.unit_labels import value_text
+from app.core.session.unit_labels import setting_label, value_text
 from backends.sizes import size_words
 from backends.values import dataclass
 from widgets.text_utils import units
@@ -79,7 +79,10 @@ def _describe_sweep_event(event: SweepEvent) -> tuple[str, list[str], Tone]:
                 body += [f"creates arrays on {item.place}, serial number {item.serial}" for item in making.drives]
                 body += [f"array {item.id}: {item.level.value}; {item.prepared}" for item in making.arrays]
             body += [f"destroys the data on {item.shown}" for item in design.destroys]
-            body += [f"before: {item.key} of {item.target} = {item.value}" for item in design.originals]
+            body += [
+                f"before: {setting_label(item.key)} of {item.target} {value_text(item.key, item.value)}"
+                for item in design.originals
+            ]
             body += [f"left out: {item.row}, {item.column}: {item.reason}" for item in design.skipped]
             return f"sweep {design.title}: {steps} for {cells}, seed {design.seed}", body, Tone.ACCENT
         case SweepResumed():
@@ -209,7 +212,7 @@ def _describe(event: LoggedEvent, session: Session | None) -> _Description:  # n
         case ChangeEnded():
             record = None if session is None else session.change(event.id)
             now = event.now if record is None else change_value_text(record.change, event.now)
-            moved = moved_texts(event) if record is None else moved_texts(event, record.change.key)
+            moved = moved_texts(event) if record is None else moved_texts(event, record.change.label)
             body = [*([event.message] if event.message else []), *moved]
             return "change", f"{event.id} {event.result}: now {now}", body, outcome_cell(event.result).tone
         case RunStarted():
@@ -279,5 +282,5 @@ def _experiment_ended(event: ExperimentEnded) -> _Description:
         (f"{summary}; the old value was restored") if event.restored else f"THE OLD VALUE WAS NOT RESTORED; {summary}"
     )
     body = [text] if text else []
-    body += [f"{key} also changed: {movement_text(key, movement)}" for key, movement in event.moved.items()]
+    body += [f"{moved_name(key)} also changed: {movement_text(key, movement)}" for key, movement in event.moved.items()]
     return "run", f"{event.id} {head}", body, RUN_TONES[event.status] if event.restored else Tone.BAD

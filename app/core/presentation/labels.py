@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -10,10 +9,8 @@ from typing import TypeVar
 
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
-from app.core.session.unit_labels import value_text, within_sentence
-from backends.model import KERNEL
-from backends.protocol import load_object
-from backends.registry import declared_settings, find_vendors
+from app.core.session.unit_labels import setting_label, value_text, within_sentence
+from backends.registry import declared_settings
 from widgets.text_utils import units
 
 _IN_FORCE = "in_force_"
@@ -50,29 +47,11 @@ def key_name(key: str) -> str:
     For example, `Read-ahead` for `read_ahead`, `Kernel read-ahead` for `read_ahead_kb`, `Write-mostly, sda1` for
     `write_mostly.sda1`, and `Queue depth` for `iodepth`.
     """
-    settings, (kind, _, member) = declared_settings(), key.partition(".")
-    if kind in settings:
-        label = settings[kind].label
-        if kind in _kernel_setting_keys():
-            label = f"Kernel {label[:1].lower()}{label[1:]}"
-        return f"{label}, {member}" if member else label
+    if key.partition(".")[0] in declared_settings():
+        return setting_label(key)
     if key.startswith(_IN_FORCE):
         return f"{key_name(key.removeprefix(_IN_FORCE))} in force"
     return _fields().get(key) or _BENEATH.get(key) or key.replace("_", " ")
-
-
-@cache
-def _kernel_setting_keys() -> frozenset[str]:
-    """Return the keys of the kernel's queue settings that have the same label as another setting.
-
-    A device may have both settings, so the label of the kernel's setting is extended to distinguish the two.
-    """
-    declarations = (
-        declaration for vendor in find_vendors().vendors if vendor.name == KERNEL for declaration in vendor.declares
-    )
-    keys = {setting.key for declaration in declarations for setting in load_object(declaration)}
-    labels = Counter(setting.label for setting in declared_settings().values())
-    return frozenset(key for key in keys if labels[declared_settings()[key].label] > 1)
 
 
 def key_heading(key: str) -> str:

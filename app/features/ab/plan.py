@@ -29,6 +29,7 @@ from app.core.benchmark.runner import RunPlan
 from app.core.changes.trial import trial_refusal_reason
 from app.core.session.event_types import InterimAnalysis
 from app.core.session.state import ExperimentRecord, Session
+from app.core.session.unit_labels import value_text
 from backends.change import Change
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.model import Target
@@ -278,7 +279,8 @@ def resumable_experiment(
     hint = f"Start a new experiment: `raidbench ab {record.start.target} {record.start.key}={record.start.b}`."
     start = record.start
     if (start.target, start.key, start.a, start.b) != (change.target, change.key, change.before, change.after):
-        was = f"{start.key} of {start.target}, {start.a} against {start.b}"
+        a, b = (value_text(start.key, value) for value in (start.a, start.b))
+        was = f"{start.label} of {start.target}, {a} against {b}"
         raise RefusedError(f"{record.id} measured {was}.", hint="Specify the same target, setting and value.")
     if start.title != ready.job.describe():
         raise RefusedError(f"{record.id} used another job: {start.title}.", hint="Specify the same job.")

@@ -27,7 +27,7 @@ from backends.array_planning import (
     require_shape,
     spans_that_fit,
 )
-from backends.device_label import DeviceLabel, confirm_token
+from backends.device_label import DeviceLabel, confirm_token, labels_title
 from backends.errors import RaidbenchError, RefusedError
 from backends.model import Level
 from backends.sizes import exact_text, size_words
@@ -296,6 +296,7 @@ def _creation_dialog(plan: ArrayPlan) -> Confirmation:
         title=f"Create {plan.request.level.value} {plan.request.name} of {plural(len(plan.request.drives), 'drive')}",
         tier="destructive",
         devices=tuple(sentence for label in labels for sentence in label.sentences),
+        devices_title=labels_title(labels),
         summary=f"All data on the drives will be lost. {size}; redundancy takes {plan.cost} of the drives."
         f" {plan.initialising}",
         commands=tuple(step.argv for step in plan.steps),
@@ -310,6 +311,7 @@ def _deletion_dialog(plate: DeviceLabel, match: ArrayMatch) -> Confirmation:
         title=f"Delete {plate.name}",
         tier="destructive",
         devices=plate.sentences,
+        devices_title=labels_title((plate,)),
         summary=match.sentence,
         commands=tuple(step.argv for step in match.remove),
         risks=("The array is deleted, and all of its data is lost.",),

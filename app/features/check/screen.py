@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from app.core.presentation.device_table import matching_keys
 from app.core.presentation.finding_counts import findings_text
+from app.core.presentation.labels import field_name
 from app.core.presentation.table import Facts, Row, Table
 from app.core.session.state import Session
 from app.features.check.entries import COLUMNS, FindingEntry, finding_entries
@@ -107,7 +108,7 @@ class FindingsScreen(FindingListScreen):
         if entry.staged is not None:
             hint = f"Enter stages {entry.staged.text}." if not self._is_staged(entry) else "The fix is staged."
         elif entry.setting is not None:
-            hint = f"Enter goes to the setting {entry.setting[1]}."
+            hint = f"Enter goes to the setting {field_name(entry.setting[1])}."
         else:
             hint = f"Enter goes to {entry.device}." if entry.device else f"{entry.where} is no device of this machine."
         device = self.workbench_app.session.inventory.find(entry.where)

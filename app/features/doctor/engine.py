@@ -193,7 +193,7 @@ def _interrupted(journal: Journal) -> DoctorItem:
     left = journal.unresolved()
     if not left:
         return _ok("changes", "no interrupted changes")
-    named = ", ".join(clean(f"{intent.change.target} {intent.change.key}", 80) for intent in left)
+    named = ", ".join(clean(f"{intent.change.label} of {intent.change.target}", 80) for intent in left)
     return _warning("changes", f"interrupted by a crash: {named}", "raidbench recover")
 
 

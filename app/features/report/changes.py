@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from app.core.presentation import change as view
 from app.core.presentation.device_table import devices_table
-from app.core.presentation.labels import headed_values, with_value
+from app.core.presentation.labels import headed_values, key_name, key_value, with_value
 from app.core.session.events import CommandRan, ProblemRecorded, RulePersisted, last_check
 from app.core.session.state import ChangeRecord, Session
 from app.core.session.unit_labels import value_text
@@ -145,7 +145,8 @@ def restored_sentences(session: Session) -> Iterator[str]:
         yield from session.sweep.end.left
         if not session.sweep.end.left:
             before = [
-                f"{original.key} of {original.target} = {original.value}" for original in session.sweep.design.originals
+                f"{key_name(original.key)} of {original.target} {key_value(original.key, original.value)}"
+                for original in session.sweep.design.originals
             ]
             yield (
                 f"Sweep: all settings were restored: {', '.join(before)}."

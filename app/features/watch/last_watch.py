@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.core.session.paths import write_private
 from app.core.session.trusted_file import read_own
+from app.core.session.unit_labels import setting_label, value_text
 from backends.formats import FORMATS, FileFormat
 from backends.model import Controller, Drive, Inventory, Target
 from backends.settings import Reading
@@ -55,7 +56,7 @@ def changes_since(before: WatchState, now: WatchState) -> Iterator[str]:
     for address, values in now.settings.items():
         for key, value in values.items():
             if (old := before.settings.get(address, {}).get(key)) not in (None, value):
-                yield f"{key} of {address} {old} -> {value}"
+                yield f"{setting_label(key)} of {address} {value_text(key, old)} -> {value_text(key, value)}"
 
 
 def load(file: Path) -> WatchState | None:

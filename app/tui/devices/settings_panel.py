@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
@@ -30,10 +30,10 @@ from backends.protocol import SingleSettingReader
 from backends.registry import MachineBackends
 from backends.settings import Effect, Reading, Setting
 from backends.values import dataclass
-from widgets.keyed_table import KeyedTable, TableColumn, TableRow
-from widgets.table_layout import MAIN
+from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
+from widgets.table_layout import MAIN, plain
 from widgets.text_panel import Line, TextPanel
-from widgets.text_utils.text import clean, shorten, width_of, wrap
+from widgets.text_utils.text import clean, width_of, wrap
 
 if TYPE_CHECKING:
     from app.tui.app_interface import AppInterface
@@ -43,13 +43,9 @@ WIDTHS = {"setting": 20, "now": 16, "wanted": 10, "staged": 13}
 """Width in cells to which these columns shrink before another one is left out. The start of a label is enough to
 recognise it, and `▲ write-through` fits."""
 
-MIN_WIDTHS = {"setting": 12, "now": 13, "wanted": 10, "staged": 10}
-"""Width in cells to which they shrink while a value is staged: the present, the staged value and its risk are then more
-important than the end of a label, which is whole in the help below the table."""
-
 PRIORITY = {"staged": MAIN + 1, "effect": MAIN + 2}
-"""Columns that are left out before another one is narrower than `WIDTHS`, largest number first. That of staged values
-is left out only if it is empty. The help below the table has the effect."""
+"""Columns that are left out before another one is narrower than `WIDTHS`, largest number first. Staged values are then
+in the column of the present values. The help below the table has the effect."""
 
 HELP_ROWS = {"-short": 7, "-tall": 10}
 """Least number of rows of the help by the class of the screen, enough for 350 characters of the description."""
@@ -89,27 +85,39 @@ class SettingPosition:
     """The reading of the setting."""
 
 
-def settings_columns(*, staged: bool = False, effect: bool = False, wanted: bool = False) -> tuple[TableColumn, ...]:
-    """Return the columns of the table of settings.
+def settings_columns(*, effect: bool = False, wanted: bool = False) -> tuple[TableColumn, ...]:
+    """Return the columns of the table of settings. They do not depend on staged values, so that no column moves.
 
-    `staged`: whether a value is or was staged. If not, the column is reserved where there is room, so that the others
-    stay in place when a value is staged. `effect`: whether a setting takes effect later than at once. `wanted`: whether
-    the state file has another value for a setting.
+    `effect`: whether a setting takes effect later than at once. `wanted`: whether the state file has another value for
+    a setting.
     """
     keys = [key for key in SETTING_COLUMNS if effect or key != "effect"]
     if wanted:
         keys.insert(keys.index("now") + 1, "wanted")
-    least = MIN_WIDTHS if staged else WIDTHS
     return tuple(
         replace(
             column,
-            least=least.get(column.key),
             most=WIDTHS.get(column.key),
-            priority=0 if staged and column.key == "staged" else PRIORITY.get(column.key, 0),
+            priority=PRIORITY.get(column.key, 0),
             room=WIDTHS["staged"] if column.key == "staged" else 0,
+            host="now" if column.key == "staged" else "",
         )
         for column in render.columns(Table(columns=COLUMNS).only(*keys))
     )
+
+
+def hosted_rows(rows: Iterable[TableRow], keys: Sequence[str], outcomes: Container[str]) -> Iterator[TableRow]:
+    """Yield rows whose staged cells have a text for the column of the present values, where that of their own is left
+    out: `→ write-back` for a staged value, and the present value with the sign of an outcome. `outcomes`: their keys.
+    """
+    now, staged = keys.index("now"), keys.index("staged")
+    for row in rows:
+        cell = row.cells[staged]
+        if isinstance(cell, TableCell) and cell.text:
+            sign, text = (cell.text[:1], plain(row.cells[now])) if row.key in outcomes else ("→", cell.text)
+            cells = (*row.cells[:staged], replace(cell, hosted=f"{sign} {text}"), *row.cells[staged + 1 :])
+            row = replace(row, cells=cells)
+        yield row
 
 
 class SettingsPanel(Vertical):
@@ -157,7 +165,6 @@ class SettingsPanel(Vertical):
     def fill(self) -> None:
         """Update the rows with staged values and outcomes."""
         rows: list[TableRow] = []
-        staged = any(self.staged_at(part.target) or self.outcomes.get(part.target) for part in self.parts)
         later = any(
             setting.effect is not Effect.AT_ONCE
             for part in self.parts
@@ -170,19 +177,20 @@ class SettingsPanel(Vertical):
             for part in self.parts
             for key, drift in drifts[part.target].items()
         )
-        columns = settings_columns(staged=staged, effect=later, wanted=differs)
+        columns = settings_columns(effect=later, wanted=differs)
         keys = [column.key for column in columns]
         for part in self.parts:
+            outcomes = self.outcomes.get(part.target, {})
             table = settings_table(
                 part.settings,
                 part.readings,
                 part.scope,
                 staged=self.staged_at(part.target),
-                outcomes=self.outcomes.get(part.target, {}),
+                outcomes=outcomes,
                 wanted={key: drift.wanted for key, drift in drifts[part.target].items()},
                 brief=True,
             )
-            part_rows = render.rows(table.only(*keys))
+            part_rows = tuple(hosted_rows(render.rows(table.only(*keys)), keys, outcomes))
             if not part.heading:
                 rows += part_rows
             elif part_rows:
@@ -255,7 +263,8 @@ class SettingsPanel(Vertical):
             help.show(None)
         else:
             staged = self.staged_at(position.part.target).get(position.setting.key)
-            help.show(position, staged, self._drift_text(position))
+            outcome = self.outcomes.get(position.part.target, {}).get(position.setting.key)
+            help.show(position, staged, self._drift_text(position), outcome)
 
     def _drift_text(self, position: SettingPosition) -> str:
         """Return the value that the state file requires, and why it cannot be set, if so; "" without a difference."""
@@ -459,12 +468,21 @@ class SettingHelp(TextPanel):
     def __init__(self) -> None:
         super().__init__(id="setting-help")
         self._height = 0
-        self._shown: tuple[SettingPosition | None, str | None, str] = (None, None, "")
+        self._shown: tuple[SettingPosition | None, str | None, str, Cell | None] = (None, None, "", None)
 
-    def show(self, position: SettingPosition | None, staged: str | None = None, file: str = "") -> None:
-        """Show another setting; None shows nothing. `staged`: its staged value. `file`: text about the state file."""
-        if (position, staged, file) != self._shown:
-            self._shown = (position, staged, file)
+    def show(
+        self,
+        position: SettingPosition | None,
+        staged: str | None = None,
+        file: str = "",
+        outcome: Cell | None = None,
+    ) -> None:
+        """Show another setting; None shows nothing.
+
+        `staged`: its staged value. `file`: text about the state file. `outcome`: the outcome of its last change.
+        """
+        if (position, staged, file, outcome) != self._shown:
+            self._shown = (position, staged, file, outcome)
             self.update_lines()
 
     def on_resize(self) -> None:
@@ -483,11 +501,11 @@ class SettingHelp(TextPanel):
             lines = self._lay_out(width, value_lines=1)
         if len(lines) > self._height > 0:
             tone, text = lines[self._height - 1][-1]
-            lines[self._height - 1 :] = [((tone, f"{shorten(text, width - 2, '')} …"),)]
+            lines[self._height - 1 :] = [((tone, f"{wrap(text, max(1, width - 2))[0]} …"),)]
         return lines
 
     def _lay_out(self, width: int, *, value_lines: int) -> list[Line]:
-        position, staged, file = self._shown
+        position, staged, file, outcome = self._shown
         if position is None:
             return []
         setting, reading = position.setting, position.reading
@@ -498,9 +516,11 @@ class SettingHelp(TextPanel):
         if (why := effective_reason_text(setting, reading)) is not None:
             lines += _wrap_lines(why, "warning" if reading.overruled else "label", width)
         lines += _wrap_lines(file, "warning", width) if file else []
-        if staged is not None and not setting.secret:
-            staged_text = value_text(setting, reading, staged)
-            lines += _wrap_lines(f"staged {staged_text}, now {now_cell(setting, reading).text}", "accent", width)
+        now_text = now_cell(setting, reading).text
+        if outcome is not None:
+            lines += _wrap_lines(f"{outcome.text}, now {now_text}", render.TONES[outcome.tone], width)
+        elif staged is not None and not setting.secret:
+            lines += _wrap_lines(f"staged {value_text(setting, reading, staged)}, now {now_text}", "accent", width)
         lines += _values(position, staged, width, value_lines)
         return [*lines, *_wrap_lines(setting.explained, "label", width)]
 

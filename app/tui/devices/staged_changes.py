@@ -237,7 +237,7 @@ class ChangeController:
     def _report_moved(self, change: Change, ended: ChangeEnded) -> None:
         """Report the other settings whose values changed together with the one that was set."""
         others = replace(ended, moved=tuple(setting for setting in ended.moved or () if not setting.restored))
-        for sentence in view.moved_texts(others, change.key):
+        for sentence in view.moved_texts(others, change.label):
             self._say(sentence, severity="warning")
 
     async def undo(self, ids: tuple[str, ...]) -> None:

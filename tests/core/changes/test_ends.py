@@ -270,7 +270,7 @@ async def test_the_own_trial_hides_no_other_one_of_the_disk(tmp_path: Path, firs
     another = (tmp_path / "another", planned("128", "256"), until + 1)
     for at, (session, change, end) in enumerate((own, another) if first else (another, own)):
         bench.journal.write_intent(f"c{at}", session, change, until=end)
-    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
+    with pytest.raises(RefusedError, match="The trial of Read-ahead of fake:disk0 is not decided"):
         await bench.changer.apply(planned("128", "512"), until=until)
 
 

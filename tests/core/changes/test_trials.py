@@ -124,7 +124,7 @@ async def test_another_setting_under_the_same_lock_waits_for_the_trial(tmp_path:
     bench = Trial(tmp_path)
     await bench.changer.apply(planned("128", "256", lock="card-0"), until=boot_clock() + 60)
     other = replace(planned("256", "512", lock="card-0"), target=Target(backend="fake", address="disk1"))
-    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
+    with pytest.raises(RefusedError, match="The trial of Read-ahead of fake:disk0 is not decided"):
         await bench.changer.apply(other)
 
 

@@ -273,7 +273,7 @@ async def test_what_is_on_trial_elsewhere_is_not_changed_from_here(tmp_path: Pat
     bench = Trial(tmp_path / "a")
     await bench.changer.apply(planned("128", "256"), until=boot_clock() + 60)
     other = at(tmp_path / "b", bench)
-    with pytest.raises(RefusedError, match="The trial of read_ahead_kb of fake:disk0 is not decided"):
+    with pytest.raises(RefusedError, match="The trial of Read-ahead of fake:disk0 is not decided"):
         await other.set("512", before="256")
     bench.journal.write_outcome("c1", bench.folder, "kept")
     assert (await other.set("512", before="256")).result == "verified"

@@ -172,12 +172,19 @@ def test_in_a_line_or_two_stand_verdict_figure_and_whether_it_was_put_back() -> 
 
 
 def test_an_experiment_that_was_not_put_back_says_so_loudly() -> None:
-    over = ExperimentEnded(at=1100.0, id="e1", status=RunStatus.FAILED, restored=False, reason="EIO", moved={"x": "1"})
+    over = ExperimentEnded(
+        at=1100.0,
+        id="e1",
+        status=RunStatus.FAILED,
+        restored=False,
+        reason="EIO",
+        moved={"fastpath of megaraid:/c0/v1": "preset -> off"},
+    )
     session = measured(*SAME, ended=over)
     assert list(experiment_lines(session.experiments[0], None))[1:] == [
         "e1 failed: EIO.",
         "Read-ahead WAS NOT RESTORED TO 128 KiB.",
-        "x also changed (1), so A and B differ in both settings.",
+        "FastPath of megaraid:/c0/v1 also changed (preset -> off), so A and B differ in both settings.",
     ]
 
 

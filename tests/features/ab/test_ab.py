@@ -492,7 +492,7 @@ async def test_another_value_is_another_experiment(table: Table) -> None:
     plan = await planned(table)
     await run_experiment(table.bench, plan)
     other = await table.bench.hardware.plan(SDA, "read_ahead_kb", "2048")
-    with pytest.raises(RefusedError, match="e1 measured read_ahead_kb of block:sda, 128 against 4096"):
+    with pytest.raises(RefusedError, match="e1 measured Read-ahead of block:sda, 128 KiB against 4096 KiB"):
         resumable_experiment(table.bench.session, "e1", other, plan.ready)
 
 

@@ -370,7 +370,7 @@ def test_what_a_killed_one_left_is_named_by_every_command(demo: Cli, killed: Pat
     assert value_of(demo, "read_ahead") == "read-ahead"
     said = demo("devices").err
     assert "experiment e1 of session" in said
-    assert f"read_ahead of {SDB} may still be read-ahead instead of none" in said
+    assert f"Read-ahead of {SDB} may still be read-ahead instead of none" in said
 
 
 @pytest.mark.long

@@ -191,7 +191,7 @@ def test_a_policy_that_reads_otherwise_than_it_was_asked_for_is_told_and_the_arr
     done = cli(*ARRAY, *SERIES, "--set", "write_cache=write-back", "--json")
     assert done.status == 1
     assert done.json["array"]["differs"] == {
-        "write_cache": "write_cache of rb-1 is always-write-back instead of write-back."
+        "write_cache": "Write cache of rb-1 is always-write-back instead of write-back."
     }
     assert "instead of write-back." in done.err
     assert here(cli) == [("raid5", "made")]

@@ -208,6 +208,7 @@ async def test_ticked_physical_volumes_become_a_volume_after_the_name_of_their_g
         await pilot.press("space", "down", "space", "a")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         assert "/usr/sbin/lvcreate --yes" in text_of(pilot)
+        assert "Volume group data and 2 drives" in text_of(pilot)
         await answer(pilot, "tab", *"data", "enter", "enter")
         await until(pilot, lambda: "Created by raidbench: rb-" in text_of(pilot))
         made: ArrayBuilder = pilot.app.workbench.arrays  # type: ignore[attr-defined]

@@ -180,7 +180,7 @@ async def test_a_finding_about_a_setting_without_a_fix_leads_to_the_setting(tmp_
         await until(pilot, lambda: isinstance(pilot.app.screen, FindingsScreen))
         await pilot.press("slash", *"not-in-force", "enter")
         assert f"1 of {len(entries(pilot))} match" in text_of(pilot)
-        assert "Enter goes to the setting write_cache." in text_of(pilot)
+        assert "Enter goes to the setting write cache." in text_of(pilot)
         screen = await to_devices(pilot)
         assert screen.panel.place == ("megaraid:/c2/v0", "write_cache")
         assert app_of(pilot).staged == {}

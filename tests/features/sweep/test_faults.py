@@ -73,7 +73,7 @@ async def test_a_way_back_that_the_card_refuses_is_told_with_the_setting_and_its
     assert record.end is not None
     assert record.end.result is SweepResult.FAILED
     assert len(record.end.left) == 1
-    assert record.end.left[0].startswith("read_ahead of megaraid:/c0/v1 was not restored to none: ")
+    assert record.end.left[0].startswith("Read-ahead of megaraid:/c0/v1 was not restored to none: ")
 
 
 async def test_a_volume_that_goes_ends_the_sweep_and_names_what_is_not_back(bed: Bed) -> None:
@@ -101,7 +101,7 @@ async def test_a_state_folder_that_takes_nothing_ends_the_sweep_and_says_what_is
         with pytest.raises(StorageError) as caught:
             await SweepRunner(bench).run_all()
     is_back = (await settings(bench))["read_ahead"] == "none"
-    assert is_back or "read_ahead of megaraid:/c0/v1 was not restored to none" in caught.value.message
+    assert is_back or "Read-ahead of megaraid:/c0/v1 was not restored to none" in caught.value.message
     assert is_back or "run `raidbench recover` to restore the values" in caught.value.hint
     folder = bench.folder
     assert folder is not None

@@ -32,7 +32,7 @@ def test_a_value_that_changed_is_told_first_and_once(cli: Cli, tmp_path: Path) -
     assert (first.status, first.out, "This is the first watch" in first.err) == (0, "", True)
     assert cli(*LINUX, "set", "block:sda", "read_ahead_kb=4096", "--yes").status == 0
     second = cli(*LINUX, "watch", str(path))
-    assert second.out.splitlines()[0] == "changed   read_ahead_kb of block:sda 128 -> 4096"
+    assert second.out.splitlines()[0] == "changed   Kernel read-ahead of block:sda 128 KiB -> 4096 KiB"
     assert (second.status, "differs   block:sda" in second.out) == (5, True)
     assert cli(*LINUX, "watch", "--json").json["changed"] == []
 

@@ -27,7 +27,7 @@ def test_what_changed_is_said_versions_first() -> None:
         "kernel 6.12.0 -> 6.17.0",
         "firmware of megaraid:/c0 1 -> 2",
         "block:sdb is new",
-        "read_ahead_kb of block:sda 128 -> 4096",
+        "Kernel read-ahead of block:sda 128 KiB -> 4096 KiB",
     ]
     assert "block:sdb disappeared" in changes_since(now, BEFORE)
 

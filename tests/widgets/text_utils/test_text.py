@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.case_loop import loop_over
-from widgets.text_utils.text import break_hard, clean, pad, shorten, width_of, wrap
+from widgets.text_utils.text import break_hard, clean, pad, shorten, width_of, wrap, wrap_words
 
 
 @given(st.text(st.characters()))
@@ -46,6 +46,14 @@ def test_no_wrapped_line_is_wider_than_asked(text: str, width: int, indent: int)
 def test_wrapping_leaves_out_nothing_but_spaces(text: str, width: int, indent: int) -> None:
     whole = "".join(clean(line) for line in text.splitlines())
     assert "".join(wrap(text, width, indent)).replace(" ", "") == whole.replace(" ", "")
+
+
+@pytest.mark.parametrize("number", ["128 KiB", "0.5 %", "20 ms", "1.20M IOPS", "340 MiB/s"])
+def test_a_number_and_its_unit_stay_together(number: str) -> None:
+    width = len(f"block size {number}") - 1
+    assert wrap(f"block size {number}", width) == ["block size", number]
+    assert wrap_words(f"block size {number}", width) == ["block size", number]
+    assert wrap(number, len(number) - 1) == number.split()
 
 
 @given(st.text(min_size=1), st.integers(1, 20))

@@ -13,6 +13,7 @@ from app.core.changes.arrays.array_journal import ArrayJournal, ArrayJournalEntr
 from app.core.changes.arrays.candidates import SOFTWARE, plan_array
 from app.core.session.events import NoteAdded
 from app.core.session.locks import HeldLock, hold_lock
+from app.core.session.unit_labels import setting_label, value_text
 from backends.array_planning import (
     ArrayMatch,
     ArrayMatchState,
@@ -421,10 +422,11 @@ class ArrayBuilder:
             with uncached():
                 readings = await self._hardware.read(made.target)
         except RaidbenchError as error:
-            return {key: f"{key} {read} could not be read: {error.message}" for key in policies}
+            return {key: f"{setting_label(key)} {read} could not be read: {error.message}" for key in policies}
         now = {key: readings[key].now if key in readings else None for key in policies}
         return {
-            key: f"{key} {read} is {clean(now[key] or 'not reported', 60)} instead of {wanted}."
+            key: f"{setting_label(key)} {read} is {clean(value_text(key, now[key] or '') or 'not reported', 60)}"
+            f" instead of {value_text(key, wanted)}."
             for key, wanted in policies.items()
             if now[key] != wanted
         }
@@ -451,7 +453,8 @@ def created_array_label(entry: ArrayJournalEntry, inventory: Inventory) -> Devic
         for drive in entry.array.members
     )
     name, drives = entry.array.name, tuple(label.sentence for label in labels)
-    return DeviceLabel(name=name, description=f"an array of these {len(drives)} drives", token=name, drives=drives)
+    description = f"an array of these {len(drives)} drives"
+    return DeviceLabel(name=name, description=description, token=name, drives=drives, kind="array")
 
 
 def _unknown_result_error(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from app.core.presentation.device_table import matching_keys
 from app.core.presentation.finding_counts import findings_text
+from app.core.presentation.labels import field_name
 from app.core.presentation.table import Cell, Column, ExpandState, Facts, Row, StatusSymbol, Table, Tone
 from app.features.check.entries import COLUMNS, FindingEntry
 from app.features.check.list_screen import FindingListScreen
@@ -136,7 +137,7 @@ class HostFindingsScreen(FindingListScreen):
             if not self._overview.findings_of(host) or self.words.strip():
                 hint = f"{host}: {self._overview.findings_state(host).rstrip('.')}."
             return host, self._overview.host_detail_lines(host), hint
-        place = entry.device if entry.setting is None else f"the setting {entry.setting[1]}"
+        place = entry.device if entry.setting is None else f"the setting {field_name(entry.setting[1])}"
         return (
             f"{host}: {entry.where}",
             entry.facts,

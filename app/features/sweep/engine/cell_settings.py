@@ -14,6 +14,7 @@ from app.core.session.events import ChangeEnded
 from app.core.session.state import ChangeRecord
 from app.core.session.sweep_record import SweepRecord
 from app.core.session.sweep_steps import Assignment, NeededFeature
+from app.core.session.unit_labels import setting_label, value_text
 from app.core.workbench import Workbench
 from app.features.sweep.engine.array_preparation import SIMULATED_SCAN_EVERY
 from app.features.sweep.engine.targets import is_active
@@ -146,7 +147,9 @@ async def mismatch_text(bench: Workbench, wanted: Sequence[Assignment]) -> str:
             change = await bench.hardware.plan(assignment.target, assignment.key, assignment.value)
             if change.before == change.after:
                 continue
-        texts.append(f"{assignment.key} of {assignment.target} is {now or 'not readable'}, not {assignment.value}")
+        wanted_value, found = (value_text(assignment.key, value or "") for value in (assignment.value, now))
+        name = f"{setting_label(assignment.key)} of {assignment.target}"
+        texts.append(f"{name} is {found or 'not readable'}, not {wanted_value}")
     return ", ".join(texts)
 
 
@@ -189,7 +192,8 @@ def _not_in_force_text(assignment: Assignment, reading: Reading) -> str:
     if not reading.overruled or reading.effective == assignment.value:
         return ""
     why = f": {reading.why_effective}" if reading.why_effective else ""
-    return f"{assignment.key} is {assignment.value}, but {reading.effective_clause}{why}."
+    value = value_text(assignment.key, assignment.value)
+    return f"{setting_label(assignment.key)} is {value}, but {reading.effective_clause}{why}."
 
 
 async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
@@ -211,7 +215,8 @@ async def restore(bench: Workbench, record: SweepRecord) -> tuple[str, ...]:
                     await wait_for_tasks(bench, str(original.target), asyncio.Event())
             except RaidbenchError as error:
                 left[original] = (
-                    f"{original.key} of {original.target} was not restored to {original.value}: {error.full_text}"
+                    f"{setting_label(original.key)} of {original.target} was not restored to"
+                    f" {value_text(original.key, original.value)}: {error.full_text}"
                 )
         retries = [assignment for assignment in waiting if assignment in left and not assignment.slow]
         # Retry these: another setting may have blocked them, and that setting may have been restored meanwhile.
@@ -243,7 +248,8 @@ async def _restore_moved(bench: Workbench, record: SweepRecord) -> list[str]:
             if ended.result != "verified":
                 raise SettingNotAppliedError(_failure_text(ended))
         except RaidbenchError as error:
-            left.append(f"{key} of {target} was not restored to {before}: {error.message}")
+            value = value_text(key, before)
+            left.append(f"{setting_label(key)} of {target} was not restored to {value}: {error.message}")
     return left
 
 

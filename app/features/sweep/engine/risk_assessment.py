@@ -13,6 +13,7 @@ from app.core.benchmark.endurance import amount_text, endurance_texts
 from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
 from app.core.fio.job import Job
 from app.core.session.sweep_steps import MADE, Design, OverwrittenDevice
+from app.core.session.unit_labels import value_text
 from app.core.workbench import Workbench
 from app.features.sweep.engine.estimate import writing_seconds
 from app.features.sweep.engine.targets import SettingOwner, TargetFacts
@@ -163,6 +164,6 @@ def _risk_of_values(design: Design, facts: TargetFacts) -> tuple[Risk, tuple[str
         setting, reading = holder.settings[assignment.key], holder.readings[assignment.key]
         risk = next((choice.risk for choice in reading.choices if choice.value == assignment.value), setting.risk)
         if risk is not Risk.NONE and setting.risk_text:
-            sentences[f"{assignment.key}={assignment.value}: {setting.risk_text}"] = None
+            sentences[f"{setting.label} {value_text(assignment.key, assignment.value)}: {setting.risk_text}"] = None
         grave = worst((grave, risk))
     return grave, tuple(sentences)

@@ -7,7 +7,14 @@ from itertools import groupby
 
 from app.core.analysis.stats import THRESHOLD_PERCENT
 from app.core.fio.job import Job
-from app.core.presentation.labels import cell_with_labels, design_with_labels, setting_text, workload_label
+from app.core.presentation.labels import (
+    cell_with_labels,
+    design_with_labels,
+    key_name,
+    key_value,
+    setting_text,
+    workload_label,
+)
 from app.core.presentation.noise_text import cells_noise_text
 from app.core.presentation.table import Column, FactLine, Facts, Row, Table, Tone
 from app.core.session.sweep_steps import Design, Purpose, Step, SweepCell
@@ -136,7 +143,9 @@ def _changes(design: Design) -> Iterator[FactLine]:
     for setting, count in switches(design):
         slow = ", created again or reshaped" if setting.slow else ""
         times = f"{units.plural(count, 'time')} on {setting.target}{slow}"
-        yield FactLine(setting.key, f"{times}; restored to {setting.value} at the end")
+        yield FactLine(
+            key_name(setting.key), f"{times}; restored to {key_value(setting.key, setting.value)} at the end"
+        )
 
 
 def _inactive_lines(design: Design) -> Iterator[FactLine]:

@@ -14,7 +14,7 @@ from app.features.sweep.presentation.plan import order_facts, plan_facts, time_t
 from app.features.sweep.screen.draft import Draft, DraftAxis, DraftValue
 from app.tui import render
 from app.tui.devices.staged_changes import TIERS
-from backends.device_label import confirm_token
+from backends.device_label import confirm_token, labels_title
 from backends.settings import Risk
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
@@ -157,6 +157,7 @@ def question(
         devices=()
         if confirmation_level(assessment.risk) is ConfirmationLevel.HARMLESS
         else tuple(sentence for plate in assessment.plates for sentence in plate.sentences),
+        devices_title=labels_title(assessment.plates),
         required=confirm_token(assessment.plates) if destroys else "",
         apply_label="Start",
     )
