@@ -6,18 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
 from app.core.session.unit_labels import value_text, within_sentence
 from backends.model import KERNEL
 from backends.protocol import load_object
 from backends.registry import declared_settings, find_vendors
 from widgets.text_utils import units
 
+if TYPE_CHECKING:
+    from app.core.session.sweep_record import SweepRecord
+    from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
+
 _IN_FORCE = "in_force_"
-_Named = TypeVar("_Named", SweepCell, SkippedCell, PublishedFigure)
+_Named = TypeVar("_Named", "SweepCell", "SkippedCell", "PublishedFigure")
 _BENEATH = {
     "backing_file": "path of the backing file",
     "backing_inode": "inode of the backing file",
