@@ -20,7 +20,7 @@ from app.cli.options import FiniteRange, Options, draws_signs, gather_options, i
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
 from app.doors import HelpGroup, action, import_object, require_action
-from app.startup import import_asyncio
+from app.startup import import_asyncio, import_textual
 from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
@@ -284,6 +284,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
             os.environ["NO_COLOR"] = "1"  # Textual reads this variable
         for name in ("COLUMNS", "LINES"):  # If a shell exports them, Textual never updates the size.
             os.environ.pop(name, None)
+        import_textual()
         from app.tui.options import ScreenOptions  # Textual reads these variables when it is imported
         from app.tui.runner import run
 
