@@ -118,7 +118,9 @@ def _with_slots(plain: type[Any], own: dict[str, Field[Any]], added: dict[str, A
     namespace["__qualname__"] = plain.__qualname__
     for name in ("__dict__", "__weakref__"):  # They belong to `plain`.
         namespace.pop(name, None)
-    return type(plain)(plain.__name__, plain.__bases__, namespace)
+    metaclass: Any = type(plain)
+    made: type[Any] = metaclass(plain.__name__, plain.__bases__, namespace)
+    return made
 
 
 def _definer(kind: type[Any]) -> type[Any]:
@@ -143,11 +145,12 @@ def _repr(self: Any) -> str:
 def _eq(self: Any, other: Any) -> bool:
     if type(other) is not type(self):
         return NotImplemented
-    return self is other or self.__values__(self) == self.__values__(other)
+    values = type(self).__values__
+    return self is other or bool(values(self) == values(other))
 
 
 def _hash(self: Any) -> int:
-    return hash(self.__values__(self))
+    return hash(type(self).__values__(self))
 
 
 def _refuse_setattr(self: Any, name: str, value: object) -> None:
