@@ -142,11 +142,11 @@ def _repr(self: Any) -> str:
     return f"{type(self).__qualname__}({shown})"
 
 
-def _eq(self: Any, other: Any) -> bool:
+def _eq(self: Any, other: Any) -> Any:  # a bool or NotImplemented
     if type(other) is not type(self):
         return NotImplemented
     values = type(self).__values__
-    return self is other or bool(values(self) == values(other))
+    return self is other or values(self) == values(other)
 
 
 def _hash(self: Any) -> int:
