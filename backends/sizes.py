@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from fractions import Fraction
+from fractions import Fraction
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _LETTERS = "kmgtpe"
@@ -32,8 +29,6 @@ def fraction_of(text: str | None, *, base: int = 1024, bare: str = "") -> Fracti
     letter = (letter or plain or bare).lower()[:1]
     if not letter:
         return None
-    from fractions import Fraction  # slow to import, and many commands read no size
-
     factor: int = (1024 if binary else base) ** (_LETTERS.find(letter) + 1)
     return Fraction(f"{digits.replace(',', '')}.{decimals or 0}") * factor
 

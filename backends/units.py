@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from backends.sizes import exact_text, fraction_of
 
-_TIME_UNITS = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000}
-"""Length of each unit of time in microseconds."""
+_TIME_UNITS = {
+    "us": Fraction(1, 1_000_000),
+    "µs": Fraction(1, 1_000_000),
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+}
+"""Length of each unit of time in seconds."""
 _SIZE_UNITS = {"bytes": 1, "KiB": 1024}
 """Number of bytes of each unit of size that a setting may declare."""
 _SIZE = re.compile(r"[0-9]{1,19}(\.[0-9]{1,9})? ?([kmgtpe]i?b?|b|bytes?)", re.ASCII | re.IGNORECASE)
@@ -43,8 +51,6 @@ def number_in_unit(text: str, unit: str) -> int | None:
     text = text.strip()
     if _NUMBER.fullmatch(text):
         return int(text)
-    from fractions import Fraction  # slow to import, and most commands read no amount
-
     match = _AMOUNT.fullmatch(text)
     if match is None:
         return None
@@ -55,8 +61,8 @@ def number_in_unit(text: str, unit: str) -> int | None:
         bytes_read = fraction_of(size) if per_read == per and _SIZE.fullmatch(size) else None
         amount = None if bytes_read is None else bytes_read / _SIZE_UNITS[size_unit]
     elif unit in _TIME_UNITS:
-        length = _TIME_UNITS.get(name)
-        amount = None if length is None else Fraction(match[1]) * length / _TIME_UNITS[unit]
+        seconds = _TIME_UNITS.get(name)
+        amount = None if seconds is None else Fraction(match[1]) * seconds / _TIME_UNITS[unit]
     else:
         amount = Fraction(match[1]) if unit and name == unit else None
     return None if amount is None or amount.denominator != 1 else int(amount)

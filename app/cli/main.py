@@ -267,13 +267,14 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash
 
-    import_asyncio()
     fleet = None
     if hosts is not None:
+        import_asyncio()
         fleet = require_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
     # sudo may ask for a password. It could not do so once the screens are open.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
+        import_asyncio()
         from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority

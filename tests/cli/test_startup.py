@@ -121,8 +121,8 @@ def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
 
 def test_devices_loads_no_session_no_workbench_and_nothing_that_measures(machine: str) -> None:
     loaded = imported_by("--machine", machine, "devices")
-    unwanted = ("app.tui", "app.core.workbench", "app.core.benchmark", "app.core.fio", "app.core.session.state")
-    unwanted += ("app.core.session.events", "app.core.session.sweep", "platformdirs")
+    session = ("app.core.session.state", "app.core.session.events", "app.core.session.sweep")
+    unwanted = ("app.tui", "app.core.workbench", "app.core.benchmark", "app.core.fio.job", *session, "platformdirs")
     assert not [name for name in loaded if name.startswith(unwanted)]
 
 
