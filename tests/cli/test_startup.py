@@ -79,7 +79,7 @@ def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothi
     look = "from pathlib import Path; from app.core.benchmark.preconditioning import PreconditionHistory; "
     look += "from backends.identity import Identity; thing = Identity(name='sda', serial='S1'); "
     look += "PreconditionHistory(Path('/nowhere')).last_written(thing)"
-    assert loaded_by(look, "hashlib") == ""
+    assert loaded_by(look, "hashlib", "app.core.fio.job", "app.core.benchmark.run_plan") == ""
 
 
 def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None:
