@@ -325,6 +325,7 @@ for name, module in there.items():
         print(*(f"{name} asks for {one}\\n" for one in asked(module) if one not in there), end="")
 """
 
+
 @pytest.mark.long
 def test_whatever_the_watchdog_may_ask_for_is_there_before_it_says_that_it_is_armed() -> None:
     done = subprocess.run([sys.executable, "-c", COMPLETE], cwd=ROOT, capture_output=True, text=True)
