@@ -60,15 +60,6 @@ def import_textual() -> None:
         del sys.modules["textual.types"]
 
 
-def return_free_memory() -> None:
-    """Return the memory that only the start needed to the system, some 2 MiB. A C library that cannot keeps it."""
-    import ctypes
-
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
-
-
 def print_version() -> bool:
     """Print the version and return whether that succeeded.
 

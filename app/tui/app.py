@@ -24,7 +24,6 @@ from textual.worker import Worker
 from app.core.session.state import Session
 from app.core.themes import THEMES
 from app.doors import action, doors, import_object, require_action
-from app.startup import return_free_memory
 from app.tui.ascii_filter import AsciiFilter, ControlFilter
 from app.tui.base import WorkbenchScreen
 from app.tui.commands import COMMANDS as TABLE
@@ -179,7 +178,6 @@ class WorkbenchApp(SessionApp):
         await leaving.offer_cleaning()
         for work in tuple(self.background.values()):
             await work.find()
-        return_free_memory()
 
     async def look_for_hardware(self) -> None:
         """Scan with every backend. An error, such as an unwritable session, is shown; the app continues."""
