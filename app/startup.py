@@ -40,6 +40,26 @@ def import_asyncio() -> None:
         del sys.modules["ssl"]
 
 
+def import_textual() -> None:
+    """Import Textual without the widgets that it imports only to export their types. This saves 3 % of the start.
+
+    Textual (8.2) takes a type for its palette from `textual.types`, which imports the lists of files and of choices.
+    """
+    if "textual.app" in sys.modules or "textual.types" in sys.modules:
+        return
+    from types import ModuleType
+
+    from textual import _types
+
+    stand_in = ModuleType("textual.types")
+    stand_in.__dict__.update(IgnoreReturnCallbackType=_types.IgnoreReturnCallbackType)
+    sys.modules["textual.types"] = stand_in
+    try:
+        import textual.app  # noqa: F401
+    finally:
+        del sys.modules["textual.types"]
+
+
 def print_version() -> bool:
     """Print the version and return whether that succeeded.
 

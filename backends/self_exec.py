@@ -10,6 +10,9 @@ from collections.abc import Iterator
 LAUNCHER = "RAIDBENCH_LAUNCHER"
 """Environment variable with the path of the launcher. A launcher that unpacks or wraps the program sets it."""
 
+CONNECTED = "RAIDBENCH_ROOT_SIDE"
+"""Environment variable with the number of a descriptor, which is a connection to a running root helper."""
+
 _BEGIN = (
     "import runpy, sys; end = sys.argv.index('--'); module, sys.path[:] = sys.argv[1], sys.argv[2:end]; "
     "sys.argv[1:] = sys.argv[end + 1:]; runpy.run_module(module, run_name='__main__', alter_sys=True)"

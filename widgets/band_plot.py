@@ -129,12 +129,16 @@ class Bands(FramedDrawing):
             column: 1 + round((math.log(value) - low) / (high - low) * (full - 1)) for column, value in largest.items()
         }
         code = series_code(index)
-        pairs: list[Row] = []
-        for row in range(rows - 1, -1, -1):
-            filled = (min(len(levels), heights.get(at, 0) - row * len(levels)) for at in range(frame.columns))
-            text = "".join(levels[part - 1] if part > 0 else " " for part in filled)
-            pairs.append((text, bytes(GRID if char == " " else code for char in text)))
-        return pairs
+        cells = [[" "] * frame.columns for _ in range(rows)]
+        codes = [bytearray([GRID]) * frame.columns for _ in range(rows)]
+        for column, level in heights.items():
+            whole, part = divmod(level, len(levels))
+            for row in range(rows - whole - (part > 0), rows):
+                cells[row][column] = levels[-1]
+                codes[row][column] = code
+            if part:
+                cells[rows - whole - 1][column] = levels[part - 1]
+        return [("".join(line), bytes(colours)) for line, colours in zip(cells, codes, strict=True)]
 
 
 def _frame_row(frame: Frame, row: Row, name: tuple[str, str, int]) -> Row:

@@ -68,6 +68,7 @@ class KeyedTable(TableRenderer, can_focus=True):
         super().__init__(id=id)
         self._layout_of_columns = TableLayout(columns, rows)
         self._measured: tuple[object, object] = (None, None)
+        self._line_frame: tuple[int, tuple[PlacedColumn, ...]] | None = None
         self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
         self.set_reactive(KeyedTable.columns, columns)
         self.set_reactive(KeyedTable.rows, rows)
@@ -152,15 +153,23 @@ class KeyedTable(TableRenderer, can_focus=True):
         size = self.size  # Textual computes it at every access
         return size.width - (self.scrollbar_size_vertical if self.virtual_size.height > size.height else 0)
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Return lines of the table. Width and columns are computed once for all of them."""
+        self._line_frame = (self._line_width, self._place())
+        try:
+            return super().render_lines(crop)
+        finally:
+            self._line_frame = None
+
     def render_line(self, y: int) -> Strip:
         """Return the header, or the visible row at this line."""
-        width = self._line_width
+        width, placed = self._line_frame or (self._line_width, self._place())
         if y == 0:
-            return self.header_strip(self.columns, self._place(), width)
+            return self.header_strip(self.columns, placed, width)
         index = y - 1 + round(self.scroll_y)
         if index < len(self.rows):
             row = self.rows[index]
-            return self.row_strip(row, self._place(), width, current=row.key == self.cursor)
+            return self.row_strip(row, placed, width, current=row.key == self.cursor)
         if not self.rows and self.empty:
             lines = wrap(self.empty, max(1, width - GUTTER))
             text = " " * GUTTER + lines[y - 1] if y <= len(lines) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual._callback import invoke
 from textual._styles_cache import StylesCache
@@ -13,7 +13,9 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.messages import Prune
 from textual.screen import Screen
-from textual.types import CallbackType
+
+if TYPE_CHECKING:
+    from textual.types import CallbackType
 
 Result = TypeVar("Result")
 

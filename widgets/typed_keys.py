@@ -55,7 +55,8 @@ class OrderedKeysApp(App[Result]):
         with suppress(TimeoutError):
             async with asyncio.timeout(_MAX_SECONDS):
                 await _handle_waiting(focused)
-                if self._layers() not in ((), layers):
+                opened = self._layers()
+                if opened and opened != layers:
                     await self.screen._mounted_event.wait()
                     await _handle_waiting(self.screen)  # It gives one of its widgets the focus.
                     await _handle_waiting(self.focused or self)

@@ -20,7 +20,7 @@ from app.cli.options import FiniteRange, Options, draws_signs, gather_options, i
 from app.cli.output import BrokenPipeOutputError, say
 from app.core.themes import THEMES
 from app.doors import HelpGroup, action, import_object, require_action
-from app.startup import import_asyncio
+from app.startup import import_asyncio, import_textual
 from backends.did_you_mean import suggestion_hint
 from backends.simulator.profiles import FIRST, HOSTS, STATES
 
@@ -267,13 +267,14 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
     from app.cli.privileges import helper_of
     from app.cli.splash import show_splash
 
-    import_asyncio()
     fleet = None
     if hosts is not None:
+        import_asyncio()
         fleet = require_action("fleet.named")(hosts, seconds=host_timeout, program=host_program)
     # sudo may ask for a password. It could not do so once the screens are open.
     helper_of(options, wanted=True, read_only=options.read_only)
     with show_splash("" if options.demo or options.machine else os.uname().nodename):
+        import_asyncio()
         from app.cli.session_context import host_of, remember_scan, require_its_machine, workbench_on
         from app.cli.steady_options import steady_plan
         from app.core.benchmark.niceness import lower_priority
@@ -284,6 +285,7 @@ def _open_workbench(options: Options, hosts: str | None, host_timeout: float | N
             os.environ["NO_COLOR"] = "1"  # Textual reads this variable
         for name in ("COLUMNS", "LINES"):  # If a shell exports them, Textual never updates the size.
             os.environ.pop(name, None)
+        import_textual()
         from app.tui.options import ScreenOptions  # Textual reads these variables when it is imported
         from app.tui.runner import run
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from app.cli.options import Options, is_terminal
 from app.cli.output import say
+from app.startup import import_asyncio
 from backends.errors import RefusedError
+from backends.self_exec import CONNECTED
 
 if TYPE_CHECKING:
     from backends.system.privsep.connection import Connection
@@ -55,6 +57,9 @@ async def helper_connection() -> socket.socket | None:
 
 
 def _start_helper(options: Options, *, wanted: bool, read_only: bool) -> Connection | None:
+    if os.geteuid() == 0 and CONNECTED not in os.environ:  # the usual case for root, without any of these imports
+        return None
+    import_asyncio()
     from app.privsep.client import helper, inherited_helper, start_conversation
 
     try:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import zip_longest
+from operator import le
 
 from app.cli.output import paint, terminal_width
-from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone, text_of
+from app.core.presentation.table import Align, Cell, Column, Facts, Row, Table, Tone
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils.text import longest_word, shorten, styled_width, width_of, wrap_words
@@ -103,10 +104,10 @@ def _stacked(row: Row, columns: Sequence[Column], width: int | None) -> list[str
     first, *others = _cells(row)
     names = [column.title for column in columns[1:]]
     wide = max(map(width_of, names), default=0)
-    rows = wrap_words(text_of(first).replace(_FIXED_SPACE, " "), width)
+    rows = wrap_words(first.text.replace(_FIXED_SPACE, " "), width)
     for name, cell in zip(names, others, strict=True):
-        if text_of(cell):
-            rows += wrap_words(paint(text_of(cell), _colour(cell)), width, f"  {name:<{wide}}  ")
+        if cell.text:
+            rows += wrap_words(paint(cell.text, _colour(cell)), width, f"  {name:<{wide}}  ")
     return rows
 
 
@@ -116,7 +117,7 @@ def listing(columns: Sequence[str | Column], rows: Iterable[Sequence[str]]) -> l
     return table_lines(Table(columns=headed, rows=tuple(Row(cells=tuple(row)) for row in rows)))
 
 
-def _cells(row: Row) -> list[str | Cell]:
+def _cells(row: Row) -> list[Cell]:
     first, *others = map(_cell, row.cells)
     return [Cell("  " * row.depth + first.text + (f"{_FIXED_SPACE}{DIM_MARK}" if row.dim else ""), first.tone), *others]
 
@@ -186,7 +187,7 @@ class LineLayout:
     @classmethod
     def of(cls, shown: Table, width: int | None, *, growing: bool = False) -> LineLayout:
         """Return the layout without folded cells. Empty columns are left out unless the table is `growing`."""
-        body = [[text_of(cell) for cell in _cells(row)] for row in shown.rows if not row.banner]
+        body = [[cell.text for cell in _cells(row)] for row in shown.rows if not row.banner]
         used = tuple(at for at in range(len(shown.columns)) if growing or any(row[at] for row in body))
         kept = tuple(shown.columns[at] for at in used)
         longest_cells = tuple(max((width_of(row[at]) for row in body), default=0) for at in used)
@@ -201,7 +202,7 @@ class LineLayout:
 
     def foldable(self, rows: Sequence[Row]) -> LineLayout:
         """Return the layout with `least`, for a table that is too wide."""
-        body = [[text_of(cell) for cell in _cells(row)] for row in rows if not row.banner]
+        body = [[cell.text for cell in _cells(row)] for row in rows if not row.banner]
         parts = [
             longest if column.align is Align.RIGHT else max((longest_word(row[at]) for row in body), default=0)
             for at, column, longest in zip(self.indexes, self.columns, self.longest_cells, strict=True)
@@ -252,7 +253,7 @@ class LineLayout:
 
     def tightened(self, rows: Sequence[Row]) -> LineLayout:
         """Return the layout with the space that folded columns leave free given to others, from left to right."""
-        cells = [[text_of(cell) for cell in _cells(row)] for row in rows if not row.banner]
+        cells = [[cell.text for cell in _cells(row)] for row in rows if not row.banner]
         needs = [
             max(
                 width_of(piece)
@@ -282,8 +283,11 @@ class LineLayout:
     def _row(self, row: Row) -> list[str]:
         cells = _cells(row)
         kept = [cells[at] for at in self.indexes]
-        texts, colours = list(map(text_of, kept)), list(map(_colour, kept))
-        sizes = self._sizes([width_of(text) for text in texts])
+        texts, colours = [cell.text for cell in kept], list(map(_colour, kept))
+        widths = list(map(width_of, texts))
+        if all(map(le, widths, self.widths)):  # nearly every row of a long table
+            return [self._join(texts, widths, self.widths, colours)]
+        sizes = self._sizes(widths)
         pieces = [
             _fold(text, size) if column.align is Align.LEFT else [text]
             for text, size, column in zip(texts, sizes, self.columns, strict=True)
@@ -297,10 +301,15 @@ class LineLayout:
 
     def _line(self, cells: Sequence[str], sizes: Sequence[int], colours: Sequence[str]) -> str:
         short = [shorten(cell, size, "..") for cell, size in zip(cells, sizes, strict=True)]
-        gaps = [" " * (size - width_of(cell)) for cell, size in zip(short, sizes, strict=True)]
-        painted = [paint(cell, colour) if cell else "" for cell, colour in zip(short, colours, strict=True)]
-        rights = [column.align is Align.RIGHT for column in self.columns]
-        placed = [gap + cell if right else cell + gap for cell, gap, right in zip(painted, gaps, rights, strict=True)]
+        return self._join(short, list(map(width_of, short)), sizes, colours)
+
+    def _join(self, cells: Sequence[str], widths: Sequence[int], sizes: Sequence[int], colours: Sequence[str]) -> str:
+        """Return a line of cells, none of which is wider than its column."""
+        placed = []
+        for column, cell, width, size, colour in zip(self.columns, cells, widths, sizes, colours, strict=True):
+            painted = paint(cell, colour) if colour and cell else cell
+            gap = " " * (size - width)
+            placed.append(gap + painted if column.align is Align.RIGHT else painted + gap)
         return _GAP.join(placed).rstrip().replace(_FIXED_SPACE, " ")
 
     def _sizes(self, cell_widths: Sequence[int]) -> Sequence[int]:
@@ -322,8 +331,8 @@ def _fold(text: str, width: int) -> list[str]:
     return wrap_words(text, width) if width_of(text) > width else [text]
 
 
-def _colour(cell: str | Cell) -> str:
-    return _COLOURS.get(cell.tone, "") if isinstance(cell, Cell) else ""
+def _colour(cell: Cell) -> str:
+    return "" if cell.tone is Tone.PLAIN else _COLOURS.get(cell.tone, "")
 
 
 def _span(widths: Sequence[int]) -> int:

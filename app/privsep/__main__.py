@@ -107,7 +107,7 @@ def _is_owned_by_root(folder: str) -> bool:
 
     For a missing folder, check the nearest existing parent.
     """
-    from backends.system.local.programs import is_owned_by_root
+    from backends.system.root_owned import is_owned_by_root
 
     existing = os.path.abspath(folder)
     while not os.path.lexists(existing):

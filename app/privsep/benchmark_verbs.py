@@ -21,8 +21,8 @@ from app.privsep.request_schema import RequestDeniedError
 from backends.errors import RefusedError
 from backends.exclusive_open import DeviceClaim
 from backends.system.local import LocalHost
-from backends.system.local.programs import resolve_root_owned
 from backends.system.local.unprivileged import UnprivilegedProcess, find_unused_id, start_unprivileged
+from backends.system.root_owned import resolve_root_owned
 from backends.text import clean
 
 MAX_RUNS = 4

@@ -17,7 +17,7 @@ from backends.exclusive_open import DeviceClaim
 from backends.guard import Intent, claim_device, judge_device, require_free
 from backends.identity import Identity, Signature
 from backends.system.local import LocalHost
-from backends.system.local.programs import is_owned_by_root
+from backends.system.root_owned import is_owned_by_root
 
 MAX_CLAIMS = 64
 """Maximum number of devices that one connection may have open at a time."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import app
 import backends
-from backends.system.local.programs import is_owned_by_root
+from backends.system.root_owned import is_owned_by_root
 
 _OURS = (app, backends)
 

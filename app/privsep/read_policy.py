@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 from backends.protocol import DEVICE, load_object
 from backends.registry import own_vendors
-from backends.system.local.programs import find_program, resolve_root_owned
+from backends.system.local.programs import find_program
+from backends.system.root_owned import resolve_root_owned
 
 _MOUNTS = "/proc/1/mountinfo"
 _SPACE = "/proc/1/ns/mnt"

@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import field
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
@@ -202,3 +202,81 @@ def test_a_value_that_holds_itself_is_shown() -> None:
     tally: Any = OURS["Tally"]()
     tally.counts.append(tally)
     assert repr(tally).endswith("Tally(counts=[...])")
+
+
+def test_a_class_is_decorated_as_the_standard_library_does() -> None:
+    """Fields, class variables, bases of either kind, and values that all would share."""
+
+    def further(dataclass: Decorator, plain: Decorator) -> list[type[Any]]:
+        @dataclass(frozen=True, slots=True)
+        class Counted:
+            limit: ClassVar[int] = 3
+            first: int
+            second: list[int] = field(default_factory=list, compare=False, repr=True, kw_only=True)
+            third: str = field(default="c", metadata={"unit": "s"})
+
+        @plain
+        class Open:
+            size: int = 1
+            names: list[str] = field(default_factory=list)
+
+        @dataclass
+        class Wider(Open):
+            size: int
+            wide: bool = field(default=False)
+
+        return [Counted, Open, Wider]
+
+    ours, theirs = (
+        further(values.dataclass, dataclasses.dataclass),
+        further(dataclasses.dataclass, dataclasses.dataclass),
+    )
+    for own, their in zip(ours, theirs, strict=True):
+        known = [
+            [
+                (one.name, one.type, one.default, one.kw_only, one.compare, dict(one.metadata))
+                for one in dataclasses.fields(cls)
+            ]
+            for cls in (own, their)
+        ]
+        assert known[0] == known[1]
+        assert dataclasses.is_dataclass(own)
+        assert own.__match_args__ == their.__match_args__  # type: ignore[attr-defined]
+        assert getattr(own, "limit", None) == getattr(their, "limit", None)
+        assert getattr(own, "__slots__", None) == getattr(their, "__slots__", None)
+    assert shown(ours[2](2, ["a"], wide=True)) == shown(theirs[2](2, ["a"], wide=True))
+
+
+@pytest.mark.parametrize("dataclass", [values.dataclass, dataclasses.dataclass])
+def test_a_default_that_could_change_is_refused(dataclass: Decorator) -> None:
+    with pytest.raises(ValueError, match=r"mutable default .*use default_factory"):
+
+        @dataclass(frozen=True)
+        class Shared:
+            names: list[str] = []  # noqa: RUF012
+
+
+@pytest.mark.parametrize("dataclass", [values.dataclass, dataclasses.dataclass])
+def test_a_plain_subclass_may_set_what_is_no_field(dataclass: Decorator) -> None:
+    @dataclass(frozen=True)
+    class Point:
+        x: float
+
+    class Named(Point):
+        pass
+
+    point: Any = Named(1.0)
+    point.name = "a"
+    del point.name
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'x'"):
+        point.x = 2.0
+    assert point == Named(1.0) != Point(1.0)
+    assert hash(point) == hash(Named(1.0))
+
+
+def test_methods_are_made_when_they_are_first_needed() -> None:
+    drive = shapes(values.dataclass)["Drive"]
+    unmade = vars(drive)["__init__"]
+    assert not inspect.isfunction(unmade)
+    drive(name="a")
+    assert inspect.isfunction(vars(drive)["__init__"])

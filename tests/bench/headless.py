@@ -45,6 +45,7 @@ def measure(place: Place) -> Iterator[Figure]:
             yield ratio_of_medians(f"{name} / lsblk -J -b -O, {words}", times[name], times["lsblk"], note=note)
     yield median("--version, CPU", cpu["--version"], "s", goal=0.04)
     yield median("--help, CPU", cpu["--help"], "s")
+    yield median("devices, CPU", cpu["devices"], "s", goal=0.13, note="the disks of this machine")
     yield median("devices with 20 disks, CPU", cpu["devices of twenty"], "s", goal=0.15, note="a recorded machine")
     yield median("devices --json, CPU", cpu["devices --json"], "s", goal=0.15, note="the disks of this machine")
     yield median("devices --json with 20 disks, CPU", cpu["twenty"], "s", goal=0.15, note="a recorded machine")

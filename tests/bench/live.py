@@ -50,8 +50,8 @@ def measure(place: Place) -> Iterator[Figure]:
                 terminal.drain(1.0)
             memory.append(terminal.rss())
     for name in shares:
-        yield median(f"workbench CPU, {name} at 4 Hz", shares[name], "% of a core", goal=3.0, note="stretch 2")
+        yield median(f"workbench CPU, {name} at 4 Hz", shares[name], "% of a core", goal=2.0)
     for name in shares:
         yield median(f"bytes to the terminal, {name}", rates[name], "KiB/s", goal=16.0, note="stretch 4")
     note = f"{sorted(memory)[rounds // 2]:.1f} MiB"
-    yield ratio_of_medians("RSS in a run / minimal Textual app", memory, least, goal=1.5, note=note)
+    yield ratio_of_medians("RSS in a run / minimal Textual app", memory, least, goal=1.4, note=note)

@@ -45,9 +45,9 @@ class Measured(WorkbenchApp):
                 self.set_timer(0.3, self.exit)
             case _ if not self._begun and not session.probing and self.opened:
                 self._begun = True
-                self.set_timer(0.2, self._start)
+                self.set_timer(0.2, self._press_run)
 
-    async def _start(self) -> None:
+    async def _press_run(self) -> None:
         await self.switch_mode("bench")
         screen = self.screen
         assert isinstance(screen, BenchScreen)

@@ -60,11 +60,26 @@ def test_the_first_screen_has_nothing_of_what_asks_and_of_a_helper_that_it_has_n
     assert loaded_by(screens, *(f"widgets.{name}" for name in asking), *others) == ""
 
 
+def test_the_first_screen_has_no_lists_of_files_and_choices_and_no_encryption() -> None:
+    start = "from app.startup import import_asyncio, import_textual; import_asyncio(); import_textual()"
+    screens = f"{start}; import app.tui.app, app.tui.devices.screen"
+    assert (
+        loaded_by(screens, "textual.widgets._directory_tree", "textual.widgets._select", "textual.types", "ssl") == ""
+    )
+    assert loaded_by(f"{screens}; import textual.types; textual.types.SelectType", "textual.types") == "textual.types"
+    assert loaded_by(f"{screens}; import app.tui.palette", "textual.command") == "textual.command"
+
+
+def test_the_folders_of_a_user_are_found_without_what_starts_programs() -> None:
+    look = "from app.core.session.paths import Paths; Paths.of('')"
+    assert loaded_by(look, "asyncio", "backends.system.local", "platformdirs") == ""
+
+
 def test_what_was_written_to_a_device_is_looked_up_without_libcrypto_where_nothing_was() -> None:
     look = "from pathlib import Path; from app.core.benchmark.preconditioning import PreconditionHistory; "
     look += "from backends.identity import Identity; thing = Identity(name='sda', serial='S1'); "
     look += "PreconditionHistory(Path('/nowhere')).last_written(thing)"
-    assert loaded_by(look, "hashlib") == ""
+    assert loaded_by(look, "hashlib", "app.core.fio.job", "app.core.benchmark.run_plan") == ""
 
 
 def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None:
@@ -106,7 +121,8 @@ def test_a_page_of_help_needs_neither_an_event_loop_nor_the_engine() -> None:
 
 def test_devices_loads_no_session_no_workbench_and_nothing_that_measures(machine: str) -> None:
     loaded = imported_by("--machine", machine, "devices")
-    unwanted = ("app.tui", "app.core.workbench", "app.core.benchmark", "app.core.fio", "app.core.session.state")
+    session = ("app.core.session.state", "app.core.session.events", "app.core.session.sweep")
+    unwanted = ("app.tui", "app.core.workbench", "app.core.benchmark", "app.core.fio.job", *session, "platformdirs")
     assert not [name for name in loaded if name.startswith(unwanted)]
 
 

@@ -215,14 +215,14 @@ BREAKS: Sequence[Break] = (
     ),
     Break(
         what="nights count as independent of each other",
-        where=f"{_JUDGE}control_chart:_inflation",
+        where=f"{_JUDGE}control_chart:_scatter",
         old="if not squares:",
         new="if True:",
         noticed_by=("year",),
     ),
     Break(
         what="a weekly rhythm counts as a correlation",
-        where=f"{_JUDGE}control_chart:_inflation",
+        where=f"{_JUDGE}control_chart:_scatter",
         old="or last <= fsum(map(mul, off, off[WEEK:])) / squares:",
         new=":",
         noticed_by=("rhythms",),

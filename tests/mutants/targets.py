@@ -101,7 +101,7 @@ TARGETS: dict[str, Target] = {
         tests=("tests/core/benchmark/test_footing_watch.py",),
     ),
     "programs": Target(
-        modules=("backends/system/local/programs.py",),
+        modules=("backends/system/local/programs.py", "backends/system/root_owned.py"),
         tests=("tests/backends/system/test_programs.py", "tests/privsep/test_nodes.py"),
     ),
     "replacing": Target(

@@ -212,9 +212,9 @@ class _Chart:
 
     def _judge_by_chart(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
-        mean, single = _moments(self._reference)
+        mean, single, inflation = _scatter(self._reference)
         single = max(single, self._loss / 10)
-        sd = single * _inflation(self._reference)
+        sd = single * inflation
         number = len(self._reference)
         below = self._sign * (mean - level)
         score = _score(below / sd / sqrt(1 + 1 / number), number - 1)
@@ -244,10 +244,10 @@ class _Chart:
     def result(self, nights: int) -> ControlChart:
         """Return the state of the chart after the last night."""
         number = len(self._reference)
-        mean_sd = _moments(self._reference) if number > 1 else None
+        single, inflation = _scatter(self._reference)[1:] if number > 1 else (None, 1.0)
         detectable_percent = None
-        if mean_sd is not None and number >= LEARNING:
-            sd = max(mean_sd[1], self._loss / 10) * _inflation(self._reference)
+        if single is not None and number >= LEARNING:
+            sd = max(single, self._loss / 10) * inflation
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
@@ -256,7 +256,7 @@ class _Chart:
             nights=nights,
             reference_size=number,
             against=self._against,
-            sd=None if mean_sd is None else mean_sd[1],
+            sd=single,
             since=self._since,
             begun=self._begun,
             episodes=tuple(self._episodes),
@@ -268,29 +268,29 @@ def _level(values: Sequence[float]) -> float:
     return fsum(map(log, values)) / len(values)
 
 
-def _moments(logs: Sequence[float]) -> tuple[float, float]:
-    mean, variance = moments(logs)
-    return mean, sqrt(variance)
+def _scatter(logs: Sequence[float]) -> tuple[float, float, float]:
+    """Return mean, standard deviation, and the factor by which correlation makes a sum of these nights scatter more.
 
-
-def _inflation(logs: Sequence[float]) -> float:
-    """Return the scatter of a sum of these nights as a multiple of that of independent nights; 1 if uncorrelated."""
-    mean = fsum(logs) / len(logs)
+    The factor is 1 for uncorrelated nights.
+    """
+    number = len(logs)
+    mean = fsum(logs) / number
     off = [log - mean for log in logs]
     squares = fsum(map(mul, off, off))
+    sd = sqrt(squares / (number - 1))
     if not squares:
-        return 1.0
+        return mean, sd, 1.0
     last = fsum(map(mul, off, off[1:])) / squares
-    if last <= 1 / sqrt(len(logs)) or last <= fsum(map(mul, off, off[WEEK:])) / squares:
-        return 1.0
-    return sqrt((1 + last) / (1 - last))
+    if last <= 1 / sqrt(number) or last <= fsum(map(mul, off, off[WEEK:])) / squares:
+        return mean, sd, 1.0
+    return mean, sd, sqrt((1 + last) / (1 - last))
 
 
 def _chance_distance(logs: Sequence[float]) -> float:
     """Return how far from the mean of these nights chance can move another night; 0 for fewer than two nights."""
     if len(logs) < 2:
         return 0.0
-    return quantile(1 - LEVEL / 2, len(logs) - 1) * _moments(logs)[1] * sqrt(1 + 1 / len(logs))
+    return quantile(1 - LEVEL / 2, len(logs) - 1) * sqrt(moments(logs)[1]) * sqrt(1 + 1 / len(logs))
 
 
 def _score(t: float, dof: int) -> float:
@@ -304,10 +304,10 @@ def _compare_nights(reference: Sequence[float], nights: Sequence[float]) -> Regr
 
     Its interval uses the scatter of the reference. Its verdict is always NOT_DECIDED; the caller sets the real one.
     """
-    mean, sd = _moments(reference)
+    mean, sd, inflation = _scatter(reference)
     number = len(reference)
     moved = fsum(nights) / len(nights) - mean
-    error = sd * _inflation(reference) * sqrt(1 / len(nights) + 1 / number)
+    error = sd * inflation * sqrt(1 / len(nights) + 1 / number)
     half = quantile(1 - LEVEL / 2, number - 1) * error
     p = tails(moved / error, number - 1) if error else float(moved == 0)
     interval = ConfidenceInterval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)

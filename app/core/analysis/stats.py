@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from math import exp, expm1, fsum, inf, lgamma, log, log1p, sqrt
+from math import exp, expm1, fsum, inf, lgamma, log, log1p, pi, sqrt
+from statistics import NormalDist
 
 from app.core.analysis.pair_design import LEVEL
 from backends.values import dataclass
@@ -18,6 +19,15 @@ from backends.values import dataclass
 _TINY = 1e-300
 _PRECISION = 1e-15
 _TERMS = 10_000
+
+_STEPS = 50
+"""Maximum number of steps of Newton's method. Three are usual."""
+_PRECISE_STEP = 1e-12
+"""A step this small, relative to the larger of 1 and the value, is the last one: the digits double with each step."""
+_LARGEST_LOG = 354.0
+"""Logarithm of the largest number whose square is a float."""
+
+_NORMAL = NormalDist()
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
@@ -34,24 +44,19 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    c, d = 1.0, _away_from_zero(1 - (a + b) * x / (a + 1))
-    d = 1 / d
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1) or _TINY)
     value = d
     for m in range(1, _TERMS):
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            d = 1 / _away_from_zero(1 + term * d)
-            c = _away_from_zero(1 + term / c)
+            d = 1 / (1 + term * d or _TINY)
+            c = 1 + term / c or _TINY
             value *= c * d
         if abs(c * d - 1) < _PRECISION:
             break
     return value
-
-
-def _away_from_zero(value: float) -> float:
-    return value if abs(value) > _TINY else _TINY
 
 
 def tails(t: float, dof: float) -> float:
@@ -72,16 +77,27 @@ def quantile(p: float, dof: float) -> float:
         raise ValueError(f"no quantile of Student's t for p={p}, dof={dof}")
     if p == 0.5:
         return 0.0
-    tail = 2 * min(p, 1 - p)
-    low, high = 0.0, 1.0
-    while tails(high, dof) > tail:
-        low, high = high, high * 2
-        if high == inf:
-            return inf if p > 0.5 else -inf
-    while high - low > 4e-15 * max(1.0, high):
-        middle = (low + high) / 2
-        low, high = (middle, high) if tails(middle, dof) > tail else (low, middle)
-    return (low + high) / 2 if p > 0.5 else -(low + high) / 2
+    tail = min(p, 1 - p)
+    sign = 1.0 if p > 0.5 else -1.0
+    z = -_NORMAL.inv_cdf(tail)
+    # Two terms of the Cornish-Fisher expansion (Abramowitz & Stegun 26.7.5), which are close except for few degrees.
+    t = z + (z**3 + z) / (4 * dof) if dof > 2 else z
+    # Newton's method for the logarithm of the tails as a function of log(t). That function is concave, so that after
+    # the first step all values are on the same side, and nearly a line for few degrees of freedom.
+    constant = lgamma((dof + 1) / 2) - lgamma(dof / 2) - log(dof * pi) / 2
+    last = inf
+    for _ in range(_STEPS):
+        both = tails(t, dof)
+        density = exp(constant - (dof + 1) / 2 * log1p(t * t / dof))
+        step = log(both / (2 * tail)) * both / (2 * density * t)
+        if step + log(t) > _LARGEST_LOG:
+            return sign * inf
+        t *= exp(step)
+        # A step that is not smaller than the last one is the rounding error of the tails.
+        if abs(step) * t <= _PRECISE_STEP * max(1.0, t) or abs(step) >= abs(last):
+            break
+        last = step
+    return sign * t
 
 
 # -- intervals of log-ratios, multiple tests and outliers -------------------------------------------------------------

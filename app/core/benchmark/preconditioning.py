@@ -11,17 +11,20 @@ import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
-from app.core.fio.job import Job
 from app.core.session.event_types import PreconditionWritten, SteadyPlan
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.paths import private_folder
-from app.core.session.state import RunRecord
 from app.core.session.trusted_file import is_absent
 from backends.errors import storage_errors
 from backends.formats import FORMATS, FileFormat, is_newer
 from backends.identity import Identity
+
+if TYPE_CHECKING:
+    from app.core.benchmark.run_plan import BenchmarkRequest, RunPlan
+    from app.core.fio.job import Job
+    from app.core.session.state import RunRecord
 
 LOOPS = 2
 """Number of times that the device is filled."""
@@ -35,6 +38,8 @@ def precondition_request(where: str, name: str, job: Job, plan: SteadyPlan, *, p
 
     `where` and `name`: as in `BenchmarkRequest`. A scratch file is kept. Raises InvalidValueError for an invalid plan.
     """
+    from app.core.benchmark.run_plan import BenchmarkRequest  # the history of a device is read without it
+
     replace(plan, until=True).checked()
     return BenchmarkRequest(
         where=where,

@@ -9,7 +9,7 @@ from pathlib import Path
 from backends.errors import RefusedError, ToolFailedError
 from backends.host import Command, Host
 from backends.system.local.detached import BOOTED
-from backends.system.local.programs import is_owned_by_root
+from backends.system.root_owned import is_owned_by_root
 from backends.values import dataclass
 
 NAME = "raidbench-recover.service"

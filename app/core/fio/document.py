@@ -259,11 +259,17 @@ def _latency_counters(latency: Mapping[str, Any], scale: int) -> Counters:
 def _histogram(latency: Mapping[str, Any], scale: int) -> Histogram:
     bins = _dict(latency.get("bins"))
     numbered = "FIO_IO_U_PLAT_BITS" in bins  # fio 2.2.12 to 2.19: all buckets, keyed by number, in microseconds
+    used = (
+        (number, value)
+        for key, value in bins.items()
+        if isinstance(value, int) and value > 0 and (number := _bin(key)) is not None
+    )
+    if not numbered:  # several keys never mean one number: fio prints no leading zeros
+        return Histogram({number * scale: value for number, value in used})
     counts: dict[int, int] = {}
-    for key, value in bins.items():
-        if isinstance(value, int) and value > 0 and (number := _bin(key)) is not None:
-            at = (_old_value(number) if numbered else number) * scale
-            counts[at] = counts.get(at, 0) + value
+    for number, value in used:
+        at = _old_value(number) * scale
+        counts[at] = counts.get(at, 0) + value
     return Histogram(counts)
 
 

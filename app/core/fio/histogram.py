@@ -76,11 +76,8 @@ class Histogram:
         """
         if self.total < earlier.total:
             return self
-        before = earlier.counts
-        counts = {
-            value: count - before.get(value, 0) for value, count in self.counts.items() if count > before.get(value, 0)
-        }
-        return Histogram(counts)
+        before = earlier.counts.get
+        return Histogram({value: new for value, count in self.counts.items() if (new := count - before(value, 0)) > 0})
 
     def percentile(self, percent: float) -> int | None:
         """Return the latency in ns at or below which `percent` % of the I/Os are; None for an empty histogram.

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from app.core.presentation.device_tree import DeviceTreeNode, current_task_text, state_reason, tasks_text
 from app.core.presentation.labels import field_name, key_value, with_value
 from app.core.presentation.table import Cell, FactLine, Facts, StatusSymbol, Tone, facts_group
-from app.core.session.events import RunStarted
 from backends import raid, sizes
 from backends.health import HealthFault, faults_of, worst_fault
 from backends.model import UNRECOVERABLE, Array, Controller, Device, Drive, Health, Inventory, Media, Protection, State
 from backends.settings import IN_FORCE, Reading
 from widgets.text_utils import units
+
+if TYPE_CHECKING:
+    from app.core.session.events import RunStarted
 
 _STATES: dict[State, tuple[Tone, StatusSymbol]] = {
     State.OPTIMAL: (Tone.GOOD, StatusSymbol.WELL),

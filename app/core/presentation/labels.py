@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from app.core.session.sweep_record import SweepRecord
-from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
 from app.core.session.unit_labels import setting_label, value_text, within_sentence
 from backends.registry import declared_settings
 from widgets.text_utils import units
 
+if TYPE_CHECKING:
+    from app.core.session.sweep_record import SweepRecord
+    from app.core.session.sweep_steps import Design, PublishedFigure, SkippedCell, SweepCell
+
 _IN_FORCE = "in_force_"
-_Named = TypeVar("_Named", SweepCell, SkippedCell, PublishedFigure)
+_Named = TypeVar("_Named", "SweepCell", "SkippedCell", "PublishedFigure")
 _BENEATH = {
     "backing_file": "path of the backing file",
     "backing_inode": "inode of the backing file",

@@ -179,5 +179,7 @@ def with_titles(shown: Table, titles: Collection[str]) -> Table:
 
 
 def _with_columns(shown: Table, columns: Sequence[int]) -> Table:
+    if len(columns) == len(shown.columns):
+        return shown
     rows = tuple(replace(row, cells=tuple(row.cells[at] for at in columns)) for row in shown.rows)
     return replace(shown, columns=tuple(shown.columns[at] for at in columns), rows=rows)

@@ -66,6 +66,11 @@ class SessionInventory:
 
         return MachineBackends.of(self._record.host)
 
+    @property
+    def waited_for(self) -> frozenset[str]:
+        """Return the vendors that have not answered in the current scan; none before the first scan."""
+        return self.machine.waited_for if "machine" in vars(self) else frozenset()
+
     async def probe(self) -> Inventory:
         """Scan all backends at the same time, and return the inventory. Partial results are shown as they arrive.
 

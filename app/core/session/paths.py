@@ -114,10 +114,8 @@ class Paths:
             base = _without_parent_links(override)
             state, config = base, base / "config.toml"
         else:
-            import platformdirs
-
-            state = _without_parent_links(platformdirs.user_state_path("raidbench"))
-            config = platformdirs.user_config_path("raidbench") / "config.toml"
+            state = _without_parent_links(_users_folder("XDG_STATE_HOME", ".local/state"))
+            config = _users_folder("XDG_CONFIG_HOME", ".config") / "config.toml"
         if os.geteuid() != 0:
             return cls.below(state, apart, config) if apart else cls.at(state, config)
         if not override and not _only_root_writes(config):
@@ -140,6 +138,23 @@ class Paths:
         """Return the folders in a state folder. Unless `config` is given, the configuration file is there, too."""
         config = config or state / "config.toml"
         return cls(sessions=state / "sessions", journal=state / "journal", locks=state / "locks", config=config)
+
+
+def _users_folder(variable: str, usual: str) -> Path:
+    """Return raidbench's folder in the one that the variable names, by default in `usual` of the user's home.
+
+    The XDG base directory specification ignores a relative path. So does this function, also for HOME.
+    Raises RuntimeError if the user has no home.
+    """
+    base = os.environ.get(variable, "")
+    if not os.path.isabs(base):
+        home = os.environ.get("HOME", "")
+        with suppress(KeyError):
+            home = home if os.path.isabs(home) else pwd.getpwuid(os.getuid()).pw_dir
+        if not os.path.isabs(home):
+            raise RuntimeError(f"the user has no home folder: set HOME or {variable} to an absolute path")
+        base = os.path.join(home, usual)
+    return Path(base, "raidbench")
 
 
 def _without_parent_links(path: str | Path) -> Path:
@@ -181,7 +196,7 @@ def _simulation_folder(state: Path) -> Path:
 
 def _only_root_writes(path: Path) -> bool:
     """Return whether only root can create or replace the path, including links and folders in it."""
-    from backends.system.local.programs import is_owned_by_root
+    from backends.system.root_owned import is_owned_by_root
 
     return is_owned_by_root(str(_nearest_existing(path)))
 

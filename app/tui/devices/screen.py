@@ -194,7 +194,7 @@ class DevicesScreen(ListDetailScreen):
     def _awaited_text(self) -> str:
         """Return the sources that have not answered yet. Until a controller answers, its arrays are listed as disks."""
         bench = self.workbench_app.workbench
-        names = sorted(bench.hardware.machine.waited_for) if bench.session.probing else []
+        names = sorted(bench.hardware.waited_for) if bench.session.probing else []
         return f"waiting for {units.first_of(names, 3)} ..." if names else ""
 
     def _read_tuning(self) -> None:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 
 from backends.errors import RefusedError
-from backends.self_exec import self_exec_argv
+from backends.self_exec import CONNECTED, self_exec_argv
 from backends.system.local.programs import find_program
 from backends.values import dataclass
 
@@ -128,10 +128,6 @@ def become_user(uid: int, gid: int, argv: Sequence[str], keep: int) -> None:
     os.set_inheritable(keep, True)
     _drop(uid, gid, name)
     os.execve(argv[0], list(argv), environment)
-
-
-CONNECTED = "RAIDBENCH_ROOT_SIDE"
-"""Environment variable with the number of a descriptor, which is a connection to a running root helper."""
 
 
 def inherited_socket() -> socket.socket | None:

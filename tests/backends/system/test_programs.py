@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backends.system.local.programs import SYSTEM, find_program, is_owned_by_root, search_path
+from backends.system.local.programs import SYSTEM, find_program, search_path
+from backends.system.root_owned import is_owned_by_root
 
 as_root = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="only root has a rule of its own")]
 NOBODY = 65534

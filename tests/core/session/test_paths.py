@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from app.core.session.paths import Paths
@@ -94,3 +95,30 @@ async def test_the_doctor_says_where_things_are_then(janes: Path, tmp_path: Path
 async def test_the_doctor_says_nothing_of_a_home_of_its_own(own: Path, tmp_path: Path) -> None:
     kept = Paths(sessions=tmp_path / "s", journal=tmp_path / "j", locks=tmp_path / "l", config=own / "config.toml")
     assert all(finding.name != "environment" for finding in await examine(FakeHost({}), kept, {}))
+
+
+@pytest.mark.parametrize("home", ["/home/jane", "/home/jane/", "", "jane", None])
+@pytest.mark.parametrize("named", ["/srv/state", "/srv//state/", "state", "", None])
+def test_the_folders_are_those_of_the_xdg_specification(
+    monkeypatch: pytest.MonkeyPatch, home: str | None, named: str | None
+) -> None:
+    """platformdirs, which Textual needs, reads the same variables; its import takes longer than all of this module."""
+    for variable, value in (("HOME", home), ("XDG_STATE_HOME", named), ("XDG_CONFIG_HOME", named)):
+        if value is None:
+            monkeypatch.delenv(variable, raising=False)
+        else:
+            monkeypatch.setenv(variable, value)
+    monkeypatch.setattr("app.core.session.paths._only_root_writes", lambda _: True)
+    paths = Paths.of("")
+    assert paths.state == platformdirs.user_state_path("raidbench")
+    assert paths.config == platformdirs.user_config_path("raidbench") / "config.toml"
+
+
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    with pytest.raises(RuntimeError, match="set HOME or XDG_STATE_HOME"):
+        Paths.of("")

@@ -135,9 +135,7 @@ def test_a_heat_map_frames_ties_together() -> None:
 
 
 def test_a_sweep_that_put_everything_back_says_what_that_is() -> None:
-    assert "Sweep: all settings were restored: ahead of fake:v1 none" in told(
-        part(report_of(swept(AHEAD)), "Restored")
-    )
+    assert "Sweep: all settings were restored: ahead of fake:v1 none" in told(part(report_of(swept(AHEAD)), "Restored"))
 
 
 def test_advice_comes_once_with_the_runs_it_concerns() -> None:

@@ -70,8 +70,8 @@ async def start(folder: Path, options: Options, nice: int | None = None) -> int:
 
     Raises StorageError when it cannot be started.
     """
+    from backends.self_exec import CONNECTED
     from backends.system.local import start_detached
-    from backends.system.local.elevated import CONNECTED
 
     environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
     lasting = replace(options, config=options.config and options.config.absolute())
