@@ -57,8 +57,9 @@ class OrderedKeysApp(App[Result]):
                 await _handle_waiting(focused)
                 opened = self._layers()
                 if opened and opened != layers:
-                    await self.screen._mounted_event.wait()
-                    await _handle_waiting(self.screen)  # It gives one of its widgets the focus.
+                    screen: Any = self.screen  # The type of its event is lost in Textual.
+                    await screen._mounted_event.wait()
+                    await _handle_waiting(screen)  # It gives one of its widgets the focus.
                     await _handle_waiting(self.focused or self)
         if self._layers() != layers:
             while self._held and _is_repetition(self._held[0], event):
