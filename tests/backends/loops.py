@@ -72,12 +72,13 @@ def needs_loops() -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(reason), reason=reason or "loop devices can be made")
 
 
-def needs_sight(*, real: bool = False) -> pytest.MarkDecorator:
-    """Skips, with the reason, where the guard cannot see what all programs have open, and so lets nothing be written.
+def needs_sight(*, real: bool = False, root: bool = True) -> pytest.MarkDecorator:
+    """Skips, with the guard's reason, where it cannot see what all programs have open, and so lets nothing be written.
 
-    `real`: where nothing of the test can tell it that process 1 has none of its devices.
+    `real`: where nothing of the test can tell it that process 1 has none of its devices. `root`: whether the test is
+    skipped for other users, whom the guard shows less.
     """
-    reason = seeing.blinded() if os.geteuid() == 0 else "needs root"
+    reason = seeing.blinded() if os.geteuid() == 0 else "needs root" if root else ""
     reason = reason or ("process 1 of this machine shows nobody what it has open" if real and seeing.hides() else "")
     return pytest.mark.skipif(bool(reason), reason=reason or "outside of containers")
 
