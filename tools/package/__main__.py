@@ -9,12 +9,15 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tools.package import collection, golang, onefile, pyz, sbom, system, tree
 from tools.package.tree import INTERPRETER, MACHINES, ROOT, SITE, VERSION
 
 SUMS = "SHA256SUMS"
+FORMS = ("deb", "rpm", "pyz", "collection")
+"""What is built beside the standalone binary."""
 
 
 def main() -> int:
@@ -23,13 +26,16 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the release files")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "package", help="build folder, emptied first")
     parser.add_argument("--quick", action="store_true", help="compress less, for tests only")
+    parser.add_argument("--here", action="store_true", help="build only for the architecture of this machine")
+    parser.add_argument("--forms", nargs="*", choices=FORMS, default=FORMS, help="build these beside the binary")
     options = parser.parse_args()
     if options.quick:
         onefile.LEVELS.update(zstd=3, zip=1)
         system.COMPRESSION.update(deb="gzip", rpm="gzip")
     try:
         golang.go()
-        files = build(options.out.absolute(), options.work.absolute(), epoch())
+        machines = tuple(machine for machine in MACHINES if not options.here or machine.name == os.uname().machine)
+        files = build(options.out.absolute(), options.work.absolute(), epoch(), machines, frozenset(options.forms))
     except golang.GoMissingError as error:
         print(f"{error} `make build` builds the wheel, which needs Python 3.11 on the host.", file=sys.stderr)
         return 1
@@ -50,8 +56,14 @@ def epoch() -> int:
     return int(commit_date or 315532800)  # without git: the beginning of 1980, the earliest date in zip files
 
 
-def build(out: Path, work: Path, moment: int) -> list[Path]:
-    """Build and return all release files.
+def build(
+    out: Path,
+    work: Path,
+    moment: int,
+    machines: Sequence[tree.Machine] = MACHINES,
+    forms: Collection[str] = FORMS,
+) -> list[Path]:
+    """Build and return the release files: the standalone binary for each of `machines`, and `forms` beside it.
 
     Raises GoMissingError if no Go is usable, CalledProcessError if a program fails, ValueError for unsuitable content.
     """
@@ -60,15 +72,17 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     requirements = tree.LOCKED
     module = golang.download(golang.PYTHON, work)
-    trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
-    here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
+    trees = {machine: work / f"tree-{machine.name}" for machine in machines}
+    here = next(machine for machine in machines if machine.name == os.uname().machine)
     python = trees[here] / INTERPRETER
     for machine, folder in trees.items():
         say(f"the tree for {machine.name}")
         tree.make(machine, module, requirements, folder)
-    files = [out / "raidbench.pyz"]
-    say(files[0].name)
-    pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[0])
+    files = []
+    if "pyz" in forms:
+        files.append(out / "raidbench.pyz")
+        say(files[0].name)
+        pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[0])
     for folder in sorted(trees.values(), key=lambda folder: folder == trees[here]):  # packing needs the interpreter
         tree.pack_modules(folder, python)
         tree.set_modes(folder)
@@ -77,12 +91,14 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
         say(file.name)
         onefile.make(folder, machine.go, python, moment, work, file)
         files.append(file)
-    say(collection.file_name())
-    files.append(out / collection.file_name())
-    collection.make(files[-1], moment)
+    if "collection" in forms:
+        files.append(out / collection.file_name())
+        say(files[-1].name)
+        collection.make(files[-1], moment)
     bill = out / "sbom.json"
     bill.write_text(_bill(trees[here], requirements, out / f"raidbench-{VERSION}-linux-{here.name}", work, moment))
-    files += _packages(trees, bill, out, work, moment)
+    if kinds := [kind for kind in ("deb", "rpm") if kind in forms]:
+        files += _packages(trees, kinds, bill, out, work, moment)
     files.append(bill)
     (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(files)))
     return [*files, out / SUMS]
@@ -98,7 +114,9 @@ def _bill(folder: Path, requirements: Path, launcher: Path, work: Path, moment: 
     return json.dumps(sbom.document(components, moment), indent=2) + "\n"
 
 
-def _packages(trees: dict[tree.Machine, Path], bill: Path, out: Path, work: Path, moment: int) -> list[Path]:
+def _packages(
+    trees: dict[tree.Machine, Path], kinds: Sequence[str], bill: Path, out: Path, work: Path, moment: int
+) -> list[Path]:
     say("nfpm, which writes the packages")
     nfpm = system.build_nfpm(work)
     folder = system.write_files(work, bill, moment)
@@ -107,11 +125,11 @@ def _packages(trees: dict[tree.Machine, Path], bill: Path, out: Path, work: Path
         settings = work / f"nfpm-{machine.go}.json"
         settings.write_text(json.dumps(system.configuration(root, folder, machine.go, moment), indent=1))
         names = {"deb": f"raidbench_{VERSION}_{machine.go}.deb", "rpm": f"raidbench-{VERSION}.{machine.name}.rpm"}
-        for kind, name in names.items():
-            say(name)
-            argv = (nfpm, "package", "-f", settings, "-p", kind, "-t", out / name)
+        for kind in kinds:
+            say(names[kind])
+            argv = (nfpm, "package", "-f", settings, "-p", kind, "-t", out / names[kind])
             subprocess.run(argv, check=True, capture_output=True, text=True)
-            files.append(out / name)
+            files.append(out / names[kind])
     return files
 
 
