@@ -80,15 +80,12 @@ def _go_to(terminal: Terminal, label: str) -> None:
 
 
 def _confirm(terminal: Terminal, title: str) -> None:
-    """Read a question to its end, type the token that it asks for, and say yes."""
+    """Type the token that a question asks for, read the question to its end, and say yes."""
 
     def dialog() -> str:
         return "\n".join(re.findall("┃(.*)┃", terminal.text))
 
     terminal.listen(title)
-    while "more lines: page down" in (shown := terminal.text):
-        terminal.keys(PAGE_DOWN)
-        terminal.wait(lambda shown=shown: terminal.text != shown, "the next part of the question")  # type: ignore[misc]
     terminal.wait(lambda: TOKEN.search(dialog()), "the token")
     token = TOKEN.search(dialog())
     assert token is not None
@@ -97,5 +94,8 @@ def _confirm(terminal: Terminal, title: str) -> None:
     terminal.keys(token[1])
     terminal.wait_for("Enter goes to Apply")
     terminal.keys(ENTER)
-    terminal.wait(lambda: "> Apply" in dialog(), "the button")
+    terminal.wait(lambda: re.search("> (Apply|More)", dialog()), "a button")
+    while "> Apply" not in (shown := dialog()):
+        terminal.keys(PAGE_DOWN)
+        terminal.wait(lambda shown=shown: dialog() != shown, "the next part of the question")  # type: ignore[misc]
     terminal.press(ENTER, "┃")
