@@ -50,9 +50,13 @@ print("imported" if count > 800 else count)
 """A program that imports every module of the packages, and prints those that cannot be imported."""
 
 
-def uv(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the uv of this checkout: from its cache, and where that does not do, from the registry."""
-    return _cached_first(("sh", str(ROOT / "tools" / "bootstrap"), "uv", *map(str, words)), ROOT, os.environ)
+def uv(*words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the uv of this checkout: from its cache, and where that does not do, from the registry.
+
+    `more`: variables of its environment.
+    """
+    argv = ("sh", str(ROOT / "tools" / "bootstrap"), "uv", *map(str, words))
+    return _cached_first(argv, ROOT, {**os.environ, **more})
 
 
 def _cached_first(argv: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -81,8 +85,11 @@ def site() -> Path:
     return Path(folder)
 
 
-def after_make_run(folder: Path) -> Path:
-    """Copy the sources to a folder and call `make run` there; return its program."""
+def after_make_run(folder: Path, **more: str) -> Path:
+    """Copy the sources to a folder and call `make run` there; return its program.
+
+    `more`: variables of its environment.
+    """
     for name in _SOURCES:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
@@ -93,5 +100,6 @@ def after_make_run(folder: Path) -> Path:
     (folder / ".bootstrap" / "tried-run").touch()  # no package of the system is installed by a test
     alien = ("VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
     environment = {name: value for name, value in os.environ.items() if name not in alien}
+    environment |= more
     required(_cached_first(("make", "run", "ARGS=--version"), folder, environment))
     return folder / ".venv" / "bin" / "raidbench"

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,10 +106,12 @@ def server(
     more: Callable[[tuple[int, ...]], str] | None = None,
     netns: str | None = None,
     address: str = "127.0.0.1",
+    root: Sequence[str] = (),
 ) -> Iterator[Server]:
     """One that listens on so many free ports, ended afterwards; `more`: what its configuration has besides.
 
-    `netns`: a network namespace of the test's own that it listens in, at an address there.
+    `netns`: a network namespace of the test's own that it listens in, at an address there. `root`: the words before a
+    command that runs in a root of the test's own, where `folder` has the same name.
     """
     program = _program()
     assert program is not None
@@ -126,7 +128,7 @@ def server(
     (folder / "configuration").write_text(configuration + ("" if more is None else more(made.ports)))
     (folder / "known").write_text(made.known)
     libraries = ":".join(str(path) for path in (UNPACKED / "usr" / "lib").glob("*-linux-gnu*"))
-    within = () if netns is None else ("ip", "netns", "exec", netns)
+    within = (*root, *(() if netns is None else ("ip", "netns", "exec", netns)))
     started = (
         *within,
         "unshare",

@@ -59,11 +59,15 @@ then written takes room from the machine's own disk, and is refused where a tent
 T = TypeVar("T")
 
 
+_BLINDED = seeing.blinded() if os.geteuid() == 0 else ""
+"""The guard's reason to refuse every write here, "" if there is none: a container shares loop devices with its host."""
+
+
 def why_no_loops() -> str:
-    """Why loop devices cannot be made, "" where they can."""
+    """Why loop devices cannot be made or written to, "" where they can."""
     if os.geteuid() != 0:
         return "needs root"
-    return absence(*_TOOLS) or ("" if _CONTROL.exists() else "needs loop devices")
+    return absence(*_TOOLS) or ("" if _CONTROL.exists() else "needs loop devices") or _BLINDED
 
 
 def needs_loops() -> pytest.MarkDecorator:
@@ -72,12 +76,13 @@ def needs_loops() -> pytest.MarkDecorator:
     return pytest.mark.skipif(bool(reason), reason=reason or "loop devices can be made")
 
 
-def needs_sight(*, real: bool = False) -> pytest.MarkDecorator:
-    """Skips, with the reason, where the guard cannot see what all programs have open, and so lets nothing be written.
+def needs_sight(*, real: bool = False, root: bool = True) -> pytest.MarkDecorator:
+    """Skips, with the guard's reason, where it cannot see what all programs have open, and so lets nothing be written.
 
-    `real`: where nothing of the test can tell it that process 1 has none of its devices.
+    `real`: where nothing of the test can tell it that process 1 has none of its devices. `root`: whether the test is
+    skipped for other users, whom the guard shows less.
     """
-    reason = seeing.blinded() if os.geteuid() == 0 else "needs root"
+    reason = "needs root" if root and os.geteuid() != 0 else _BLINDED
     reason = reason or ("process 1 of this machine shows nobody what it has open" if real and seeing.hides() else "")
     return pytest.mark.skipif(bool(reason), reason=reason or "outside of containers")
 

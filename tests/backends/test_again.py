@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,8 @@ def test_an_interpreter_that_leaves_no_bytecode_is_started_so_again(flags: list[
 
 def test_an_interpreter_that_does_not_know_its_place_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
+    if not os.path.exists(os.readlink("/proc/self/exe")):  # a chroot, in which a worker has mounts of its own
+        pytest.skip("the kernel names the interpreter by a path that is not in this root")
     assert Path(self_exec_argv("app")[0]).samefile("/proc/self/exe")
 
 

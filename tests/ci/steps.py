@@ -22,6 +22,7 @@ REPEAT: dict[str, tuple[str, ...]] = {
     "make browser": _PYTEST,
     "metrics": (_PYTHON, "-m", "tests.prometheus"),
     "ansible": (_PYTHON, "-m", "tests.ansible"),
+    "package": (_PYTHON, "-m", "tests.package"),
     "lab": (_PYTHON, "-m", "tests.lab", "--again"),
 }
 """By step, the command that runs one of its tests; the node id follows."""

@@ -115,7 +115,7 @@ def checkout(tmp_path: Path) -> Checkout:
         "pyproject.toml",
         '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\nmarkers = ["safety: x"]\n',
     )
-    for name in ("prometheus", "ansible", "lab"):
+    for name in ("prometheus", "ansible", "package", "lab"):
         made.write(f"tests/{name}.py", SKIPPED_STEP if name == "lab" else "")
     made.test_file("def test_good(): pass\n", "tests/main/test_good.py")
     return made

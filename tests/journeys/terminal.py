@@ -119,13 +119,17 @@ class Terminal:
 
         A key is typed again only after a long while: what comes after the dialog is not to hear it, too.
         """
-        self.wait_for(words)
-        self._take_for(GRACE + 0.1, words)
+        self.listen(words)
         end = time.monotonic() + DEADLINE
         while words in self.text:
             assert time.monotonic() < end, f"{words!r} never went away:\n{self.text}"
             self.keys(key)
             self._take_for(10.0, words)
+
+    def listen(self, words: str) -> None:
+        """Wait until a dialog that shows these words hears keys."""
+        self.wait_for(words)
+        self._take_for(GRACE + 0.1, words)
 
     def _take_for(self, seconds: float, words: str) -> None:
         """For so long, or until the words are gone."""

@@ -16,8 +16,7 @@ import pytest
 
 from tests.backends.loops import loop, needs_loops
 from tests.package.fake import needs_go
-from tests.package.hosts import HERE as HERE_ROOT
-from tests.package.shipped import DEB, DIST, ONE_FILE, PYZ, SUMS, needs_shipped
+from tests.package.shipped import DIST, ONE_FILE, PYZ, SUMS, needs_shipped
 from tests.packages import needs
 from tests.runtime import IMPORT_ALL
 from tests.trial import shell, try_trial
@@ -80,27 +79,6 @@ def test_a_value_on_trial_reverts_though_what_was_unpacked_is_gone(program: tupl
     with loop(tmp_path / "disk.img") as disk:
         try_trial(shlex.join(program), disk, shell(tmp_path / "state"), meanwhile=gone)
     assert not (tmp_path / "state" / "unpacked").exists()
-
-
-AS_NOBODY = "setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/tmp/nobody"
-RULE = "nobody ALL=(root) NOPASSWD: ALL"
-
-
-@needs_shipped
-@needs_loops()
-@needs("dpkg", "sudo", "setpriv")
-@pytest.mark.root
-@pytest.mark.parametrize("who", ["root", "a user with sudo"])
-def test_a_value_on_trial_by_the_installed_package_reverts(who: str, tmp_path: Path) -> None:
-    """It is installed over this machine's own root, of which nothing stays changed."""
-    if why := HERE_ROOT.why_not():
-        pytest.skip(why)
-    (tmp_path / "in").mkdir()
-    shutil.copy(DEB, tmp_path / "in")
-    install = f"dpkg -i --force-depends /in/{DEB.name} >&2; echo {shlex.quote(RULE)} >/etc/sudoers.d/raidbench-test\n"
-    command = "raidbench" if who == "root" else f"{AS_NOBODY} raidbench"
-    with loop(tmp_path / "disk.img") as disk:
-        try_trial(command, disk, lambda script: HERE_ROOT.run(tmp_path, install + script))
 
 
 @needs_shipped

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from tools.package import collection, components, golang, interpreter, licences, onefile, pyz, sbom, system, tree
@@ -17,6 +17,8 @@ from tools.package.components import ShippedComponent
 from tools.package.tree import INTERPRETER, MACHINES, ROOT, SITE, VERSION
 
 SUMS = "SHA256SUMS"
+FORMS = ("deb", "rpm", "pyz", "collection")
+"""What is built beside the standalone binary."""
 
 
 def main() -> int:
@@ -25,13 +27,16 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the release files")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "package", help="build folder, emptied first")
     parser.add_argument("--quick", action="store_true", help="compress less, for tests only")
+    parser.add_argument("--here", action="store_true", help="build only for the architecture of this machine")
+    parser.add_argument("--forms", nargs="*", choices=FORMS, default=FORMS, help="build these beside the binary")
     options = parser.parse_args()
     if options.quick:
         onefile.LEVELS.update(zstd=3, zip=1)
         system.COMPRESSION.update(deb="gzip", rpm="gzip")
     try:
         golang.go()
-        files = build(options.out.absolute(), options.work.absolute(), epoch())
+        machines = tuple(machine for machine in MACHINES if not options.here or machine.name == os.uname().machine)
+        files = build(options.out.absolute(), options.work.absolute(), epoch(), machines, frozenset(options.forms))
     except golang.GoMissingError as error:
         print(f"{error} `make build` builds the wheel, which needs Python 3.11 on the host.", file=sys.stderr)
         return 1
@@ -55,8 +60,14 @@ def epoch() -> int:
     return int(commit_date or 315532800)  # without git: the beginning of 1980, the earliest date in zip files
 
 
-def build(out: Path, work: Path, moment: int) -> list[Path]:
-    """Build and return all release files.
+def build(
+    out: Path,
+    work: Path,
+    moment: int,
+    machines: Sequence[tree.Machine] = MACHINES,
+    forms: Collection[str] = FORMS,
+) -> list[Path]:
+    """Build and return the release files: the standalone binary for each of `machines`, and `forms` beside it.
 
     Raises GoMissingError if no Go is usable, CalledProcessError if a program fails, ValueError for unsuitable content.
     """
@@ -64,17 +75,19 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
     for folder in (work, out):
         folder.mkdir(parents=True, exist_ok=True)
     module = golang.download(golang.PYTHON, work)
-    trees = {machine: work / f"tree-{machine.name}" for machine in MACHINES}
-    here = next(machine for machine in MACHINES if machine.name == os.uname().machine)
+    trees = {machine: work / f"tree-{machine.name}" for machine in machines}
+    here = next(machine for machine in machines if machine.name == os.uname().machine)
     python = trees[here] / INTERPRETER
     for machine, folder in trees.items():
         say(f"the tree for {machine.name}")
         tree.make(machine, module, tree.LOCKED, folder)
     listed = list_components(trees.values(), python, module)
     licences.write(listed, [out, *(folder / system.LICENCES for folder in trees.values())])
-    files = [out / "raidbench.pyz"]
-    say(files[0].name)
-    pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[0])
+    files = []
+    if "pyz" in forms:
+        files.append(out / "raidbench.pyz")
+        say(files[0].name)
+        pyz.make({machine.name: folder / SITE for machine, folder in trees.items()}, python, moment, work, files[0])
     for folder in sorted(trees.values(), key=lambda folder: folder == trees[here]):  # packing needs the interpreter
         tree.pack_modules(folder, python)
         tree.set_modes(folder)
@@ -83,12 +96,14 @@ def build(out: Path, work: Path, moment: int) -> list[Path]:
         say(file.name)
         onefile.make(folder, machine.go, python, moment, work, file)
         files.append(file)
-    say(collection.file_name())
-    files.append(out / collection.file_name())
-    collection.make(files[-1], moment)
+    if "collection" in forms:
+        files.append(out / collection.file_name())
+        say(files[-1].name)
+        collection.make(files[-1], moment)
     bill = out / "sbom.json"
     bill.write_text(json.dumps(sbom.document(listed, moment), indent=2) + "\n")
-    files += _packages(trees, listed, bill, out, work, moment)
+    if kinds := [kind for kind in ("deb", "rpm") if kind in forms]:
+        files += _packages(trees, kinds, listed, bill, out, work, moment)
     files += [bill, out / licences.FILE]
     (out / SUMS).write_text("".join(f"{_sum(file)}  {file.name}\n" for file in sorted(files)))
     return [*files, out / SUMS]
@@ -113,6 +128,7 @@ def list_components(trees: Iterable[Path], python: Path, module: Path) -> list[S
 
 def _packages(
     trees: Mapping[tree.Machine, Path],
+    kinds: Sequence[str],
     listed: Sequence[ShippedComponent],
     bill: Path,
     out: Path,
@@ -127,11 +143,11 @@ def _packages(
         settings = work / f"nfpm-{machine.go}.json"
         settings.write_text(json.dumps(system.configuration(root, folder, machine.go, moment), indent=1))
         names = {"deb": f"raidbench_{VERSION}_{machine.go}.deb", "rpm": f"raidbench-{VERSION}.{machine.name}.rpm"}
-        for kind, name in names.items():
-            say(name)
-            argv = (nfpm, "package", "-f", settings, "-p", kind, "-t", out / name)
+        for kind in kinds:
+            say(names[kind])
+            argv = (nfpm, "package", "-f", settings, "-p", kind, "-t", out / names[kind])
             subprocess.run(argv, check=True, capture_output=True, text=True)
-            files.append(out / name)
+            files.append(out / names[kind])
     return files
 
 

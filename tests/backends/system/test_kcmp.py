@@ -13,7 +13,7 @@ import pytest
 from backends.system.local import LocalHost, kcmp
 from backends.system.local.kcmp import distinct_file_tables
 from backends.topology.open_files import openers
-from tests.backends.loops import program
+from tests.backends.loops import needs_sight, program
 
 _THREADS = """
 import ctypes, os, sys, threading, time
@@ -43,7 +43,7 @@ async def test_threads_that_share_their_files_are_looked_at_once(tmp_path: Path)
         assert len(distinct_file_tables(threads_of(process.pid))) == 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the open files of other programs")
+@needs_sight()
 async def test_what_one_thread_alone_has_open_is_found(tmp_path: Path) -> None:
     (tmp_path / "held").touch()
     held = await LocalHost().stat(str(tmp_path / "held"))

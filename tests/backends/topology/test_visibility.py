@@ -244,4 +244,4 @@ class TestElsewhere:
 async def test_this_very_process_is_judged_by_what_it_is() -> None:
     own = os.readlink("/proc/self/ns/pid")
     words = await open_files.open_files_hidden_reason(LocalHost())
-    assert ("another pid namespace" in words) is (own != "pid:[4026531836]")
+    assert ("another PID namespace" in words) is (own != "pid:[4026531836]")

@@ -22,6 +22,7 @@ from backends.errors import RefusedError
 from backends.host import Completed, FileStat
 from backends.topology.file_users import find_file_users
 from tests.backends.fakes import FakeHost
+from tests.backends.loops import needs_loops, needs_sight
 from tests.cli.conftest import ROOT
 
 SIZE = 8 << 20
@@ -108,6 +109,7 @@ def program(path: Path, flags: str = "os.O_RDONLY", then: str = "0") -> Iterator
             process.kill()
 
 
+@needs_sight(root=False)
 @pytest.mark.parametrize(
     ("flags", "then", "does"),
     [
@@ -148,6 +150,7 @@ async def test_nobody_can_open_it_while_it_is_judged_and_removed(leftover: Path)
     os.close(descriptor)
 
 
+@needs_sight(root=False)
 async def test_a_file_that_came_into_use_during_the_run_stays(tmp_path: Path) -> None:
     path = tmp_path / "x"
     file = ScratchFile(planned(path))
@@ -168,7 +171,7 @@ def no_leases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("no_leases")
-@needs_root
+@needs_sight()
 async def test_root_sees_programs_without_leases_too(leftover: Path) -> None:
     with program(leftover) as pid:
         assert f"(process {pid}) has it open" in await refusal_of(leftover)
@@ -228,7 +231,7 @@ async def test_content_that_cannot_be_probed_counts_after_a_kill(
 
 
 @pytest.mark.long
-@needs_root
+@needs_loops()
 async def test_a_mounted_image_is_never_touched(leftover: Path, tmp_path: Path) -> None:
     with ExitStack() as stack:
         device = run("losetup", "-f", "--show", str(leftover)).strip()

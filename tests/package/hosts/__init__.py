@@ -6,7 +6,8 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,11 +67,19 @@ class Root:
 
         What it writes goes to `work`; what lies in `work`/in is /in there. The devices are this machine's.
         """
+        before = f"""{self._mounts(work)}
+            exec chroot . /usr/bin/env -i PATH={PLACES} HOME=/root TERM="$TERM" LANG=C.UTF-8 \\
+                DEBIAN_FRONTEND=noninteractive {shlex.join(environment)} sh -c "$0"
+        """
+        return [*_PRIVATE, "-p", "-f", "--kill-child", "sh", "-c", before, script]
+
+    def _mounts(self, work: Path) -> str:
+        """The script that makes its mounts in a mount namespace, and goes there."""
         for name in ("room", "merged", "in"):
             (work / name).mkdir(exist_ok=True)
         merged, room = shlex.quote(str(work / "merged")), shlex.quote(str(work / "room"))
         layers = f"lowerdir={self.folder},upperdir={work}/room/upper,workdir={work}/room/scratch"
-        before = f"""
+        return f"""
             set -e
             {"" if self.keeps else f"mount -t tmpfs tmpfs {room}"}
             mkdir -p {room}/upper {room}/scratch
@@ -80,11 +89,28 @@ class Root:
             mount --rbind /dev {merged}/dev
             mount -t tmpfs tmpfs {merged}/run
             mkdir -p {merged}/in && mount --bind {shlex.quote(str(work / "in"))} {merged}/in
-            cd {merged}
-            exec chroot . /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM="$TERM" LANG=C.UTF-8 \\
-                DEBIAN_FRONTEND=noninteractive {shlex.join(environment)} sh -c "$0"
+            cd {merged}"""
+
+    @contextmanager
+    def entered(self, work: Path) -> Iterator[tuple[str, ...]]:
+        """The words before a command that runs in it, among the processes of this machine, until its mounts are gone.
+
+        `work` has the same name there. The files of a raidbench of this machine are hidden.
         """
-        return [*_PRIVATE, "-p", "-f", "--kill-child", "sh", "-c", before, script]
+        own = shlex.quote(str(work))
+        script = f"""{self._mounts(work)}
+            for folder in {" ".join(_OURS)}; do mkdir -p .$folder && mount -t tmpfs -o mode=755 tmpfs .$folder; done
+            mkdir -p .{own} && mount --bind {own} .{own}
+            exec chroot . sh -c 'echo entered; exec cat'
+        """
+        with subprocess.Popen(
+            (*_PRIVATE, "sh", "-c", script), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        ) as holder:
+            assert holder.stdin is not None
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "entered\n"
+            yield ("nsenter", "--target", str(holder.pid), "--mount", "--root", "--wd")
+            holder.stdin.close()
 
     def run(self, work: Path, script: str, *, environment: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
         """Run a script in it to its end."""
@@ -112,6 +138,8 @@ class ThisMachine(Root):
         overlay = "overlay" in Path("/proc/filesystems").read_text() or shutil.which("modprobe", path=PLACES)
         return absence("unshare", "chroot", "mount") or ("" if overlay else "needs the filesystem overlay")
 
+
+_OURS = ("/etc/raidbench", "/var/lib/raidbench", "/var/cache/raidbench")
 
 _PRIVATE = ("unshare", "-m", "--propagation", "private")
 

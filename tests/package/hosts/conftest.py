@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.package import page
 from tests.package.hosts import table
 
 
 @pytest.fixture(scope="session", autouse=True)
 def kept_table() -> Iterator[None]:
     yield
-    table.keep()
+    page.keep("hosts", table.rows())

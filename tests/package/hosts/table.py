@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from datetime import date
 
 from tests.package.hosts import CLEAN, ROOTS
-from tools.package.tree import ROOT
 
-PAGE = ROOT / "docs" / "dev" / "packaging.md"
-BEGIN, END = "<!-- hosts -->\n", "<!-- /hosts -->\n"
 COLUMNS = ("first start", "`devices`", "`--demo`", "trial", "scratch run", "with the static fio", "workbench")
 
 _cells: dict[str, dict[str, str]] = defaultdict(dict)
@@ -31,10 +27,3 @@ def rows() -> str:
     lines += ["", f"| the packages, on {CLEAN.title} (glibc {CLEAN.glibc}) | |", "| --- | --- |"]
     lines += [f"| {title} | {outcome} |" for title, outcome in _cells[CLEAN.title].items()]
     return "\n".join(lines) + "\n"
-
-
-def keep() -> None:
-    """Write the table into the page, if that is asked for."""
-    if os.environ.get("KEEP"):
-        before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        PAGE.write_text(before + BEGIN + rows() + END + rest.partition(END)[2], "utf-8")

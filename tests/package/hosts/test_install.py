@@ -75,7 +75,7 @@ def test_its_manual_is_there(fresh: Fresh) -> None:
 def test_bash_completes_it_without_being_told(fresh: Fresh) -> None:
     script = (
         ". /usr/share/bash-completion/bash_completion; _completion_loader raidbench;"
-        "COMP_WORDS=(raidbench dev); COMP_CWORD=1; _raidbench_completion raidbench; echo ${COMPREPLY[@]}"
+        'COMP_LINE="raidbench dev"; COMP_POINT=13; _raidbench_completion raidbench; echo ${COMPREPLY[@]}'
     )
     done = fresh.run(f"{INSTALL} >&2 && bash -c '{script}'")
     assert done.stdout == "devices\n", done.stderr
