@@ -41,7 +41,8 @@ def page() -> str:
     ]
     for name, title in (SCREENS | SHEETS).items():
         own = commands_of(name, shared=False)
-        parts.append(_section(title, (command for command in own if (command.label, command.help) not in listed)))
+        if alone := [command for command in own if (command.label, command.help) not in listed]:
+            parts.append(_section(title, alone))
     return "\n".join(parts)
 
 

@@ -180,7 +180,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
     ),
     _command("devices.columns", "C", "Columns", "Choose the columns of the list."),
     _command("devices.rescan", "R", "Rescan", "Scan the hardware again."),
-    _command("devices.measure", "m", "Measure", "Measure the selected device.", 8, "devices-pane"),
+    _command("devices.measure", "m", "Measure", "Measure the device.", 8, "devices-pane"),
     _command(
         "devices.new-array",
         "A",
@@ -197,7 +197,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "devices.observe",
         "O",
         "Observe",
-        "Show what the device does and which services wait.",
+        "Show its I/O and who waits.",
     ),
     _command(
         "devices.ab",
@@ -573,7 +573,7 @@ COMMANDS: tuple[CommandSpec, ...] = (
         "app.take-back",
         "u",
         "Revert trial",
-        "Restore the old values of a trial now (on Devices: Undo).",
+        "Restore the old values of a trial (on Devices: Undo).",
         screens="bench runs sweep log compare history explore slowest observe array hosts host joint findings"
         " host-findings",
     ),
