@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 _VENDORS = (
-    *("bcache", "dm", "fusionio", "hba", "listed", "lvm", "mdraid", "megaraid", "nvme", "santricity", "scsi"),
+    *("bcache", "dm", "fusionio", "hba", "listed", "lvm", "mdraid", "megaraid", "nvme", "scsi"),
     *("smartarray", "smcli", "told", "zfs"),
 )
 _FEATURES = ("ab", "advice", "apply", "arrays", "check", "fleet", "history", "plots", "report", "slowest", "sweep")
@@ -17,12 +17,20 @@ FOLDERS = (
     *(f"tests/backends/{name}" for name in (*_VENDORS, "simulator")),
     *(f"tests/features/{name}" for name in _FEATURES),
     *(f"tests/core/{name}" for name in _CORE),
-    *("tests/catalogue", "tests/journeys", "tests/recordings", "tests/tui", "tests/widgets"),
+    *("tests/journeys", "tests/recordings", "tests/tui", "tests/widgets"),
 )
 """Values, widgets, screens, parsers and simulated tools: most files there ask the system nothing."""
 
+SHARED = (
+    r"backends\.megaraid\.programs",
+    r"features\.report\.chromium",
+    r"journeys\.terminal",
+)
+"""Modules in these folders, as a pattern each, that ask the system something: so does a test file that imports one."""
+
 _SYSTEM = re.compile(
     r"\b(LocalHost|subprocess|psutil|chmod|chown|[gs]ete?[ug]id|needs_root|loops|tests\.privsep|run_here|cli: Cli)\b"
+    rf"|\btests\.(?:{'|'.join(SHARED)})\b"
     r"|mark\.(?:root|fio)\b"
 )
 

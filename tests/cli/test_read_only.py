@@ -61,6 +61,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "set": (("set", "sda", "read_ahead_kb=64", "--yes"), ("set", "sda", "read_ahead_kb=64", "--trial", "10", "--yes")),
     "show": (("show", "sda"),),
     "slowest": (("slowest", "sda"),),
+    "fit": (("fit", "etcd", "FOLDER"), ("fit", "prometheus", "FOLDER")),
     "observe": (("observe", "sda"),),
     "sweep": (("sweep", "FOLDER/plan.toml", "--yes"), ("sweep", "--resume", "--yes")),
     "undo": (("undo", "--yes"), ("undo", "--all", "--yes")),

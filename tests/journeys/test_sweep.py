@@ -211,7 +211,7 @@ def test_another_target_is_chosen(looked: dict[str, str]) -> None:
 def test_ticked_values_make_a_plan(looked: dict[str, str]) -> None:
     shown = looked["ticked"]
     assert "12 steps" in shown
-    assert "read_ahead" in shown
+    assert "Read-ahead" in shown
     assert "restored to none at the end" in shown
 
 

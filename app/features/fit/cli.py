@@ -56,7 +56,7 @@ class _FitOptions:
 @click.option("--p99", metavar="DURATION", help="Limit of the p99 of a flush, such as 5ms (postgres, mysql).")
 @click.option("--iops", type=click.IntRange(4, 10**7), metavar="N", help="I/Os per second (vm, ceph-osd).")
 @click.option("--mbps", type=click.IntRange(1, 10**6), metavar="N", help="Megabytes per second (kafka).")
-@click.option("--for", "length", metavar="DURATION", help="Measure longer, such as 15m (default: 3 minutes).")
+@click.option("--for", "length", metavar="DURATION", help="Duration, such as 15m.")
 @json_option
 @gather_options(_FitOptions)
 def fit_command(options: _FitOptions) -> int:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @command("observe", "raidbench observe", "raidbench observe md:md0 --for 5m", "raidbench observe nvme0n1 --json")
 @click.argument("target", required=False)
-@click.option("--for", "seconds", type=DURATION, default="60s", show_default=True, metavar="TIME", help="Duration.")
+@click.option(
+    "--for", "seconds", type=DURATION, default="60s", show_default=True, metavar="TIME", help="Duration, such as 15m."
+)
 @json_option
 @over_hosts()
 def observe_command(target: str | None, seconds: int, *, as_json: bool) -> int:

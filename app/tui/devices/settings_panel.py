@@ -114,10 +114,15 @@ def hosted_rows(rows: Iterable[TableRow], keys: Sequence[str], outcomes: Contain
     for row in rows:
         cell = row.cells[staged]
         if isinstance(cell, TableCell) and cell.text:
-            sign, text = (cell.text[:1], plain(row.cells[now])) if row.key in outcomes else ("→", cell.text)
+            sign, text = (_sign(cell.text), plain(row.cells[now])) if row.key in outcomes else ("→", cell.text)
             cells = (*row.cells[:staged], replace(cell, hosted=f"{sign} {text}"), *row.cells[staged + 1 :])
             row = replace(row, cells=cells)
         yield row
+
+
+def _sign(outcome: str) -> str:
+    """Return the sign that an outcome begins with. `waits` has none."""
+    return outcome[:1] if not outcome[:1].isalpha() else "…"
 
 
 class SettingsPanel(Vertical):

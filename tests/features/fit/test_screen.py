@@ -42,8 +42,8 @@ def recorded(show: Callable[[FitSheet], None], seen: list[list[str]]) -> Callabl
 
 
 def rows(pilot: Pilot[int]) -> str:
-    """The lines of the sheet, once it is drawn."""
-    return text_in(pilot, "#fit-rows") if pilot.app.screen.query("#fit-rows") else ""
+    """The lines of the sheet, once it is drawn, without their breaks: a long path moves them."""
+    return " ".join(text_in(pilot, "#fit-rows").split()) if pilot.app.screen.query("#fit-rows") else ""
 
 
 async def test_the_sheet_fills_in_run_by_run_and_answers_after_the_last(

@@ -97,7 +97,7 @@ def test_a_dry_run_shows_everything_and_does_nothing(demo: Cli, destroying: str,
     shown = demo("sweep", destroying, "--dry-run", "--order")
     assert shown.status == 0
     assert "/dev/sdb  ALL DATA WILL BE LOST" in shown.out
-    assert "strip_size  2 times on megaraid:/c0/v1, created again or reshaped" in shown.out
+    assert "Strip size  2 times on megaraid:/c0/v1, created again or reshaped" in shown.out
     assert "baseline again" in shown.out
     assert not (demo_state / "sessions").exists()
 

@@ -19,7 +19,7 @@ from app.core.session.results import DIRECTIONS
 from app.features.fleet.multihost.common_interval import CommonInterval, Span
 from app.features.fleet.multihost.figures import IntervalSum, IoCounts, MultiHostTotals
 from app.features.fleet.multihost.messages import IntervalMessage, parse_counts
-from backends.errors import storage_errors
+from backends.errors import UnreleasedError, storage_errors
 from backends.formats import FORMATS, FileFormat, require_known
 from backends.input_file import read_input
 from backends.text import clean
@@ -183,6 +183,8 @@ def joint_records(session: Path) -> tuple[tuple[JointRecord, ...], tuple[str, ..
             body = json.loads(read_input(folder / DOCUMENT, _LARGEST))
             require_known(FileFormat.JOINT, body["format"], body.get("program"), f"The multi-host run {folder.name}")
             records.append(structure(body, JointRecord))
+        except UnreleasedError as error:
+            problems.append(error.message)
         except FileNotFoundError:
             problems.append(
                 f"The multi-host run {folder.name} was interrupted. The results of each host are in {folder}."

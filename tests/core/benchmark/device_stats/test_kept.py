@@ -91,4 +91,4 @@ def test_a_streamed_interval_has_its_members() -> None:
 
 
 def test_a_streamed_interval_without_members_is_as_ever() -> None:
-    assert sorted(json_schema.sample(sample())) == ["at", "read", "trim", "write"]
+    assert sorted(json_schema.sample(sample())) == ["at", "read", "sync", "trim", "write"]

@@ -83,6 +83,14 @@ def test_one_that_was_cut_short_is_named(tmp_path: Path) -> None:
 
 def test_one_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     made(tmp_path)
-    for text in ("{", "[]", '{"format": 1}', '{"format": 1, "id": [], "hosts": 3}'):
+    released = '{"format": 1, "program": "0.2.0"'
+    for text in ("{", "[]", f"{released}}}", f'{released}, "id": [], "hosts": 3}}'):
         (tmp_path / "runs" / "j1" / DOCUMENT).write_text(text)
         assert joint_records(tmp_path) == ((), ("Cannot read the multi-host run j1.",))
+
+
+def test_one_of_a_build_before_the_first_release_is_named(tmp_path: Path) -> None:
+    made(tmp_path)
+    (tmp_path / "runs" / "j1" / DOCUMENT).write_text('{"format": 1}')
+    (problem,) = joint_records(tmp_path)[1]
+    assert "The multi-host run j1 was written by a build before 0.2.0" in problem
