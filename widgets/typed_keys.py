@@ -29,7 +29,8 @@ class OrderedKeysApp(App[Result]):
 
     Textual 8.2 sends all keys that arrive together to the widget that has the focus at that moment. If the first key
     opens a dialog, the next ones act on the screen below it. Here they act on the dialog. Repetitions of a key that
-    opens or closes a screen are dropped, because a key that is held down must not answer what it opens.
+    opens or closes a screen are dropped, because a key that is held down must not answer what it opens. Escape answers
+    nothing: typed twice, it closes two screens.
     """
 
     def __init__(self) -> None:
@@ -75,7 +76,9 @@ class OrderedKeysApp(App[Result]):
 
 
 def _is_repetition(event: events.Event, before: events.Event) -> bool:
-    return isinstance(event, events.Key) and isinstance(before, events.Key) and event.key == before.key
+    if not isinstance(event, events.Key) or not isinstance(before, events.Key):
+        return False
+    return event.key == before.key != "escape"
 
 
 async def _handle_waiting(node: MessagePump) -> None:

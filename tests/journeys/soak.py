@@ -35,12 +35,14 @@ from app.features.ab.screen import ExperimentDialog
 from app.features.advice.rules import advise
 from app.features.arrays.screen import NewArrayScreen
 from app.features.check.screen import FindingsScreen
+from app.features.fit.screen import FitSheet
 from app.features.fleet.screen.findings import HostFindingsScreen
 from app.features.fleet.screen.host import HostScreen
 from app.features.fleet.screen.multihost_run import JointScreen
 from app.features.fleet.screen.screen import HostsScreen
 from app.features.fleet.screen.targets import FolderDialog
 from app.features.history.screen import HistoryScreen
+from app.features.observe.screen import ObservationScreen
 from app.features.plots.screen.screen import ExploreScreen
 from app.features.slowest.screen import SlowestScreen
 from app.features.sweep.screen.screen import SweepScreen
@@ -101,6 +103,7 @@ def stays(keys: str, kind: type[AnyScreen], *over: Visit, leave: str = "", shows
 
 JOB = (
     opens("p", ChoiceDialog),
+    opens("p end enter", FitSheet, shows="There is no answer."),
     opens("e", JobForm, opens("enter", ChoiceDialog)),
     opens("T", MarkDialog),
     opens("o", TextDialog),
@@ -127,6 +130,7 @@ WALK: tuple[Visit, ...] = (
             "slash m d 1 enter",
             DevicesScreen,
             opens("S", SlowestScreen),
+            opens("O", ObservationScreen),
             leave="escape",
             shows="of 35 match",
         ),

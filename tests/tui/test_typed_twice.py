@@ -98,3 +98,13 @@ async def test_keys_typed_ahead_go_to_the_dialog_that_the_first_one_opens(table:
         await heard(pilot)
         assert layers(pilot) == ["DevicesScreen"]
         assert app_of(pilot).staged == {"block:sda": {"scheduler": "kyber"}}
+
+
+async def test_escape_typed_twice_closes_two_screens(table: Table) -> None:
+    async with opened(table) as pilot:
+        await pilot.press("2", "e")
+        await until(pilot, lambda: "JobForm" in layers(pilot))
+        await pilot.press("enter")
+        await until(pilot, lambda: "ChoiceDialog" in layers(pilot))
+        at_once(pilot, "escape", "escape")
+        await until(pilot, lambda: layers(pilot) == ["BenchScreen"])
