@@ -181,11 +181,12 @@ class Change:
 
         `shown`: the change as it was shown. If the change re-creates an array, its undo restores the array's state
         before the whole set. `moved`: an earlier change of the set has changed this setting, so that the undo restores
-        the value from before the set.
+        the value from before the set. The device stays the one that the user saw; if the set re-creates its array, the
+        new array is the same one.
         """
         is_recreation = self.effect is Effect.RECREATED and self.before == shown.before
         first = shown if is_recreation or moved else self
-        change = replace(self, above=shown.above, undo=first.undo, companions=first.companions)
+        change = replace(self, identity=shown.identity, above=shown.above, undo=first.undo, companions=first.companions)
         if not moved or self.before is None or self.before == shown.before:
             return change
         return replace(change, before=shown.before, at_start=self.before)

@@ -68,10 +68,17 @@ def with_values_before(change: Change, before: Values) -> Change:
     """Return the change, supplemented by the old values (`before`) of all settings that it may alter as side effects.
 
     These values are in the journal before anything is set, so that the change can be undone after a crash at any
-    moment. A change that re-creates an array already has its companion settings.
+    moment. A change that re-creates an array has companion settings with the values before its whole set. Those that
+    earlier changes of the set gave them are added, so that undoing this change alone keeps them.
     """
     if change.effect is Effect.RECREATED:
-        return change
+        own = ((key, before.get((change.target, key))) for key in change.companions)
+        set_before = (
+            ValueBefore(target=change.target, key=key, value=value)
+            for key, value in own
+            if value not in (None, "unknown", change.companions[key])
+        )
+        return replace(change, beside=tuple(set_before))
     values_before = {setting: value for setting, value in _may_move(change, before) if value != "unknown"}
     beside = (ValueBefore(target=target, key=key, value=value) for (target, key), value in values_before.items())
     return replace(with_companions(change, values_before), beside=tuple(beside))
@@ -246,5 +253,6 @@ def _values_before(change: Change) -> dict[tuple[Target, str], str]:
     """Return the old values of the settings that a change may alter as side effects, by target and key."""
     disk = disk_beside(change)
     settings = [(change.target, key) for key in change.moves]
+    settings += [(before.target, before.key) for before in change.beside]
     settings += [(disk, key) for key in change.moves_disk] if disk is not None else []
     return {setting: before for setting in settings if (before := _value_before(change, *setting)) is not None}

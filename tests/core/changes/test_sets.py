@@ -39,10 +39,21 @@ async def test_a_strip_size_and_a_policy_are_applied_in_one_go(bench: Workbench)
     assert await now(bench) == WANTED
 
 
-async def test_taking_back_the_drive_made_anew_brings_the_whole_set_back(bench: Workbench) -> None:
+async def test_taking_back_the_drive_made_anew_keeps_the_rest_of_the_set(bench: Workbench) -> None:
     await applied(bench, await bench.hardware.plan_all(VOLUME, WANTED))
-    await bench.changes.undo("c2", confirm=(await bench.hardware.device_label(VOLUME)).token)
-    assert await now(bench) == AS_BEFORE
+    shown = await bench.changes.plan_undo("c2")
+    await bench.changes.undo("c2", confirm=(await bench.hardware.device_label(VOLUME)).token, shown=shown)
+    assert await now(bench) == {**WANTED, "strip_size": AS_BEFORE["strip_size"]}
+    assert " ra " in f" {' '.join(shown.writes[-1].argv)} "
+    assert [record.id for record in bench.changes.undoable()] == ["c1"]
+
+
+async def test_a_set_of_three_is_taken_back_one_by_one(bench: Workbench) -> None:
+    wanted = {**WANTED, "write_cache": "write-back"}
+    await applied(bench, await bench.hardware.plan_all(VOLUME, wanted))
+    for change in ("c3", "c2", "c1"):
+        await bench.changes.undo(change, confirm=(await bench.hardware.device_label(VOLUME)).token)
+    assert (await now(bench), bench.changes.undoable()) == (AS_BEFORE, ())
 
 
 @pytest.mark.parametrize("order", [("c1", "c2"), ("c2", "c1")])
