@@ -36,9 +36,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files whose tests all belong to another run, unless they are named on the command line."""
     expression = config.option.markexpr
-    if config.option.other_user and collection_path.name.startswith("test_") and is_alike(collection_path):
+    if not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+        return None
+    if config.option.other_user and is_alike(collection_path):
         return True
-    if not expression or not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+    if not expression:
         return None
     if any(Path(word.partition("::")[0]).absolute() == collection_path for word in config.args):
         return None
