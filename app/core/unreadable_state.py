@@ -28,8 +28,11 @@ def interrupted_errors(paths: Paths) -> tuple[RefusedError, ...]:
 
     Never raises.
     """
-    if not any(any(paths.sessions.glob(f"*/{name}")) for name in ("sweep.active", "experiment.active")):
-        return ()  # without the files, skip the import
+    try:
+        if not any(any(paths.sessions.glob(f"*/{name}")) for name in ("sweep.active", "experiment.active")):
+            return ()  # without the files, skip the import
+    except OSError:  # whoever reads the folder for its own sake reports that
+        return ()
     from app.core.session import unreleased_sessions
 
     return unreleased_sessions.interrupted_errors(paths)

@@ -31,7 +31,9 @@ def test_recover_never_says_restored_while_it_runs(stuck: tuple[SlowDisk, int]) 
     disk, pid = stuck
     outcome = disk.run("recover", "--restore")
     assert (outcome.status, "restored" in outcome.out) == (3, False)
-    assert re.search(rf"Still running: sdparm \(PID {pid}\), started ..:..:.. to set wce of slow:d0\.", outcome.err)
+    assert re.search(
+        rf"Still running: sdparm \(PID {pid}\), started ..:..:.. to set Write cache of slow:d0\.", outcome.err
+    )
 
 
 @pytest.mark.long

@@ -42,7 +42,11 @@ def in_force_errors(paths: Paths, journal: Journal) -> tuple[UnreleasedError, ..
     `journal`: the journal that has the reverts of trials.
     """
     errors = []
-    for folder in session_folders(paths):
+    try:
+        folders = tuple(session_folders(paths))
+    except OSError:  # whoever reads the folder for its own sake reports that
+        return ()
+    for folder in folders:
         if (program := store.unreleased_writer(folder)) is not None:
             restored = journal.restored_ids(folder)
             if records := tuple(record for record in _in_force(folder) if record.id not in restored):

@@ -120,7 +120,7 @@ class FitTest:
 class FitSheet(OverlayScreen):
     """Shows the lines of a test as they are added."""
 
-    LAST_LINE = "Escape closes the sheet; the runs continue. Stop a run on the Bench screen."
+    LAST_LINE = "The runs continue while this sheet is closed. Stop a run on the Bench screen."
 
     def __init__(self, test: FitTest) -> None:
         super().__init__()

@@ -121,7 +121,7 @@ async def test_a_cell_whose_setting_changed_during_its_run_is_not_measured(
         (1, StepResult.DONE, "r2"),
         (2, StepResult.DONE, "r3"),
     ]
-    assert "is 12, not" in first.reason
+    assert "is 12 KiB, not" in first.reason
     assert "the result does not count for the cell" in first.reason
     known = {run.id: run for run in bench.session.runs}
     measured = [len(runs_of_cell(record, known, cell.id)) for cell in record.cells]
