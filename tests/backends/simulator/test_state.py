@@ -74,7 +74,16 @@ async def test_a_reset_brings_the_first_state_back(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"format": 0}', '{"format": "2"}', '{"format": 1, "cards": [{"number": 0}]}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"format": 0}',
+        '{"format": "2"}',
+        '{"format": 1, "program": "0.2.0", "cards": [{"number": 0}]}',
+    ],
 )
 async def test_a_damaged_file_is_told_with_what_to_do(path: Path, text: str) -> None:
     path.parent.mkdir()
