@@ -175,9 +175,12 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
             body.scroll_relative(y=lines, animate=False)
 
     def action_page(self, pages: int) -> None:
-        """Scroll the body by pages, of which one line stays visible."""
+        """Scroll the body by pages, of which one line stays visible. After the last page come lines left out before."""
         for body in self.query(DialogBody):
-            self.action_scroll_body(pages * max(1, body.size.height - 1))
+            if pages > 0 and body.unread and body.scroll_y >= body.max_scroll_y:
+                body.scroll_on()
+            else:
+                self.action_scroll_body(pages * max(1, body.size.height - 1))
 
     def action_leave(self) -> None:
         """Close the dialog without an answer."""

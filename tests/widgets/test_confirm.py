@@ -274,6 +274,22 @@ async def test_a_long_dialog_scrolls() -> None:
         assert "risk 59" in screen_text(app)
 
 
+async def test_page_down_at_the_end_shows_what_was_not_seen_before() -> None:
+    long = replace(RISKY, risks=tuple(f"risk {number}" for number in range(60)))
+    dialog = ConfirmDialog(long)
+    app = Asking(lambda: dialog)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        body = dialog.query_one(DialogBody)
+        body.scroll_end(animate=False)
+        await pilot.pause()
+        body.forget_lines()  # laid out anew meanwhile
+        dialog.record_lines()
+        assert dialog.unread
+        await pilot.press(*["pagedown"] * 12)
+        assert dialog.unread == 0
+
+
 async def test_u_unfolds_how_it_is_taken_back_and_folds_it_again() -> None:
     app = Asking(lambda: ConfirmDialog(RISKY))
     seen = []
