@@ -9,7 +9,7 @@ from tests.journeys.terminal import Terminal
 WORDS = "--demo --demo-speed 8"
 """The options of the program for this walk."""
 
-DOWN, ENTER, ESCAPE, TAB = "\x1b[B", "\r", "\x1b", "\t"
+DOWN, PAGE_DOWN, ENTER, ESCAPE, TAB = "\x1b[B", "\x1b[6~", "\r", "\x1b", "\t"
 ARRAY = "ssd"
 SETTINGS = {"Write cache": "write-back", "Read-ahead": "read-ahead", "Strip size": "128 KiB"}
 """What is staged: the next value of each."""
@@ -95,6 +95,7 @@ def _confirm(terminal: Terminal, title: str) -> None:
     terminal.wait_for("Enter goes to Apply")
     terminal.keys(ENTER)
     terminal.wait(lambda: re.search("> (Apply|More)", dialog()), "a button")
-    while shown := dialog():  # Enter shows the next part as long as there is one
-        terminal.keys(ENTER)
+    while "> Apply" not in (shown := dialog()):
+        terminal.keys(PAGE_DOWN)
         terminal.wait(lambda shown=shown: dialog() != shown, "the next part of the question")  # type: ignore[misc]
+    terminal.press(ENTER, "┃")
