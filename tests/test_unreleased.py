@@ -121,7 +121,7 @@ def test_a_record_whose_shape_is_not_known_is_told_too(state: Path) -> None:
     append(state / "journal", kind="intent", id="c7", session="/s", setting="cache")
     error = Journal(state / "journal").unreadable_error()
     assert error is not None
-    assert "has 1 open change of a build before 0.2.0: c7, whose setting cannot be told." in error.message
+    assert "has 1 open change of a build before 0.2.0: c7, an unknown setting." in error.message
     assert "Or check these settings yourself." in error.hint
 
 

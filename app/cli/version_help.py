@@ -28,7 +28,7 @@ def print_version(as_json: bool) -> None:
 
 
 @command("version", "raidbench version", "raidbench version --json")
-@click.option("--licenses", is_flag=True, help="Show the licences of raidbench and of what its file contains.")
+@click.option("--licenses", is_flag=True, help="Show the licences of raidbench and its components.")
 @json_option
 def version_command(licenses: bool, as_json: bool) -> int:
     """Show the version.

@@ -63,7 +63,7 @@ def _counted(changes: int, trials: int) -> list[tuple[int, str]]:
 
 def _change_text(record: Mapping[str, Any]) -> str:
     if not record.get("target") or not record.get("key"):
-        return f"{_word(record.get('id'))}, whose setting cannot be told"
+        return f"{_word(record.get('id'))}, an unknown setting"
     text = value_text(record["target"], record["key"], record.get("before"), record.get("after"))
     return f"{text}{_device_text(record.get('identity'))}"
 

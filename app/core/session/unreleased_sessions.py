@@ -91,7 +91,7 @@ def _in_force_error(folder: Path, program: str, records: tuple[ChangeRecord, ...
 
 def _changes_text(records: tuple[ChangeRecord, ...]) -> str:
     if not records:
-        return "Its settings cannot be told."
+        return "Its settings are unknown."
     texts = (
         value_text(record.change.target, record.change.key, record.change.before, record.change.after)
         for record in records
