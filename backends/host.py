@@ -34,7 +34,7 @@ async def shield_to_completion(future: asyncio.Future[T]) -> T:
             cancelled = error
     if cancelled is not None:
         if not future.cancelled():
-            future.exception()  # asyncio logs an exception that nobody retrieves
+            future.exception()  # asyncio logs an exception that is never retrieved
         raise cancelled
     return future.result()
 

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 
 _FOLDER = ("raidbench-", ".dist-info")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 """Folder that contains the packages of the program."""
 _PROJECT = os.path.join(_HERE, "pyproject.toml")
 """The project file beside the packages. Only a checkout has one."""
+_kept: list[str] = []
+"""The version once it is known. functools.cache would import eight modules for `raidbench --version`."""
 
 
-@cache
 def program_version() -> str:
     """Return the version of this checkout, or else the installed version; `0+source` if there is neither.
+
+    The files are read once: a watchdog has everything in memory before it says that it is armed.
+    """
+    if not _kept:
+        _kept.append(_read_version())
+    return _kept[0]
+
+
+def _read_version() -> str:
+    """Return the version of the checkout, or of the installation.
 
     A checkout states its version only in `pyproject.toml`. The folder that an installer created for the checkout may be
     older than that. An installation has its version in the name of that folder (PyPA, Recording installed projects).
     importlib.metadata is only used if there is no such folder, as in an archive. Importing it takes 2 MiB and a tenth
-    of the startup time. The files are read once: a watchdog has everything in memory before it says that it is armed.
+    of the startup time.
     """
     if stated := _stated_version():
         return stated

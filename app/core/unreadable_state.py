@@ -31,7 +31,7 @@ def interrupted_errors(paths: Paths) -> tuple[RefusedError, ...]:
     try:
         if not any(any(paths.sessions.glob(f"*/{name}")) for name in ("sweep.active", "experiment.active")):
             return ()  # without the files, skip the import
-    except OSError:  # whoever reads the folder for its own sake reports that
+    except OSError:  # code that needs the folder reports the error
         return ()
     from app.core.session import unreleased_sessions
 

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -87,10 +88,20 @@ def test_a_card_is_listed_from_the_bus_without_what_reads_its_firmware() -> None
 
 
 def imported_by(*words: str) -> set[str]:
-    """The modules that the program has imported when it ends, beside those of the bare interpreter."""
-    code = f"import sys; bare = set(sys.modules); sys.argv = {['raidbench', *words]!r}; from app.__main__ import main"
-    code += "; main(); print(); print(*(set(sys.modules) - bare))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    """Return the modules that the program has imported when it ends, except those of the bare interpreter.
+
+    Path files of installed packages (site) may import modules before the program does. They are not processed here.
+    """
+    code = f"import site, sys; bare = set(sys.modules); sys.argv = {['raidbench', *words]!r}; "
+    code += "from app.__main__ import main; main(); print(); print(*(set(sys.modules) - bare))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": sysconfig.get_path("purelib")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return set(done.stdout.splitlines()[-1].split())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -93,7 +94,14 @@ def stop_md(made: Md) -> None:
 
 def _stopped(made: Md) -> bool:
     run("mdadm", "--stop", made.device, status=None)
-    return not (made.sysfs / "md/array_state").exists() or made.read("md/array_state") == "clear"
+    try:
+        return made.read("md/array_state") == "clear"
+    except FileNotFoundError:
+        return True
+    except OSError as error:  # the kernel has deleted the array, but not yet its attributes
+        if error.errno in (errno.EBUSY, errno.ENODEV):
+            return False
+        raise
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ class FioLoad:
 
     def _measuring_start(self, job: Job, targets: Sequence[JobTarget], workdir: Path, steady: SteadyPlan) -> _FioStart:
         workdir = workdir.resolve()
-        # A document grows with each target or section: request fewer documents, so that parsing costs no more.
+        # A document grows with each target or section: request fewer documents, so that parsing stays as cheap.
         entries = max(len(targets), len(job.sections))
         interval_ms = self._interval_ms * -(-entries // TARGETS_A_DOCUMENT)
         return _FioStart(

@@ -44,7 +44,7 @@ def in_force_errors(paths: Paths, journal: Journal) -> tuple[UnreleasedError, ..
     errors = []
     try:
         folders = tuple(session_folders(paths))
-    except OSError:  # whoever reads the folder for its own sake reports that
+    except OSError:  # code that needs the folder reports the error
         return ()
     for folder in folders:
         if (program := store.unreleased_writer(folder)) is not None:

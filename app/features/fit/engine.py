@@ -189,7 +189,7 @@ async def measure_fit(
         nonlocal due
         while (left := due - time.monotonic()) > 0 and not is_stopped():
             await asyncio.sleep(min(left, 0.1))
-        # What is read between two runs is a part of the pause.
+        # The pause includes the reads between two runs.
         pause = draw.uniform(*PAUSE_S) if bench.host.capabilities.live else 0.0
         due = time.monotonic() + job.ramp + job.runtime + pause if pause else 0.0
 

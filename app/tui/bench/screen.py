@@ -353,7 +353,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         if self.shown != run.id:  # The run ended before its first sample was drawn.
             self.shown, self._curves, self._choice_then = run.id, Curves(), self._choice
         self._ended = run.id
-        if self._is_target_of(run):  # What the run found is newer than what was read for its heading.
+        if self._is_target_of(run):  # The values of the run are newer than those that were read for its heading.
             self._values = (self._targets(), settings_in_force(run.start))
         session = self.workbench_app.session
         self.query_one(ProgressLine).progress = None
