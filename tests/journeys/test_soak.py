@@ -54,7 +54,9 @@ async def test_every_screen_is_collected_once_it_is_closed(tmp_path: Path, still
 @pytest.mark.long
 def test_memory_stays_while_one_goes_through_the_screens(tmp_path: Path) -> None:
     words = (sys.executable, "-m", "tests.journeys.soak", str(tmp_path), str(ROUNDS))
-    soaked = json.loads(subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-4000:]
+    soaked = json.loads(done.stdout)
     memory = soaked["memory"]
     assert max(memory[FIRST:]) - memory[FIRST - 1] <= MEGABYTES
     assert soaked["left"] == []

@@ -33,7 +33,7 @@ FAR = [100.0, 100.1, 99.9, 100.05, 99.95, 115.0]
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 @pytest.mark.exhaustive
 def test_every_table_of_the_method_keeps_its_mark(table) -> None:  # type: ignore[no-untyped-def]
-    assert draw(table, max(20 * table.part, 250)).missed == ()
+    assert draw(table, max(10 * table.part, 100)).missed == ()
 
 
 @pytest.mark.exhaustive

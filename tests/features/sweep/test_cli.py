@@ -243,12 +243,15 @@ def test_a_hang_up_does_not_end_it(plan: str, demo_state: Path, tmp_path: Path) 
 
 
 @pytest.mark.exhaustive
-def test_killed_again_and_again_it_loses_no_step_and_no_setting(destroying: str, demo_state: Path, cli: Cli) -> None:
+def test_killed_again_and_again_it_loses_no_step_and_no_setting(
+    destroying: str, demo_state: Path, tmp_path: Path, cli: Cli
+) -> None:
     words = [*FAST, "sweep", destroying, "--yes", "--confirm", "6ef362", "--seed", "3"]
     for patience in (2.2, 2.0, 1.8, 2.6, 300.0):
-        running = subprocess.Popen(argv(*words), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with (tmp_path / "errors").open("w") as errors:
+            running = subprocess.Popen(argv(*words), stdout=subprocess.DEVNULL, stderr=errors)
         try:
-            assert running.wait(timeout=patience) == 0
+            assert running.wait(timeout=patience) == 0, (tmp_path / "errors").read_text()
             break
         except subprocess.TimeoutExpired:
             running.kill()
