@@ -187,14 +187,13 @@ async def _recovery_steps(
     for intent in deleted:
         yield _recreate(bench, intent, answer, typed)
     for folder in left.sweeps:
-        yield _recover_session(
-            sweep_rows(folder), f"sweep of session {folder.name}", SWEEP, folder, _restore_sweep, answer
-        )
+        name = f"sweep of session {folder.name}"
+        yield _recover_session(bench, sweep_rows(folder), name, SWEEP, folder, _restore_sweep, answer)
     for folder in dict.fromkeys(experiment.folder for experiment in left.experiments):
         of_folder = [experiment for experiment in left.experiments if experiment.folder == folder]
         rows = [clean(experiment.sentence, 300) for experiment in of_folder]
         name = ", ".join(experiment.name for experiment in of_folder)
-        yield _recover_session(rows, name, EXPERIMENT, folder, restore_settings, answer)
+        yield _recover_session(bench, rows, name, EXPERIMENT, folder, restore_settings, answer)
     intents = bench.changes.journal.unresolved()
     if intents or left.files or left.arrays:
         await open_session(bench)
@@ -264,6 +263,7 @@ async def _restore_sweep(other: Workbench) -> tuple[str, ...]:
 
 
 async def _recover_session(
+    bench: Workbench,
     rows: Iterable[str],
     name: str,
     mark: SessionFlag,
@@ -273,16 +273,20 @@ async def _recover_session(
 ) -> int:
     """Restore or keep the settings that a session's sweep or A/Bs left changed; return the exit status.
 
-    `rows`: lines about the item. `mark`: flag file that marks `folder` as unfinished. `restore`: restores the settings
+    `bench`: may have opened the session already, to re-create an array. `rows`: lines about the item. `mark`: flag file that marks `folder` as unfinished. `restore`: restores the settings
     and returns sentences about failures. `answer`: `r` or `k`; None: ask.
     """
     say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
         case "r" | "restore":
-            with workbench(quiet=True, rights=True) as other:
-                await other.open(folder)
-                await other.hardware.probe()
-                unrestored = await restore(other)
+            if bench.folder == folder:
+                await bench.hardware.probe()  # the array that was re-created has another identity
+                unrestored = await restore(bench)
+            else:
+                with workbench(quiet=True, rights=True) as other:
+                    await other.open(folder)
+                    await other.hardware.probe()
+                    unrestored = await restore(other)
             lines([f"{with_sign(outcome_cell('failed' if unrestored else 'restored'))}  {name}"])
             for sentence in unrestored:
                 say(clean(sentence, 600))

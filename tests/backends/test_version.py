@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.main import cli
 from backends import version
-from backends.version import licence_text, program_version
+from backends.version import licence_text
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
@@ -23,7 +23,7 @@ def _installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_checkout_has_the_version_of_its_project_file() -> None:
-    assert program_version.__wrapped__() == tomllib.loads(PROJECT.read_text())["project"]["version"]
+    assert version._read_version() == tomllib.loads(PROJECT.read_text())["project"]["version"]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_project_file_counts_if_it_is_ours(text: str, expected: str, tmp_pat
 def test_the_first_place_in_the_path_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "raidbench-7.1.dev2.dist-info").mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    assert program_version.__wrapped__() == "7.1.dev2"
+    assert version._read_version() == "7.1.dev2"
 
 
 @pytest.mark.usefixtures("_installed")
@@ -53,13 +53,13 @@ def test_an_archive_has_a_version_too(tmp_path: Path, monkeypatch: pytest.Monkey
     with ZipFile(tmp_path / "raidbench.pyz", "w") as archive:
         archive.writestr("raidbench-7.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: raidbench\nVersion: 7.2\n")
     monkeypatch.setattr(sys, "path", [str(tmp_path / "raidbench.pyz")])
-    assert program_version.__wrapped__() == "7.2"
+    assert version._read_version() == "7.2"
 
 
 @pytest.mark.usefixtures("_installed")
 def test_an_unbuilt_tree_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
-    assert program_version.__wrapped__() == "0+source"
+    assert version._read_version() == "0+source"
 
 
 def test_the_licences_are_those_of_the_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

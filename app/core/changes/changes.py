@@ -35,9 +35,10 @@ from backends.change import Change
 from backends.device_label import DeviceLabel, device_label_of_parts
 from backends.errors import NotFoundError, RaidbenchError, RefusedError
 from backends.host import Host
+from backends.identity import Identity
 from backends.model import Controller, Target
 from backends.protocol import InterruptedChangeReporter
-from backends.settings import Risk
+from backends.settings import Effect, Risk
 
 
 class SessionChanges:
@@ -298,10 +299,24 @@ class SessionChanges:
         self.journal.write_outcome(undo.id, self._record.require_recording(), "restored")
 
     def _without_earlier(self, record: ChangeRecord) -> ChangeRecord:
-        """Return the record with its old values as if the earlier, now undone changes had not been made."""
-        changes = self._record.session.changes
-        change = without_earlier(record, changes)
+        """Return the record as its undo needs it: with the present identity of its device, and with its old values as
+        if the earlier, now undone changes had not been made.
+        """
+        change = without_earlier(record, self._record.session.changes)
+        change = replace(change, identity=self._lasting_identity(record))
         return replace(record, intent=replace(record.intent, change=change))
+
+    def _lasting_identity(self, record: ChangeRecord) -> Identity | None:
+        """Return the identity that the undo of a change requires of its device.
+
+        A re-created array has, for example, another WWN. The identity of a change that re-creates it has only the facts
+        that stay the same, so that this change can be undone. The undo of an earlier change requires no other facts.
+        """
+        changes = self._record.session.changes
+        later = (other.change for other in reversed(changes[changes.index(record) + 1 :]))
+        same_array = (change for change in later if change.target == record.change.target)
+        last = next((change for change in same_array if change.effect is Effect.RECREATED), record.change)
+        return record.change.identity if record.change.effect is Effect.RECREATED else last.identity
 
     def _values_led_to(self, record: ChangeRecord) -> frozenset[str]:
         """Return the values that the changed setting got as a side effect of later changes of this session."""
@@ -310,8 +325,11 @@ class SessionChanges:
         moved = moved_values(ends, record.change.target, record.change.key)
         return frozenset(value for value in moved if value is not None)
 
-    async def restore_value(self, change: Change, *, undoes: str, moved: Sequence[MovedSetting] | None) -> ChangeEnded:
+    async def restore_value(
+        self, record: ChangeRecord, *, undoes: str, moved: Sequence[MovedSetting] | None
+    ) -> ChangeEnded:
         """Restore the old value of a changed setting, and undo its side effects; see `ChangeExecutor.restore_value`."""
+        change = replace(record.change, identity=self._lasting_identity(record))
         return await self._changer().restore_value(change, undoes=undoes, moved=moved)
 
     async def plan_undo(self, change_id: str) -> Change:

@@ -178,8 +178,13 @@ def debts_of_revert(change: Change, moved: Sequence[MovedSetting] | None, now: V
 
 def _value_before(change: Change, target: Target, key: str) -> str | None:
     """Return the old value of a setting that the change may alter as a side effect; None if it may not."""
-    companion = change.companions.get(key) if target == change.target and key in change.moves else None
+    companion = change.companions.get(key) if target == change.target and key in _moved_keys(change) else None
     return next((before.value for before in change.beside if (before.target, before.key) == (target, key)), companion)
+
+
+def _moved_keys(change: Change) -> tuple[str, ...]:
+    """Return the other settings of the target that a change may alter. One that re-creates it sets its companions."""
+    return (*change.moves, *change.companions) if change.effect is Effect.RECREATED else change.moves
 
 
 def with_companions(change: Change, values: Wanted) -> Change:
@@ -252,7 +257,7 @@ def _value_changes(record: ChangeRecord) -> Iterator[tuple[tuple[Target, str], s
 def _values_before(change: Change) -> dict[tuple[Target, str], str]:
     """Return the old values of the settings that a change may alter as side effects, by target and key."""
     disk = disk_beside(change)
-    settings = [(change.target, key) for key in change.moves]
+    settings = [(change.target, key) for key in _moved_keys(change)]
     settings += [(before.target, before.key) for before in change.beside]
     settings += [(disk, key) for key in change.moves_disk] if disk is not None else []
     return {setting: before for setting in settings if (before := _value_before(change, *setting)) is not None}

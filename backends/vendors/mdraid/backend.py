@@ -49,9 +49,9 @@ from backends.vendors.mdraid.inventory import NAME, array_of, known_by_udev, tas
 from backends.vendors.mdraid.plans import (
     ReshapeContext,
     change_of,
-    identity_for,
     legal_companions,
     order_rank,
+    present_identity,
     sysfs_path,
     value_before,
     wanted_value,
@@ -176,7 +176,7 @@ class MdRaid:
     async def apply(self, change: Change) -> None:
         """Run the steps of a change, after checking that the target is still the planned array."""
         array = await self._array(change.target)
-        require_same_device(change, identity_for(change.key, await self._identity(change.target)))
+        require_same_device(change, present_identity(change, await self._identity(change.target)))
         if change.before == change.after and any(write.argv for write in change.writes):
             return  # the value is already set: mdadm would fail, and a re-creation would needlessly destroy data
         if array.uuid is None and change.key in GEOMETRY:

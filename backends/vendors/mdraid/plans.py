@@ -208,7 +208,20 @@ def identity_for(key: str, identity: Identity) -> Identity:
 
     A reshape may round the size, and a re-creation gives the disk a new sequence number.
     """
-    return replace(identity, size_bytes=None, diskseq=None) if key in GEOMETRY else identity
+    return _lasting(identity) if key in GEOMETRY else identity
+
+
+def present_identity(change: Change, identity: Identity) -> Identity:
+    """Return the part of the present `identity` that must equal the identity in the change.
+
+    The undo of a change has the identity that lasts if a later change re-created the array.
+    """
+    lasting = _lasting(identity)
+    return lasting if change.identity == lasting else identity_for(change.key, identity)
+
+
+def _lasting(identity: Identity) -> Identity:
+    return replace(identity, size_bytes=None, diskseq=None)
 
 
 def sysfs_path(name: str, key: str) -> str:

@@ -17,11 +17,12 @@ from backends.errors import (
     ToolFailedError,
 )
 from backends.host import Completed, FileStat
-from backends.identity import Signature
+from backends.identity import Identity, Signature
 from backends.model import Target
 from backends.settings import Choice, Effect, Persistence, Risk
 from backends.vendors.mdraid import full_speed
 from backends.vendors.mdraid.backend import MdRaid
+from backends.vendors.mdraid.plans import present_identity
 from tests.backends.mdraid.machines import MD0, MDADM_UUID, MdHost, array, reshaping
 
 SYSFS = "/sys/block/md0/md"
@@ -554,3 +555,16 @@ def test_the_stripe_cache_of_full_speed_stays_within_what_the_memory_allows() ->
     assert full_speed.full_parts(256, 1000)["stripe_cache_size"] == "1000"
     assert full_speed.full_parts(256, 32768)["stripe_cache_size"] == "8192"
     assert "stripe_cache_size" not in full_speed.full_parts(None, 32768)
+
+
+def test_a_change_is_of_its_disk_and_its_undo_after_a_re_creation_of_what_lasts() -> None:
+    now = Identity(name="md0", serial="1:2:3:4", size_bytes=1 << 30, diskseq=7)
+    lasting = replace(now, size_bytes=None, diskseq=None)
+    bitmap = Change(
+        target=MD0, key="bitmap", label="", before="none", after="internal", writes=(), undo=(), identity=now
+    )
+    assert present_identity(bitmap, now) == now
+    assert present_identity(replace(bitmap, key="layout", identity=lasting), now) == lasting
+    after = replace(now, diskseq=9)
+    assert present_identity(bitmap, after) == after  # another disk of the same name
+    assert present_identity(replace(bitmap, identity=lasting), after) == lasting

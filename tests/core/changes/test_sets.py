@@ -67,3 +67,18 @@ async def test_a_set_is_taken_back_in_either_order(bench: Workbench, order: tupl
 async def test_a_queue_setting_goes_to_the_disk_and_the_rest_to_the_array(bench: Workbench) -> None:
     changes = await bench.hardware.plan_all(VOLUME, {"scheduler": "mq-deadline", "read_ahead": "read-ahead"})
     assert [str(change.target) for change in changes] == ["block:sdb", str(VOLUME)]
+
+
+@pytest.mark.parametrize("order", [("c2", "c1"), ("c1", "c2")])
+async def test_a_policy_that_was_set_before_the_drive_was_made_anew_is_taken_back(
+    bench: Workbench, order: tuple[str, str]
+) -> None:
+    """One after the other, not as a set: the drive made anew has another WWN."""
+    for key in ("read_ahead", "strip_size"):
+        ended = await bench.changes.apply(await bench.hardware.plan(VOLUME, key, WANTED[key]))
+        assert ended.result == "verified"
+        await bench.hardware.probe()
+    for change in order:
+        ended = await bench.changes.undo(change, confirm=(await bench.hardware.device_label(VOLUME)).token)
+        assert ended.result == "verified", ended.message
+    assert (await now(bench), bench.changes.undoable()) == (AS_BEFORE, ())

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.conftest import Cli, Outcome, argv, program, run_here
+from tests.cli.conftest import ROOT, Cli, Outcome, argv, program, run_here
 
 FAST = ("--demo", "--demo-speed", "1000")
 PLAN = """
@@ -242,6 +244,52 @@ def test_a_hang_up_does_not_end_it(plan: str, demo_state: Path, tmp_path: Path) 
     assert log(demo_state)[-2]["result"] == "finished"
 
 
+ENDS_AFTER_DELETION = """
+import os, sys
+from backends.simulator.host import SimulatedHost
+
+run = SimulatedHost.run
+
+
+async def run_and_end(self, command):
+    done = await run(self, command)
+    if "del" in command.argv:
+        os._exit(9)
+    return done
+
+
+SimulatedHost.run = run_and_end
+from app.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.long
+def test_an_array_that_was_deleted_is_made_again_and_all_values_are_put_back(
+    destroying: str, demo_state: Path, cli: Cli
+) -> None:
+    """The process ends between the deletion of the array and its creation, after it has set the read-ahead."""
+    words = ["sweep", destroying, "--yes", "--confirm", "6ef362", "--seed", "3"]
+    done = subprocess.run(
+        [sys.executable, "-c", ENDS_AFTER_DELETION, *FAST, *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == 9, done.stderr.decode()
+    assert any(event["event"] == "change-ended" for event in log(demo_state)), "the read-ahead is set before"
+    name = max((demo_state / "sessions").iterdir()).name
+    # Each is a process of its own: recover leaves a sweep alone whose process is there.
+    refused = program(*FAST, "sweep", "--resume", name)
+    assert "was deleted for re-creation, but was not created again" in refused.err
+    token = re.search(r"--confirm (\S+)", program(*FAST, "recover", "--restore").err)
+    assert token is not None
+    restored = program(*FAST, "recover", "--restore", "--confirm", token[1])
+    assert (restored.status, "restored" in restored.out) == (0, True), restored.err
+    assert (now(cli, "strip_size"), now(cli, "read_ahead")) == ("65536", "none")
+    assert "There is nothing to recover" in cli(*FAST, "recover").err
+
+
 @pytest.mark.exhaustive
 def test_killed_again_and_again_it_loses_no_step_and_no_setting(
     destroying: str, demo_state: Path, tmp_path: Path, cli: Cli
@@ -251,7 +299,12 @@ def test_killed_again_and_again_it_loses_no_step_and_no_setting(
         with (tmp_path / "errors").open("w") as errors:
             running = subprocess.Popen(argv(*words), stdout=subprocess.DEVNULL, stderr=errors)
         try:
-            assert running.wait(timeout=patience) == 0, (tmp_path / "errors").read_text()
+            status, said = running.wait(timeout=patience), (tmp_path / "errors").read_text()
+            if "was not created again" in said:  # killed between the deletion of the array and its creation
+                assert program(*FAST, "recover", "--restore", "--confirm", "3-ff9e4b").status == 0
+                assert (now(cli, "strip_size"), now(cli, "read_ahead")) == ("65536", "none")
+                return
+            assert status == 0, said
             break
         except subprocess.TimeoutExpired:
             running.kill()

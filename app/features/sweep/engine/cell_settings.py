@@ -313,8 +313,8 @@ async def _restore(bench: Workbench, original: Assignment, changes: Sequence[Cha
         # Overwrite only a value that the sweep set. Any other, even the one before a change, may be another program's.
         if not any(pending_state_of(made, reading.now) is PendingValueState.OURS for made in changes):
             raise RefusedError(f"another program changed it to {reading.now}.", hint="Nothing was changed.")
-        first = changes[-1].change  # the oldest change: its `companions` are values from before the sweep
-        if first.before == original.value:
+        first = changes[-1]  # the oldest change: its `companions` are values from before the sweep
+        if first.change.before == original.value:
             moved = None if changes[0].end is None else changes[0].end.moved
             ended = await bench.changes.restore_value(first, undoes=changes[0].id, moved=moved)
         else:
