@@ -26,7 +26,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from textual.pilot import Pilot
+from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.screen import Screen
 
 from app.core.session.events import RunEnded
@@ -209,13 +209,25 @@ class Met:
 
 @contextmanager
 def hurried() -> Iterator[None]:
-    """After a key, let messages go from widget to widget; Textual's pilot waits until the processor is idle."""
+    """After a key, let messages go from widget to widget; Textual's pilot waits until the processor is idle.
+
+    The pilot also waits for each widget, and raises an error if one is removed meanwhile, such as an expired notice.
+    The walk does not need that: it waits for what the screen shows.
+    """
+    wait_for_screen = Pilot._wait_for_screen
 
     async def pass_on(_least: float = 0.0) -> None:
         for _ in range(30):
             await asyncio.sleep(0)
 
+    async def wait_for_widgets(pilot: Pilot[int]) -> bool:
+        try:
+            return await wait_for_screen(pilot, timeout=2.0)
+        except WaitForScreenTimeout:
+            return False
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Pilot, "_wait_for_screen", wait_for_widgets)
         patch.setattr("textual.app.wait_for_idle", pass_on)
         patch.setattr("textual.pilot.wait_for_idle", pass_on)
         yield
