@@ -22,6 +22,7 @@ from app.features.fleet.multihost.record import IN_WINDOW, LOST, NEVER, JointFol
 from app.features.fleet.multihost.result import joint_record
 from backends.errors import ToolMissingError
 from backends.system.local.interactive import InteractiveProcess
+from tests.apart import ALONE
 from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
 from tests.cli.kills import _fios as fios
 from tests.packages import needs
@@ -153,14 +154,6 @@ PATIENCE = MultiHostTimeouts(silence=10.0, farewell=30.0)
 
 LEASE = 10
 """Seconds. A machine that is busy with other tests may keep a process from its turn for some of them."""
-
-
-ALONE = (
-    sys.executable,
-    "-c",
-    "import os, sys; from tests.apart import alone; alone(); os.execv(sys.argv[1], sys.argv[1:])",
-)
-"""Begins a program that shares no lock with another, as on machines of their own."""
 
 
 class Farm:
