@@ -5,22 +5,26 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from app.__main__ import main as raidbench
 from app.core.fio.job import Job
-from app.features.fit import engine
-from app.features.fit.profiles import Demands, FitProfile, job_of
+from app.features.fit import engine, profiles
 
 
-def _small(profile: FitProfile, demands: Demands, seconds: int) -> Job:
-    return replace(job_of(profile, demands, seconds), size=16 << 20)
+def _small(*given: Any) -> Job:
+    return replace(profiles.job_of(*given), size=16 << 20)
 
 
 def main() -> int:
     """The command line, with a short `fit`."""
-    engine.job_of = _small
-    engine.BUSY_SHARE = 2.0
-    engine.plan_fit = partial(engine.plan_fit, runs=3, seconds=1)  # type: ignore[assignment]
+    changed: dict[str, object] = {
+        "job_of": _small,
+        "BUSY_SHARE": 2.0,
+        "plan_fit": partial(engine.plan_fit, runs=3, seconds=1),
+    }
+    for name, value in changed.items():
+        setattr(engine, name, value)
     return raidbench()
 
 
