@@ -38,8 +38,8 @@ class Obstacle(StrEnum):
     """Neither the documentation nor the user sets a limit."""
     NOT_PRECONDITIONED = "not-preconditioned"
     """The program writes for hours, and the device was not preconditioned."""
-    NETWORK = "network"
-    """The program does not support network filesystems."""
+    FILESYSTEM = "filesystem"
+    """The program needs a local POSIX filesystem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ class Foundation:
     """Share of the time in which other programs kept the disk busy before the first run; None if unknown."""
     preconditioned: bool = False
     """Whether the device was filled by `precondition`."""
-    on_network: bool = False
-    """Whether the filesystem is one of the network."""
+    unfit_filesystem: str = ""
+    """Type of the filesystem if the program does not work on it; "" if it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun],
     obstacle = _obstacle(profile, limits, foundation)
     verdict = combined(condition.verdict for condition in conditions)
     answer = FitAnswer(verdict.value)
-    if obstacle is Obstacle.NETWORK:
+    if obstacle is Obstacle.FILESYSTEM:
         answer = FitAnswer.NO
     elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and verdict is FitVerdict.YES):
         answer = FitAnswer.UNDECIDED
@@ -140,8 +140,8 @@ def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun],
 
 
 def _obstacle(profile: FitProfile, limits: Sequence[Limit], foundation: Foundation) -> Obstacle | None:
-    if foundation.on_network and not profile.workload:
-        return Obstacle.NETWORK
+    if foundation.unfit_filesystem:
+        return Obstacle.FILESYSTEM
     if profile.workload and not limits:
         return Obstacle.NO_LIMIT
     return Obstacle.NOT_PRECONDITIONED if profile.sustained and not foundation.preconditioned else None

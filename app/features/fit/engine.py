@@ -39,6 +39,9 @@ BUSY_S = 2.0
 PAUSE_S = (1.0, 2.0)
 """Range of the random pause between two runs, so that periodic load does not match the runs."""
 
+_NOT_POSIX = frozenset(("vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuseblk"))
+"""Filesystems of other systems, without the permissions and links of POSIX. ntfs-3g is `fuseblk`."""
+
 _IN_MEMORY = frozenset(("tmpfs", "ramfs", "devtmpfs"))
 
 _SAMPLE = "raidbench-fit"
@@ -57,6 +60,8 @@ class FitPlan:
     """Absolute path of the folder."""
     mount: Mount | None
     """Mount that contains the folder; None if unknown."""
+    unfit_filesystem: str = ""
+    """Type of the filesystem if the program does not work on it, so that nothing is measured; "" if it does."""
     request: BenchmarkRequest | None
     """Benchmark of one run; None if nothing is measured."""
     ready: RunPlan | None
@@ -118,8 +123,14 @@ async def plan_fit(
             " and the server.",
             hint="Name a folder on a local disk.",
         )
+    if mount is None and profile.network is NetworkRule.UNFIT:
+        raise RefusedError(
+            f"The filesystem of {clean(folder, 300)} is not known, and {profile.title} needs a local one.",
+            hint="Mount /proc, which lists the filesystems.",
+        )
     request = ready = None
-    if profile.workload:
+    unfit = fstype if profile.network is NetworkRule.UNFIT and fstype in SHARED | _NOT_POSIX else ""
+    if profile.workload and not unfit:
         job = job_of(profile, demands, seconds)
         # A preallocated file is new in each run. Another one is laid out once, and then written again and again.
         request = BenchmarkRequest(
@@ -133,7 +144,14 @@ async def plan_fit(
         ready = await bench.jobs.prepare(request)
         ready.require_allowed()
     return FitPlan(
-        profile=profile, demands=demands, folder=folder, mount=mount, request=request, ready=ready, runs=runs
+        profile=profile,
+        demands=demands,
+        folder=folder,
+        mount=mount,
+        unfit_filesystem=unfit,
+        request=request,
+        ready=ready,
+        runs=runs,
     )
 
 
@@ -241,7 +259,7 @@ async def judge_fit(bench: Workbench, plan: FitPlan, runs: Sequence[FitRun], bus
         safety=safety,
         busy_share=busy,
         preconditioned=_is_preconditioned(bench, drives),
-        on_network=plan.mount is not None and plan.mount.fstype in SHARED,
+        unfit_filesystem=plan.unfit_filesystem,
     )
     return assess(plan.profile, limits(plan, drives), runs, foundation)
 

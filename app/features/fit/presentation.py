@@ -106,8 +106,11 @@ def _open_reasons(result: FitResult) -> Iterator[str]:
                 f"{result.profile.title[0].upper()}{result.profile.title[1:]} writes for hours, and a new or trimmed"
                 " drive is faster at first. `raidbench precondition` fills the drive, which destroys its data."
             )
-        case Obstacle.NETWORK:
-            yield "The folder is on a network filesystem, which its documentation excludes."
+        case Obstacle.FILESYSTEM:
+            yield (
+                f"{result.foundation.unfit_filesystem} is no local POSIX filesystem, which"
+                f" {result.profile.title} needs."
+            )
         case None:
             pass
     if result.answer is not FitAnswer.UNDECIDED or result.obstacle is not None:
@@ -188,7 +191,7 @@ def _changes(plan: FitPlan, result: FitResult) -> Iterator[str]:
     yield from (f"Change: {clean(fix, 300)}" for fix in result.foundation.safety.fixes)
     if result.answer is not FitAnswer.NO:
         return
-    if result.obstacle is Obstacle.NETWORK:
+    if result.obstacle is Obstacle.FILESYSTEM:
         yield "Change: use a folder on a local disk."
         return
     disk = kernel_name(plan.disk) if plan.disk is not None else ""

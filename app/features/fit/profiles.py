@@ -66,7 +66,7 @@ class NetworkRule(StrEnum):
     REFUSED = "refused"
     """Its latency is that of the network and the server, which this command cannot judge."""
     UNFIT = "unfit"
-    """The documentation of the program excludes it."""
+    """The program needs a local POSIX filesystem, so the answer is no, and nothing is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +163,7 @@ _ALL = (
         workload="seqwrite-4m",
         options=("mbps",),
         question="how many MB a second you need (--mbps N)",
+        network=NetworkRule.UNFIT,
         sustained=True,
         note="Kafka recommends to leave flushes to the operating system, so no latency is judged.",
     ),

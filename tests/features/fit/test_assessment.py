@@ -84,8 +84,9 @@ def test_machines_need_both_their_rate_and_their_latency() -> None:
 
 def test_prometheus_needs_a_local_filesystem_and_nothing_else() -> None:
     assert assessed("prometheus", run()).answer is FitAnswer.YES
-    assert assessed("prometheus", run(), on_network=True).obstacle is Obstacle.NETWORK
-    assert assessed("prometheus", run(), on_network=True).answer is FitAnswer.NO
+    for name in ("prometheus", "kafka"):
+        unfit = assessed(name, run(), unfit_filesystem="nfs4", demands=Demands(mbps=1) if name == "kafka" else None)
+        assert (unfit.answer, unfit.obstacle) == (FitAnswer.NO, Obstacle.FILESYSTEM)
 
 
 def test_only_a_yes_becomes_fast_not_safe() -> None:
