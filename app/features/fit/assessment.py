@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from app.features.fit.decision import (
     UNSEEN_PAUSES,
     Estimate,
+    FitAnswer,
     FitReason,
-    FitVerdict,
+    Judgement,
     LatencyJudgement,
     combined,
     has_slowed,
@@ -20,15 +22,6 @@ from app.features.fit.profiles import FitProfile, Limit, Quantity
 from app.features.fit.runs import FitRun
 from app.features.fit.safety import Safety, SafetyJudgement
 from backends.values import dataclass
-
-
-class FitAnswer(StrEnum):
-    """The answer to whether a folder is fit."""
-
-    YES = "yes"
-    NO = "no"
-    UNDECIDED = "not decided"
-    UNSAFE = "fast, not safe"
 
 
 class Obstacle(StrEnum):
@@ -48,12 +41,8 @@ class FitCondition:
 
     limit: Limit
     """The limit."""
-    verdict: FitVerdict
-    """Whether it holds."""
-    reasons: tuple[FitReason, ...]
-    """Why the verdict is not yes."""
-    measured: Estimate
-    """The value in the unit of the limit."""
+    judgement: Judgement
+    """The verdict on it, with the value in the unit of the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +71,6 @@ class FitResult:
     """Every limit, with its measured value."""
     obstacle: Obstacle | None
     """Why the answer is not the verdict of the conditions; None if it is."""
-    latency: LatencyJudgement | None
-    """Flushes judged against a latency limit; None without one."""
     values: dict[Quantity, Estimate]
     """Measured values, also those without a limit."""
     runs: int
@@ -96,6 +83,12 @@ class FitResult:
     """What is known about the storage beneath."""
 
     @property
+    def latency(self) -> LatencyJudgement | None:
+        """Return the judgement of the flushes; None without a limit of their latency."""
+        judgements = (condition.judgement for condition in self.conditions)
+        return next((found for found in judgements if isinstance(found, LatencyJudgement)), None)
+
+    @property
     def unseen_every_s(self) -> float:
         """Return the longest mean time between pauses that the runs exclude with a probability of 99 %."""
         return self.seconds / UNSEEN_PAUSES
@@ -103,23 +96,12 @@ class FitResult:
 
 def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun], foundation: Foundation) -> FitResult:
     """Return the answer. `runs`: finished runs in order; () if the program has no workload."""
-    values = _values(profile, runs)
-    latency = None
-    conditions: list[FitCondition] = []
-    for limit in limits:
-        if limit.quantity is Quantity.FLUSH_P99:
-            latency = judge_latency([run.counts(limit.value) for run in runs], limit.value, profile.pause_s)
-            conditions.append(
-                FitCondition(limit=limit, verdict=latency.verdict, reasons=latency.reasons, measured=latency.p99)
-            )
-        else:
-            conditions.append(_mean_condition(limit, profile, runs))
+    conditions = tuple(FitCondition(limit=limit, judgement=_judge(limit, profile, runs)) for limit in limits)
     obstacle = _obstacle(profile, limits, foundation)
-    verdict = combined(condition.verdict for condition in conditions)
-    answer = FitAnswer(verdict.value)
+    answer = combined(condition.judgement.verdict for condition in conditions)
     if obstacle is Obstacle.FILESYSTEM:
         answer = FitAnswer.NO
-    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and verdict is FitVerdict.YES):
+    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and answer is FitAnswer.YES):
         answer = FitAnswer.UNDECIDED
     else:
         obstacle = None
@@ -128,10 +110,9 @@ def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun],
     return FitResult(
         profile=profile,
         answer=answer,
-        conditions=tuple(conditions),
+        conditions=conditions,
         obstacle=obstacle,
-        latency=latency,
-        values=values,
+        values=_values(profile, runs),
         runs=len(runs),
         seconds=sum(interval.seconds for run in runs for interval in run.intervals),
         written=sum(run.written for run in runs),
@@ -164,15 +145,17 @@ def _values(profile: FitProfile, runs: Sequence[FitRun]) -> dict[Quantity, Estim
     quantities = (Quantity.COMMITS, Quantity.IOPS, Quantity.MEAN, Quantity.BYTES)
     columns = {quantity: [_of(quantity, profile, run) for run in runs] for quantity in quantities}
     return {
-        quantity: judge_mean(values, 0.0, at_least=True)[2]
+        quantity: judge_mean(values, 0.0, at_least=True).measured
         for quantity, values in columns.items()
         if values and any(values)
     }
 
 
-def _mean_condition(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> FitCondition:
+def _judge(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> Judgement:
+    if limit.quantity is Quantity.FLUSH_P99:
+        return judge_latency([run.counts(limit.value) for run in runs], limit.value, profile.pause_s)
     values = [_of(limit.quantity, profile, run) for run in runs]
-    verdict, reason, measured = judge_mean(values, limit.value, at_least=limit.quantity.at_least)
-    if verdict is FitVerdict.YES and has_slowed([run.progress() for run in runs]):
-        verdict, reason = FitVerdict.UNDECIDED, FitReason.SLOWED
-    return FitCondition(limit=limit, verdict=verdict, reasons=() if reason is None else (reason,), measured=measured)
+    judgement = judge_mean(values, limit.value, at_least=limit.quantity.at_least)
+    if judgement.verdict is FitAnswer.YES and has_slowed([run.progress() for run in runs]):
+        return replace(judgement, verdict=FitAnswer.UNDECIDED, reasons=(FitReason.SLOWED,))
+    return judgement

@@ -15,12 +15,12 @@ from app.core.benchmark.device_stats.sampler import PATH
 from app.core.benchmark.run_plan import RunPlan
 from app.core.benchmark.runner import BenchmarkRequest
 from app.core.session.results import RunStatus
-from app.core.session.state import RunRecord
 from app.core.workbench import Workbench
 from app.doors import action
 from app.features.fit.assessment import FitResult, Foundation, assess
 from app.features.fit.decision import RUNS, SECONDS
-from app.features.fit.profiles import RAMP, Demands, FitProfile, Limit, NetworkRule, job_of, limits_of
+from app.features.fit.demands import Demands
+from app.features.fit.profiles import RAMP, FitProfile, NetworkRule, job_of, limits_of
 from app.features.fit.runs import FitRun, read_fit_run
 from app.features.fit.safety import Safety, SafetyJudgement, judge_safety
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
@@ -223,17 +223,14 @@ async def measure_fit(
                 raise ToolFailedError(f"{record.id} failed: {reason}", hint=figures.hint)
             if figures.status is RunStatus.STOPPED or is_stopped():
                 break
-            runs.append(_read(bench, record, ready))
+            assert record.end is not None
+            raw = Path(bench.folder or "") / record.end.folder / "fio.out"
+            runs.append(read_fit_run(raw, ready.job, figures))
             ended(runs[-1])
     finally:
         if plan.ready is not None:
             await bench.jobs.forget_scratch(plan.ready)
     return runs
-
-
-def _read(bench: Workbench, record: RunRecord, ready: RunPlan) -> FitRun:
-    assert record.end is not None
-    return read_fit_run(Path(bench.folder or "") / record.end.folder / "fio.out", ready.job, record.figures)
 
 
 async def judge_fit(bench: Workbench, plan: FitPlan, runs: Sequence[FitRun], busy: float | None) -> FitResult:
@@ -261,12 +258,7 @@ async def judge_fit(bench: Workbench, plan: FitPlan, runs: Sequence[FitRun], bus
         preconditioned=_is_preconditioned(bench, drives),
         unfit_filesystem=plan.unfit_filesystem,
     )
-    return assess(plan.profile, limits(plan, drives), runs, foundation)
-
-
-def limits(plan: FitPlan, drives: Sequence[Drive]) -> tuple[Limit, ...]:
-    """Return the limits for the drives beneath the folder."""
-    return limits_of(plan.profile, plan.demands, _media(drives))
+    return assess(plan.profile, limits_of(plan.profile, plan.demands, _media(drives)), runs, foundation)
 
 
 def _media(drives: Sequence[Drive]) -> Media:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from math import isfinite
 
+from app.core.presentation.json_schema import Json, pick
 from app.doors import FEATURES
-from app.features.fit.assessment import FitAnswer, FitCondition, FitResult, Obstacle
-from app.features.fit.decision import SHARE, Estimate, FitReason, LatencyJudgement
+from app.features.fit.assessment import FitCondition, FitResult, Obstacle
+from app.features.fit.decision import SHARE, Estimate, FitAnswer, FitReason, LatencyJudgement
 from app.features.fit.engine import FitPlan
 from app.features.fit.profiles import Quantity
 from app.features.fit.runs import FitRun
@@ -115,7 +116,7 @@ def _open_reasons(result: FitResult) -> Iterator[str]:
             pass
     if result.answer is not FitAnswer.UNDECIDED or result.obstacle is not None:
         return
-    reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.reasons)
+    reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.judgement.reasons)
     for reason in reasons:
         match reason:
             case FitReason.SCATTER:
@@ -146,12 +147,13 @@ def _condition_text(condition: FitCondition, result: FitResult) -> str:
     limit = condition.limit
     bound = "at least " if limit.quantity.at_least else ""
     text = (
-        f"{_NAMES[limit.quantity]} {_estimate_text(limit.quantity, condition.measured)}, limit "
+        f"{_NAMES[limit.quantity]} {_estimate_text(limit.quantity, condition.judgement.measured)}, limit "
         f"{bound}{_value_text(limit.quantity, limit.value)} ({limit.source}), {plural(result.runs, 'run')}"
     )
-    latency = result.latency
-    over = latency is not None and limit.quantity is Quantity.FLUSH_P99 and FitReason.FEW not in condition.reasons
-    return text + (f"; {_share_text(latency.over)} of the flushes are over it" if over and latency else "")
+    judgement = condition.judgement
+    if isinstance(judgement, LatencyJudgement) and FitReason.FEW not in judgement.reasons:
+        text += f"; {_share_text(judgement.over)} of the flushes are over it"
+    return text
 
 
 def _stuck_text(latency: LatencyJudgement) -> str:
@@ -204,44 +206,37 @@ def _changes(plan: FitPlan, result: FitResult) -> Iterator[str]:
         yield f"Whether storage limits you now: raidbench observe {disk}"
 
 
-def result_json(plan: FitPlan, result: FitResult) -> dict[str, Any]:
+def result_json(plan: FitPlan, result: FitResult) -> Json:
     """Return the answer as JSON. Times are in seconds, shares are 0..1, unknown values are null."""
     latency, safety = result.latency, result.foundation.safety
     return {
         "profile": result.profile.name,
         "folder": plan.folder,
         "verdict": result.answer.value,
-        "obstacle": None if result.obstacle is None else result.obstacle.value,
+        **pick(result, "obstacle"),
         "conditions": [
             {
-                "quantity": condition.limit.quantity.value,
+                **pick(condition.limit, "quantity", "source"),
                 "limit": condition.limit.value,
-                "source": condition.limit.source,
-                "verdict": condition.verdict.value,
-                "reasons": [reason.value for reason in condition.reasons],
-                "measured": _estimate_json(condition.measured),
+                **pick(condition.judgement, "verdict", "reasons"),
+                "measured": _estimate_json(condition.judgement.measured),
             }
             for condition in result.conditions
         ],
         "measured": {quantity.value: _estimate_json(value) for quantity, value in result.values.items()},
-        "p99": None if latency is None else _estimate_json(latency.p99),
-        "over": None if latency is None else _estimate_json(latency.over),
-        "stuck": None if latency is None else _estimate_json(latency.stuck),
-        "bursts": None if latency is None else latency.bursts,
-        "longest_s": None if latency is None else latency.longest_s,
-        "reach": {"seconds": result.seconds, "written_bytes": result.written, "unseen_every_s": result.unseen_every_s}
+        "p99": latency and _estimate_json(latency.measured),
+        "over": latency and _estimate_json(latency.over),
+        "stuck": latency and _estimate_json(latency.stuck),
+        "bursts": latency and latency.bursts,
+        "longest_s": latency and latency.longest_s,
+        "reach": {"written_bytes": result.written, **pick(result, "seconds", "unseen_every_s")}
         if result.runs
         else None,
-        "busy_share": result.foundation.busy_share,
-        "preconditioned": result.foundation.preconditioned,
-        "safety": {"state": safety.safety.value, "reasons": list(safety.reasons), "fixes": list(safety.fixes)},
+        **pick(result.foundation, "busy_share", "preconditioned"),
+        "safety": {"state": safety.safety.value, **pick(safety, "reasons", "fixes")},
         "text": list(result_lines(plan, result)),
     }
 
 
-def _estimate_json(estimate: Estimate) -> dict[str, float | None]:
-    return {
-        "mean": estimate.mean,
-        "low": estimate.low,
-        "high": None if estimate.high == float("inf") else estimate.high,
-    }
+def _estimate_json(estimate: Estimate) -> Json:
+    return {**pick(estimate, "mean", "low"), "high": estimate.high if isfinite(estimate.high) else None}

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from app.core.fio.job import Job
 from app.core.fio.profiles import profile as workload
 from app.features.fit.decision import SECONDS
+from app.features.fit.demands import Demands
 from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError
 from backends.model import Media
@@ -179,37 +180,6 @@ FIT_PROFILES: Mapping[str, FitProfile] = MappingProxyType({profile.name: profile
 """Every program by name, in display order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
-    """Numbers that the user gave; None for each that was left out."""
-
-    limit_s: float | None = None
-    """Limit of the latency in seconds, instead of that of the documentation."""
-    heavy: bool = False
-    """Whether the limit for a heavily loaded program applies."""
-    commits: float | None = None
-    """Commits per second."""
-    p99_s: float | None = None
-    """99th percentile of a flush in seconds."""
-    iops: int | None = None
-    """I/Os per second."""
-    mbps: float | None = None
-    """Megabytes (10^6 bytes) per second."""
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """Return the names of the options that were given."""
-        values = {
-            "limit": self.limit_s,
-            "heavy": self.heavy or None,
-            "commits": self.commits,
-            "p99": self.p99_s,
-            "iops": self.iops,
-            "mbps": self.mbps,
-        }
-        return tuple(name for name, value in values.items() if value is not None)
-
-
 def fit_profile(name: str) -> FitProfile:
     """Return the program of that name. Raises NotFoundError, which suggests names, if there is none."""
     if name not in FIT_PROFILES:
@@ -226,7 +196,7 @@ def require_suitable(profile: FitProfile, demands: Demands) -> None:
         if name not in profile.options:
             own = ", ".join(f"--{option}" for option in profile.options) or "none"
             raise InvalidValueError(f"--{name} does not apply to {profile.name}.", hint=f"Its options: {own}.")
-    if demands.limit_s is not None and demands.heavy:
+    if demands.limit is not None and demands.heavy:
         raise InvalidValueError("--limit and --heavy exclude each other.", hint="Leave out one of them.")
 
 
@@ -240,16 +210,16 @@ def limits_of(profile: FitProfile, demands: Demands, media: Media) -> tuple[Limi
     """Return the limits that must all hold; () if neither the documentation nor the user sets one."""
     kind = {Media.HDD: "disk", Media.SSD: "flash", Media.NVME: "flash"}.get(media, "")
     limit = profile.heavy if demands.heavy else profile.limit or profile.by_media.get(kind)
-    if demands.limit_s is not None:
+    if demands.limit is not None:
         quantity = Quantity.MEAN if profile.name == "vm" else Quantity.FLUSH_P99
-        limit = Limit(quantity=quantity, value=demands.limit_s, source=YOURS)
+        limit = Limit(quantity=quantity, value=demands.limit, source=YOURS)
     if profile.name == "vm":
         if demands.iops is None or limit is None:
             return ()
         return (limit, Limit(quantity=Quantity.IOPS, value=_HELD * demands.iops, source=f"98 % of {YOURS}"))
     own = (
         (Quantity.COMMITS, demands.commits),
-        (Quantity.FLUSH_P99, demands.p99_s),
+        (Quantity.FLUSH_P99, demands.p99),
         (Quantity.IOPS, demands.iops),
         (Quantity.BYTES, None if demands.mbps is None else demands.mbps * 1e6),
     )
