@@ -129,15 +129,12 @@ def _obstacle(profile: FitProfile, limits: Sequence[Limit], foundation: Foundati
 
 
 def _of(quantity: Quantity, profile: FitProfile, run: FitRun) -> float:
-    match quantity:
-        case Quantity.COMMITS:
-            return run.flushes_per_s / profile.flushes_per_commit
-        case Quantity.MEAN:
-            return run.mean_s
-        case Quantity.BYTES:
-            return run.bytes_per_s
-        case _:
-            return run.iops
+    return {
+        Quantity.COMMITS: run.flushes_per_s / profile.flushes_per_commit,
+        Quantity.IOPS: run.iops,
+        Quantity.MEAN: run.mean_s,
+        Quantity.BYTES: run.bytes_per_s,
+    }[quantity]
 
 
 def _values(profile: FitProfile, runs: Sequence[FitRun]) -> dict[Quantity, Estimate]:

@@ -99,7 +99,7 @@ async def _fit(bench: Workbench, interruption: Interruption, options: _FitOption
     plan = await plan_fit(bench, profile, folder, options, **longer)
     say_lines(plan_lines(plan))
     busy, runs = None, []
-    if plan.request is not None:
+    if plan.ready is not None:
         busy = await busy_share(bench, plan.disk)
         await open_checked_session(bench)
         with (

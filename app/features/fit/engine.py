@@ -62,8 +62,6 @@ class FitPlan:
     """Mount that contains the folder; None if unknown."""
     unfit_filesystem: str = ""
     """Type of the filesystem if the program does not work on it, so that nothing is measured; "" if it does."""
-    request: BenchmarkRequest | None
-    """Benchmark of one run; None if nothing is measured."""
     ready: RunPlan | None
     """The first run as planned; None if nothing is measured."""
     runs: int = RUNS
@@ -77,9 +75,9 @@ class FitPlan:
     @property
     def planned_s(self) -> float:
         """Return the longest planned duration in seconds."""
-        if self.request is None:
+        if self.ready is None:
             return 0.0
-        job = self.request.job
+        job = self.ready.job
         return self.runs * (job.runtime + job.ramp) + (self.runs - 1) * PAUSE_S[1] + BUSY_S
 
 
@@ -128,7 +126,7 @@ async def plan_fit(
             f"The filesystem of {clean(folder, 300)} is not known, and {profile.title} needs a local one.",
             hint="Mount /proc, which lists the filesystems.",
         )
-    request = ready = None
+    ready = None
     unfit = fstype if profile.network is NetworkRule.UNFIT and fstype in SHARED | _NOT_POSIX else ""
     if profile.workload and not unfit:
         job = job_of(profile, demands, seconds)
@@ -149,7 +147,6 @@ async def plan_fit(
         folder=folder,
         mount=mount,
         unfit_filesystem=unfit,
-        request=request,
         ready=ready,
         runs=runs,
     )
@@ -188,7 +185,6 @@ async def measure_fit(
     begin: Callable[[int], None] = lambda number: None,
     ended: Callable[[FitRun], None] = lambda run: None,
     is_stopped: Callable[[], bool] = lambda: False,
-    draw: random.Random | None = None,
 ) -> list[FitRun]:
     """Measure and return the runs, fewer if the user stopped. They are ordinary runs of the open session.
 
@@ -196,10 +192,9 @@ async def measure_fit(
 
     Raises ToolFailedError if a run fails, and the errors of measuring.
     """
-    assert plan.request is not None
-    draw = draw or random.Random()
+    assert plan.ready is not None
+    request, job = plan.ready.request, plan.ready.job
     runs: list[FitRun] = []
-    job = plan.request.job
     due = 0.0
 
     async def wait() -> None:
@@ -208,12 +203,12 @@ async def measure_fit(
         while (left := due - time.monotonic()) > 0 and not is_stopped():
             await asyncio.sleep(min(left, 0.1))
         # The pause includes the reads between two runs.
-        pause = draw.uniform(*PAUSE_S) if bench.host.capabilities.live else 0.0
+        pause = random.uniform(*PAUSE_S) if bench.host.capabilities.live else 0.0
         due = time.monotonic() + job.ramp + job.runtime + pause if pause else 0.0
 
     try:
         for number in range(1, plan.runs + 1):
-            ready = await bench.jobs.prepare(replace(plan.request, again=plan.request.again and number < plan.runs))
+            ready = await bench.jobs.prepare(replace(request, again=request.again and number < plan.runs))
             ready.require_allowed()
             begin(number)
             record = await bench.jobs.measure(ready, until=wait)
@@ -228,8 +223,7 @@ async def measure_fit(
             runs.append(read_fit_run(raw, ready.job, figures))
             ended(runs[-1])
     finally:
-        if plan.ready is not None:
-            await bench.jobs.forget_scratch(plan.ready)
+        await bench.jobs.forget_scratch(plan.ready)
     return runs
 
 

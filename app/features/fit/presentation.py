@@ -37,12 +37,29 @@ _NAMES = {
 _BUSY_WORTH = 0.1
 """Share of the time for which other programs must keep a disk busy to be a likely cause."""
 
+_OBSTACLES = {
+    Obstacle.NO_LIMIT: "Say {question}. {here}",
+    Obstacle.NOT_PRECONDITIONED: (
+        "A new or trimmed drive is faster at first, and {title} writes for hours. `raidbench precondition` fills the"
+        " drive, which destroys its data."
+    ),
+    Obstacle.FILESYSTEM: "{filesystem} is no local POSIX filesystem, which {title} needs.",
+}
+
 _LONGER = "`--for 15m` measures longer."
+
+_REASONS = {
+    FitReason.SCATTER: f"The values scatter too much: an interval contains its limit. {_LONGER}",
+    FitReason.PAUSE: f"One pause was longer than {{title}} tolerates ({{pause}}). {_LONGER}",
+    FitReason.SLOWED: f"The disk was slower at the end than before, as when a cache is full. {_LONGER}",
+    FitReason.FEW: "There were too few flushes or runs to judge.",
+}
+"""What each reason means if it decides nothing."""
 
 
 def plan_lines(plan: FitPlan) -> Iterator[str]:
     """Yield what will be measured, before it begins."""
-    if plan.request is None or plan.ready is None:
+    if plan.ready is None:
         return
     job = plan.ready.job
     yield f"{plan.profile.name}: {job.describe()}"
@@ -99,39 +116,19 @@ def _evidence(plan: FitPlan, result: FitResult) -> Iterator[str]:
 
 def _open_reasons(result: FitResult) -> Iterator[str]:
     """Yield why the answer is not decided, and what would decide it."""
-    match result.obstacle:
-        case Obstacle.NO_LIMIT:
-            yield f"Say {result.profile.question}. {_here(result)}".rstrip()
-        case Obstacle.NOT_PRECONDITIONED:
-            yield (
-                f"{result.profile.title[0].upper()}{result.profile.title[1:]} writes for hours, and a new or trimmed"
-                " drive is faster at first. `raidbench precondition` fills the drive, which destroys its data."
-            )
-        case Obstacle.FILESYSTEM:
-            yield (
-                f"{result.foundation.unfit_filesystem} is no local POSIX filesystem, which"
-                f" {result.profile.title} needs."
-            )
-        case None:
-            pass
-    if result.answer is not FitAnswer.UNDECIDED or result.obstacle is not None:
-        return
-    reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.judgement.reasons)
-    for reason in reasons:
-        match reason:
-            case FitReason.SCATTER:
-                yield f"The values scatter too much: an interval contains its limit. {_LONGER}"
-            case FitReason.PAUSE:
-                yield (
-                    f"One pause was longer than {result.profile.title} tolerates"
-                    f" ({units.latency((result.profile.pause_s or 0) * 1e9)}). {_LONGER}"
-                )
-            case FitReason.SLOWED:
-                yield f"The disk was slower at the end than before, as when a cache is full. {_LONGER}"
-            case FitReason.FEW:
-                yield "There were too few flushes or runs to judge."
-            case _:
-                pass
+    profile = result.profile
+    words = {
+        "title": profile.title,
+        "question": profile.question,
+        "here": _here(result),
+        "filesystem": result.foundation.unfit_filesystem,
+        "pause": units.latency((profile.pause_s or 0) * 1e9),
+    }
+    if result.obstacle is not None:
+        yield _OBSTACLES[result.obstacle].format(**words).rstrip()
+    elif result.answer is FitAnswer.UNDECIDED:
+        reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.judgement.reasons)
+        yield from (_REASONS[reason].format(**words) for reason in reasons if reason in _REASONS)
 
 
 def _here(result: FitResult) -> str:

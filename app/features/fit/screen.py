@@ -88,7 +88,7 @@ class FitTest(BackgroundWork):
             self.rows = []
             self._say(*plan_lines(plan))
             busy = None
-            if plan.request is not None:
+            if plan.ready is not None:
                 busy = await busy_share(bench, plan.disk)
 
                 def ended(run: FitRun) -> None:

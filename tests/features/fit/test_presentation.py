@@ -12,9 +12,7 @@ from tests.features.fit.making import UNSAFE, assessed, run
 
 
 def plan(name: str) -> FitPlan:
-    return FitPlan(
-        profile=fit_profile(name), demands=Demands(), folder="/srv/data", mount=None, request=None, ready=None
-    )
+    return FitPlan(profile=fit_profile(name), demands=Demands(), folder="/srv/data", mount=None, ready=None)
 
 
 def said(result: FitResult) -> str:
