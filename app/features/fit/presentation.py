@@ -12,7 +12,6 @@ from app.features.fit.decision import SHARE, Estimate, FitAnswer, FitReason, Lat
 from app.features.fit.engine import FitPlan
 from app.features.fit.profiles import Quantity
 from app.features.fit.runs import FitRun
-from app.features.fit.safety import Safety
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import kernel_name
@@ -110,8 +109,7 @@ def _evidence(plan: FitPlan, result: FitResult) -> Iterator[str]:
         yield f"Before the first run, other programs kept {disk} busy for {units.fraction(busy)} of the time."
     if result.runs:
         safety = result.foundation.safety
-        word = "no finding" if safety.safety is Safety.NO_FINDING else safety.safety.value
-        yield f"Safe: {word}. {' '.join(safety.reasons)}"
+        yield f"Safe: {safety.safety.value}. {' '.join(safety.reasons)}"
 
 
 def _open_reasons(result: FitResult) -> Iterator[str]:

@@ -26,7 +26,7 @@ SIZE = 16 << 20
 """Bytes of the scratch file of a brief fit."""
 
 _CALLS = "openat,fallocate,pwrite64,pwritev,pwritev2,write,writev,fdatasync,fsync,sync_file_range,unlinkat"
-_CALL = re.compile(r"(\d+) (\w+)\((?:\d+<([^>]*)>)?(.*)")
+_CALL = re.compile(r"(\d+) +(\w+)\((?:\d+<([^>]*)>)?(.*)")
 
 
 @dataclass(frozen=True)
