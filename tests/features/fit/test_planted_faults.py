@@ -105,7 +105,7 @@ def test_a_real_filesystem_without_barriers_is_fast_but_not_safe(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "PAUSE_S", (0.1, 0.2))
-    monkeypatch.setattr(engine, "plan_fit", partial(engine.plan_fit, runs=6, seconds=1))
+    monkeypatch.setattr(engine, "plan_fit", partial(engine.plan_fit, runs=5, seconds=2))
     folder = tmp_path / "fs"
     with loop(Path(f"/dev/shm/raidbench-fit-{os.getpid()}"), size=1 << 30) as made:
         ext4(made.sure())
