@@ -20,7 +20,7 @@ from tests.cli.conftest import Cli, Outcome
 from tests.features.check.planted import C0_BBU, MOUNTS, PLANTED, STORCLI_BATTERY, Plant, PlantedHost
 from tests.packages import needs
 
-pytestmark = [pytest.mark.long, pytest.mark.feature("check")]
+pytestmark = pytest.mark.long
 
 _OF_CHECK = {fault.id: fault for fault in PLANTED}
 
