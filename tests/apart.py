@@ -9,9 +9,17 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 from pathlib import Path
 
 from app.core.session.paths import ROOTS_LOCKS
+
+ALONE = (
+    sys.executable,
+    "-c",
+    "import os, sys; from tests.apart import alone; alone(); os.execv(sys.argv[1], sys.argv[1:])",
+)
+"""Begins a program that shares no lock with another, as on machines of their own."""
 
 _CLONE_NEWNS = 0x20000
 _MS_REC, _MS_PRIVATE = 0x4000, 1 << 18

@@ -19,8 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from app.core.session.journal import Journal
+from tests.apart import ALONE
 from tests.backends.loops import Loop, loop
 from tests.cli.conftest import ROOT, argv
+from tests.seeing import started
 from tests.tally import Tally
 
 AT_ONCE = 6
@@ -107,7 +109,9 @@ def _sweeps(place: Place) -> tuple[str, ...]:
     return ("sweep", str(plan), "--yes")
 
 
-KINDS: tuple[tuple[Callable[[Place], tuple[str, ...]], float], ...] = (
+Kinds = tuple[tuple[Callable[[Place], tuple[str, ...]], float], ...]
+
+KINDS: Kinds = (
     (_sets, 0.5),
     (_tries, 2.0),
     (_measures, 6.0),
@@ -117,10 +121,10 @@ KINDS: tuple[tuple[Callable[[Place], tuple[str, ...]], float], ...] = (
 """What is killed, and within how many seconds after its session began."""
 
 
-def run(folder: Path, tries: int, seed: int) -> Tally:
-    """So many kills."""
+def run(folder: Path, tries: int, seed: int, kinds: Kinds = KINDS, program: str = "app.__main__") -> Tally:
+    """So many kills. `program`: the module that is started, with the words of each kind."""
     chance = random.Random(seed)
-    moments = [(*KINDS[each % len(KINDS)], chance.random()) for each in range(tries)]
+    moments = [(*kinds[each % len(kinds)], chance.random()) for each in range(tries)]
     tally = Tally()
 
     def one(numbered: tuple[int, tuple[Callable[[Place], tuple[str, ...]], float, float]]) -> str:
@@ -133,7 +137,7 @@ def run(folder: Path, tries: int, seed: int) -> Tally:
             setting.write_text("128")
             place = Place(folder=own, disk=disk, before="128", wanted="256")
             try:
-                _one(place, words(place), share * within)
+                _one(place, words(place), share * within, program)
             except Exception as error:  # told with what was tried, and the next has its turn
                 return f"{number}: {words.__name__} after {share * within:.2f} s: {type(error).__name__}: {error}"
         return ""
@@ -144,10 +148,10 @@ def run(folder: Path, tries: int, seed: int) -> Tally:
     return tally
 
 
-def _one(place: Place, words: tuple[str, ...], seconds: float) -> None:
+def _one(place: Place, words: tuple[str, ...], seconds: float, program: str) -> None:
     """One kill, and all that must hold after it."""
     process = subprocess.Popen(
-        argv(*words),
+        [*ALONE, sys.executable, *started(program), *words],  # the scratch files of all tries are on one disk
         env=place.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -159,6 +163,7 @@ def _one(place: Place, words: tuple[str, ...], seconds: float) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    assert process.returncode not in (2, 3), "it was refused, so that nothing was killed"
     killed = time.monotonic()
     while fios := _fios(place.folder):
         assert time.monotonic() < killed + FIO_SECONDS, f"fio {fios} goes on"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 
 from app.features.fit.decision import (
     UNSEEN_PAUSES,
     Estimate,
+    FitAnswer,
     FitReason,
-    FitVerdict,
+    Judgement,
     LatencyJudgement,
     combined,
     has_slowed,
@@ -22,15 +24,6 @@ from app.features.fit.safety import Safety, SafetyJudgement
 from backends.values import dataclass
 
 
-class FitAnswer(StrEnum):
-    """The answer to whether a folder is fit."""
-
-    YES = "yes"
-    NO = "no"
-    UNDECIDED = "not decided"
-    UNSAFE = "fast, not safe"
-
-
 class Obstacle(StrEnum):
     """Why the answer is not decided, although nothing was measured against it."""
 
@@ -38,8 +31,8 @@ class Obstacle(StrEnum):
     """Neither the documentation nor the user sets a limit."""
     NOT_PRECONDITIONED = "not-preconditioned"
     """The program writes for hours, and the device was not preconditioned."""
-    NETWORK = "network"
-    """The program does not support network filesystems."""
+    FILESYSTEM = "filesystem"
+    """The program needs a local POSIX filesystem."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +41,8 @@ class FitCondition:
 
     limit: Limit
     """The limit."""
-    verdict: FitVerdict
-    """Whether it holds."""
-    reasons: tuple[FitReason, ...]
-    """Why the verdict is not yes."""
-    measured: Estimate
-    """The value in the unit of the limit."""
+    judgement: Judgement
+    """The verdict on it, with the value in the unit of the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +55,8 @@ class Foundation:
     """Share of the time in which other programs kept the disk busy before the first run; None if unknown."""
     preconditioned: bool = False
     """Whether the device was filled by `precondition`."""
-    on_network: bool = False
-    """Whether the filesystem is one of the network."""
+    unfit_filesystem: str = ""
+    """Type of the filesystem if the program does not work on it; "" if it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +71,6 @@ class FitResult:
     """Every limit, with its measured value."""
     obstacle: Obstacle | None
     """Why the answer is not the verdict of the conditions; None if it is."""
-    latency: LatencyJudgement | None
-    """Flushes judged against a latency limit; None without one."""
     values: dict[Quantity, Estimate]
     """Measured values, also those without a limit."""
     runs: int
@@ -96,6 +83,12 @@ class FitResult:
     """What is known about the storage beneath."""
 
     @property
+    def latency(self) -> LatencyJudgement | None:
+        """Return the judgement of the flushes; None without a limit of their latency."""
+        judgements = (condition.judgement for condition in self.conditions)
+        return next((found for found in judgements if isinstance(found, LatencyJudgement)), None)
+
+    @property
     def unseen_every_s(self) -> float:
         """Return the longest mean time between pauses that the runs exclude with a probability of 99 %."""
         return self.seconds / UNSEEN_PAUSES
@@ -103,23 +96,12 @@ class FitResult:
 
 def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun], foundation: Foundation) -> FitResult:
     """Return the answer. `runs`: finished runs in order; () if the program has no workload."""
-    values = _values(profile, runs)
-    latency = None
-    conditions: list[FitCondition] = []
-    for limit in limits:
-        if limit.quantity is Quantity.FLUSH_P99:
-            latency = judge_latency([run.counts(limit.value) for run in runs], limit.value, profile.pause_s)
-            conditions.append(
-                FitCondition(limit=limit, verdict=latency.verdict, reasons=latency.reasons, measured=latency.p99)
-            )
-        else:
-            conditions.append(_mean_condition(limit, profile, runs))
+    conditions = tuple(FitCondition(limit=limit, judgement=_judge(limit, profile, runs)) for limit in limits)
     obstacle = _obstacle(profile, limits, foundation)
-    verdict = combined(condition.verdict for condition in conditions)
-    answer = FitAnswer(verdict.value)
-    if obstacle is Obstacle.NETWORK:
+    answer = combined(condition.judgement.verdict for condition in conditions)
+    if obstacle is Obstacle.FILESYSTEM:
         answer = FitAnswer.NO
-    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and verdict is FitVerdict.YES):
+    elif obstacle is Obstacle.NO_LIMIT or (obstacle is not None and answer is FitAnswer.YES):
         answer = FitAnswer.UNDECIDED
     else:
         obstacle = None
@@ -128,10 +110,9 @@ def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun],
     return FitResult(
         profile=profile,
         answer=answer,
-        conditions=tuple(conditions),
+        conditions=conditions,
         obstacle=obstacle,
-        latency=latency,
-        values=values,
+        values=_values(profile, runs),
         runs=len(runs),
         seconds=sum(interval.seconds for run in runs for interval in run.intervals),
         written=sum(run.written for run in runs),
@@ -140,23 +121,20 @@ def assess(profile: FitProfile, limits: Sequence[Limit], runs: Sequence[FitRun],
 
 
 def _obstacle(profile: FitProfile, limits: Sequence[Limit], foundation: Foundation) -> Obstacle | None:
-    if foundation.on_network and not profile.workload:
-        return Obstacle.NETWORK
+    if foundation.unfit_filesystem:
+        return Obstacle.FILESYSTEM
     if profile.workload and not limits:
         return Obstacle.NO_LIMIT
     return Obstacle.NOT_PRECONDITIONED if profile.sustained and not foundation.preconditioned else None
 
 
 def _of(quantity: Quantity, profile: FitProfile, run: FitRun) -> float:
-    match quantity:
-        case Quantity.COMMITS:
-            return run.flushes_per_s / profile.flushes_per_commit
-        case Quantity.MEAN:
-            return run.mean_s
-        case Quantity.BYTES:
-            return run.bytes_per_s
-        case _:
-            return run.iops
+    return {
+        Quantity.COMMITS: run.flushes_per_s / profile.flushes_per_commit,
+        Quantity.IOPS: run.iops,
+        Quantity.MEAN: run.mean_s,
+        Quantity.BYTES: run.bytes_per_s,
+    }[quantity]
 
 
 def _values(profile: FitProfile, runs: Sequence[FitRun]) -> dict[Quantity, Estimate]:
@@ -164,15 +142,17 @@ def _values(profile: FitProfile, runs: Sequence[FitRun]) -> dict[Quantity, Estim
     quantities = (Quantity.COMMITS, Quantity.IOPS, Quantity.MEAN, Quantity.BYTES)
     columns = {quantity: [_of(quantity, profile, run) for run in runs] for quantity in quantities}
     return {
-        quantity: judge_mean(values, 0.0, at_least=True)[2]
+        quantity: judge_mean(values, 0.0, at_least=True).measured
         for quantity, values in columns.items()
         if values and any(values)
     }
 
 
-def _mean_condition(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> FitCondition:
+def _judge(limit: Limit, profile: FitProfile, runs: Sequence[FitRun]) -> Judgement:
+    if limit.quantity is Quantity.FLUSH_P99:
+        return judge_latency([run.counts(limit.value) for run in runs], limit.value, profile.pause_s)
     values = [_of(limit.quantity, profile, run) for run in runs]
-    verdict, reason, measured = judge_mean(values, limit.value, at_least=limit.quantity.at_least)
-    if verdict is FitVerdict.YES and has_slowed([run.progress() for run in runs]):
-        verdict, reason = FitVerdict.UNDECIDED, FitReason.SLOWED
-    return FitCondition(limit=limit, verdict=verdict, reasons=() if reason is None else (reason,), measured=measured)
+    judgement = judge_mean(values, limit.value, at_least=limit.quantity.at_least)
+    if judgement.verdict is FitAnswer.YES and has_slowed([run.progress() for run in runs]):
+        return replace(judgement, verdict=FitAnswer.UNDECIDED, reasons=(FitReason.SLOWED,))
+    return judgement

@@ -13,39 +13,50 @@ from app.cli.bench_progress import RunProgressPrinter
 from app.cli.bench_target import resolve_target
 from app.cli.command import command
 from app.cli.exit_status import DONE, FOUND, INTERRUPTED, UNDECIDED
-from app.cli.options import current, gather_options
+from app.cli.options import DURATION, current, gather_options
 from app.cli.output import lines, paint, print_json, say, say_lines
 from app.cli.session_context import on_workbench, open_checked_session
 from app.cli.shared_options import json_option
-from backends.errors import InvalidValueError, RefusedError
+from app.features.fit.demands import Demands
+from backends.errors import RefusedError
 from backends.text import clean
 from backends.values import dataclass
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
-    from app.features.fit.profiles import Demands, FitProfile
+    from app.features.fit.profiles import FitProfile
+
+
+class _Latency(click.ParamType[float]):
+    """Option type: a time above 0 and up to a minute, written `500us`, `2.5ms` or `1s`, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the seconds. Raises click.BadParameter if it is no such time."""
+        match = re.fullmatch(r"(\d{1,6}(?:\.\d{1,6})?)\s*(us|ms|s)", value.strip().lower(), re.ASCII)
+        seconds = 0.0 if match is None else float(match[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[match[2]]
+        if not 0 < seconds <= 60:
+            self.fail(f"'{clean(value, 40)}' is not a duration. Write 500us, 10ms or 1s.", param, ctx)
+        return seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _FitOptions:
+class _FitOptions(Demands):
     """The options of `fit`."""
 
     profile: str
     folder: str
-    limit: str | None
-    heavy: bool
-    commits: int | None
-    p99: str | None
-    iops: int | None
-    mbps: int | None
-    length: str | None
+    length: int | None
     as_json: bool
 
 
 @command("fit", "raidbench fit etcd", "raidbench fit prometheus .")
 @click.argument("profile")
 @click.argument("folder", default=".", metavar="[FOLDER]")
-@click.option("--limit", metavar="DURATION", help="Limit of the latency, such as 20ms (etcd, k8s, vm).")
+@click.option(
+    "--limit", type=_Latency(), metavar="DURATION", help="Limit of the latency, such as 20ms (etcd, k8s, vm)."
+)
 @click.option("--heavy", is_flag=True, help="Apply the documented limit for heavy load (etcd, k8s).")
 @click.option(
     "--commits",
@@ -53,10 +64,12 @@ class _FitOptions:
     metavar="N",
     help="Commits per second of one connection (postgres, mysql).",
 )
-@click.option("--p99", metavar="DURATION", help="Limit of the p99 of a flush, such as 5ms (postgres, mysql).")
+@click.option(
+    "--p99", type=_Latency(), metavar="DURATION", help="Limit of the p99 of a flush, such as 5ms (postgres, mysql)."
+)
 @click.option("--iops", type=click.IntRange(4, 10**7), metavar="N", help="I/Os per second (vm, ceph-osd).")
 @click.option("--mbps", type=click.IntRange(1, 10**6), metavar="N", help="Megabytes per second (kafka).")
-@click.option("--for", "length", metavar="DURATION", help="Duration, such as 15m.")
+@click.option("--for", "length", type=DURATION, metavar="DURATION", help="Duration, such as 15m.")
 @json_option
 @gather_options(_FitOptions)
 def fit_command(options: _FitOptions) -> int:
@@ -69,26 +82,24 @@ def fit_command(options: _FitOptions) -> int:
     """
     from app.features.fit.profiles import fit_profile, require_suitable
 
-    profile, demands = fit_profile(options.profile), _demands(options)
-    require_suitable(profile, demands)
+    profile = fit_profile(options.profile)
+    require_suitable(profile, options)
     if current().read_only and profile.workload:
         raise RefusedError("Read-only mode: no scratch file is created.", hint="Leave out --read-only to measure.")
-    return on_workbench(_fit, options, profile, demands)
+    return on_workbench(_fit, options, profile)
 
 
-async def _fit(
-    bench: Workbench, interruption: Interruption, options: _FitOptions, profile: FitProfile, demands: Demands
-) -> int:
-    from app.features.fit.assessment import FitAnswer
+async def _fit(bench: Workbench, interruption: Interruption, options: _FitOptions, profile: FitProfile) -> int:
+    from app.features.fit.decision import FitAnswer
     from app.features.fit.engine import busy_share, judge_fit, measure_fit, plan_fit, runs_for
     from app.features.fit.presentation import plan_lines, result_json, result_lines
 
     folder, _ = await resolve_target(bench, options.folder if "/" in options.folder else f"./{options.folder}")
-    length = _seconds(options.length, "--for")
-    plan = await plan_fit(bench, profile, folder, demands, **({} if length is None else {"runs": runs_for(length)}))
+    longer = {} if options.length is None else {"runs": runs_for(options.length)}
+    plan = await plan_fit(bench, profile, folder, options, **longer)
     say_lines(plan_lines(plan))
     busy, runs = None, []
-    if plan.request is not None:
+    if plan.ready is not None:
         busy = await busy_share(bench, plan.disk)
         await open_checked_session(bench)
         with (
@@ -118,33 +129,3 @@ async def _fit(
         last = bench.session.runs[-1].id
         say(f"The runs up to {last} are in {clean(str(bench.folder), 300)}")
     return {FitAnswer.YES: DONE, FitAnswer.UNDECIDED: UNDECIDED}.get(result.answer, FOUND)
-
-
-def _demands(options: _FitOptions) -> Demands:
-    from app.features.fit.profiles import Demands
-
-    return Demands(
-        limit_s=_seconds(options.limit, "--limit"),
-        heavy=options.heavy,
-        commits=options.commits,
-        p99_s=_seconds(options.p99, "--p99"),
-        iops=options.iops,
-        mbps=options.mbps,
-    )
-
-
-_UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
-_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*([a-z]+)", re.ASCII)
-
-
-def _seconds(text: str | None, option: str) -> float | None:
-    """Return the seconds in a text such as `20ms` or `15m`; None without a text. Raises InvalidValueError."""
-    if text is None:
-        return None
-    match = _DURATION.fullmatch(text.strip().lower())
-    seconds = 0.0 if match is None else float(match[1]) * _UNITS.get(match[2], 0.0)
-    if not 0 < seconds <= 86_400:
-        raise InvalidValueError(
-            f"{option}: '{clean(text, 40)}' is not a duration.", hint="Write 500us, 10ms, 90s or 15m."
-        )
-    return seconds

@@ -40,12 +40,14 @@ _UNSEEN_S = 0.1
 """Assumed seconds of a pause that was not seen."""
 
 
-class FitVerdict(StrEnum):
-    """Answer to whether a folder is fit."""
+class FitAnswer(StrEnum):
+    """The answer to whether a folder is fit."""
 
     YES = "yes"
     NO = "no"
     UNDECIDED = "not decided"
+    UNSAFE = "fast, not safe"
+    """Every limit holds, but a power loss can lose flushed data. The verdict on one limit is never this."""
 
 
 class FitReason(StrEnum):
@@ -103,21 +105,31 @@ class Estimate:
     """Upper end of the interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatencyJudgement:
-    """Verdict on a latency limit, with its values."""
+UNKNOWN = Estimate(mean=0.0, low=0.0, high=inf)
+"""Estimate from too few values."""
 
-    verdict: FitVerdict
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Verdict on one limit."""
+
+    verdict: FitAnswer
     """Yes, no or not decided."""
-    reasons: tuple[FitReason, ...]
+    reasons: tuple[FitReason, ...] = ()
     """Why the verdict is not yes; () for yes."""
-    p99: Estimate
-    """99th percentile of a flush in seconds: geometric mean of the runs."""
-    over: Estimate
+    measured: Estimate = UNKNOWN
+    """Mean of the runs. For a latency limit, the geometric mean of the 99th percentiles of a flush, in seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatencyJudgement(Judgement):
+    """Verdict on a latency limit, with all its values."""
+
+    over: Estimate = UNKNOWN
     """Share of the flushes that take longer than the limit, 0..1."""
-    stuck: Estimate
+    stuck: Estimate = UNKNOWN
     """Share of the time in which a random moment waits longer than the limit, 0..1."""
-    bursts: int
+    bursts: int = 0
     """Number of bursts: intervals in a row in which something waited longer than the limit."""
     longest_s: float
     """Longest flush or write in seconds."""
@@ -135,17 +147,8 @@ def judge_latency(runs: Sequence[RunCounts], limit_s: float, pause_s: float | No
     flushes = sum(quarter.flushes for quarter in flat)
     longest = max((run.longest_s for run in runs), default=0.0)
     if len(runs) < 2 or any(not run.p99_s or not run.quarters for run in runs):
-        nothing = Estimate(mean=0.0, low=0.0, high=inf)
-        return LatencyJudgement(
-            verdict=FitVerdict.UNDECIDED,
-            reasons=(FitReason.FEW,),
-            p99=nothing,
-            over=nothing,
-            stuck=nothing,
-            bursts=0,
-            longest_s=longest,
-            seconds=seconds,
-        )
+        few = (FitReason.FEW,)
+        return LatencyJudgement(verdict=FitAnswer.UNDECIDED, reasons=few, longest_s=longest, seconds=seconds)
     blocks = [block for run in runs for block in _blocks(run.quarters)]
     over = _over(runs, blocks, sum(quarter.over for quarter in flat) / flushes)
     stuck, bursts = _stuck(runs, blocks, seconds)
@@ -163,11 +166,11 @@ def judge_latency(runs: Sequence[RunCounts], limit_s: float, pause_s: float | No
         )
         if is_open
     ]
-    verdict = FitVerdict.NO if no else FitVerdict.UNDECIDED if open_reasons else FitVerdict.YES
+    verdict = FitAnswer.NO if no else FitAnswer.UNDECIDED if open_reasons else FitAnswer.YES
     return LatencyJudgement(
         verdict=verdict,
         reasons=tuple(no or open_reasons),
-        p99=p99,
+        measured=p99,
         over=over,
         stuck=stuck,
         bursts=bursts,
@@ -176,22 +179,20 @@ def judge_latency(runs: Sequence[RunCounts], limit_s: float, pause_s: float | No
     )
 
 
-def judge_mean(
-    values: Sequence[float], limit: float, *, at_least: bool
-) -> tuple[FitVerdict, FitReason | None, Estimate]:
-    """Return the verdict on the mean of one value per run, the reason if it is not yes, and the mean.
+def judge_mean(values: Sequence[float], limit: float, *, at_least: bool) -> Judgement:
+    """Return the verdict on the mean of one value per run.
 
     `at_least`: whether the limit is the smallest allowed value instead of the largest.
     """
     if len(values) < 2:
-        return FitVerdict.UNDECIDED, FitReason.FEW, Estimate(mean=sum(values), low=0.0, high=inf)
+        return Judgement(verdict=FitAnswer.UNDECIDED, reasons=(FitReason.FEW,))
     mean, half = _scatter(values, _TAIL / 2)
-    estimate = Estimate(mean=mean, low=max(0.0, mean - half), high=mean + half)
-    if (estimate.low >= limit) if at_least else (estimate.high <= limit):
-        return FitVerdict.YES, None, estimate
-    if (estimate.high < limit) if at_least else (estimate.low > limit):
-        return FitVerdict.NO, FitReason.BESIDE, estimate
-    return FitVerdict.UNDECIDED, FitReason.SCATTER, estimate
+    measured = Estimate(mean=mean, low=max(0.0, mean - half), high=mean + half)
+    if (measured.low >= limit) if at_least else (measured.high <= limit):
+        return Judgement(verdict=FitAnswer.YES, measured=measured)
+    is_no = (measured.high < limit) if at_least else (measured.low > limit)
+    verdict, reason = (FitAnswer.NO, FitReason.BESIDE) if is_no else (FitAnswer.UNDECIDED, FitReason.SCATTER)
+    return Judgement(verdict=verdict, reasons=(reason,), measured=measured)
 
 
 def has_slowed(runs: Sequence[RunCounts]) -> bool:
@@ -200,10 +201,10 @@ def has_slowed(runs: Sequence[RunCounts]) -> bool:
     return bool(counts) and counts[-1] < median(counts) / 2
 
 
-def combined(verdicts: Iterable[FitVerdict]) -> FitVerdict:
+def combined(verdicts: Iterable[FitAnswer]) -> FitAnswer:
     """Return the verdict on several conditions that must all hold."""
     found = set(verdicts)
-    return next((verdict for verdict in (FitVerdict.NO, FitVerdict.UNDECIDED) if verdict in found), FitVerdict.YES)
+    return next((verdict for verdict in (FitAnswer.NO, FitAnswer.UNDECIDED) if verdict in found), FitAnswer.YES)
 
 
 def _blocks(quarters: Sequence[Quarter]) -> list[Quarter]:

@@ -15,12 +15,12 @@ from app.core.benchmark.device_stats.sampler import PATH
 from app.core.benchmark.run_plan import RunPlan
 from app.core.benchmark.runner import BenchmarkRequest
 from app.core.session.results import RunStatus
-from app.core.session.state import RunRecord
 from app.core.workbench import Workbench
 from app.doors import action
 from app.features.fit.assessment import FitResult, Foundation, assess
 from app.features.fit.decision import RUNS, SECONDS
-from app.features.fit.profiles import RAMP, Demands, FitProfile, Limit, NetworkRule, job_of, limits_of
+from app.features.fit.demands import Demands
+from app.features.fit.profiles import RAMP, FitProfile, NetworkRule, job_of, limits_of
 from app.features.fit.runs import FitRun, read_fit_run
 from app.features.fit.safety import Safety, SafetyJudgement, judge_safety
 from backends.errors import InvalidValueError, RefusedError, ToolFailedError
@@ -38,6 +38,9 @@ BUSY_S = 2.0
 
 PAUSE_S = (1.0, 2.0)
 """Range of the random pause between two runs, so that periodic load does not match the runs."""
+
+_NOT_POSIX = frozenset(("vfat", "msdos", "exfat", "ntfs", "ntfs3", "fuseblk"))
+"""Filesystems of other systems, without the permissions and links of POSIX. ntfs-3g is `fuseblk`."""
 
 _IN_MEMORY = frozenset(("tmpfs", "ramfs", "devtmpfs"))
 
@@ -57,8 +60,8 @@ class FitPlan:
     """Absolute path of the folder."""
     mount: Mount | None
     """Mount that contains the folder; None if unknown."""
-    request: BenchmarkRequest | None
-    """Benchmark of one run; None if nothing is measured."""
+    unfit_filesystem: str = ""
+    """Type of the filesystem if the program does not work on it, so that nothing is measured; "" if it does."""
     ready: RunPlan | None
     """The first run as planned; None if nothing is measured."""
     runs: int = RUNS
@@ -72,9 +75,9 @@ class FitPlan:
     @property
     def planned_s(self) -> float:
         """Return the longest planned duration in seconds."""
-        if self.request is None:
+        if self.ready is None:
             return 0.0
-        job = self.request.job
+        job = self.ready.job
         return self.runs * (job.runtime + job.ramp) + (self.runs - 1) * PAUSE_S[1] + BUSY_S
 
 
@@ -118,8 +121,14 @@ async def plan_fit(
             " and the server.",
             hint="Name a folder on a local disk.",
         )
-    request = ready = None
-    if profile.workload:
+    if mount is None and profile.network is NetworkRule.UNFIT:
+        raise RefusedError(
+            f"The filesystem of {clean(folder, 300)} is not known, and {profile.title} needs a local one.",
+            hint="Mount /proc, which lists the filesystems.",
+        )
+    ready = None
+    unfit = fstype if profile.network is NetworkRule.UNFIT and fstype in SHARED | _NOT_POSIX else ""
+    if profile.workload and not unfit:
         job = job_of(profile, demands, seconds)
         # A preallocated file is new in each run. Another one is laid out once, and then written again and again.
         request = BenchmarkRequest(
@@ -133,7 +142,13 @@ async def plan_fit(
         ready = await bench.jobs.prepare(request)
         ready.require_allowed()
     return FitPlan(
-        profile=profile, demands=demands, folder=folder, mount=mount, request=request, ready=ready, runs=runs
+        profile=profile,
+        demands=demands,
+        folder=folder,
+        mount=mount,
+        unfit_filesystem=unfit,
+        ready=ready,
+        runs=runs,
     )
 
 
@@ -170,7 +185,6 @@ async def measure_fit(
     begin: Callable[[int], None] = lambda number: None,
     ended: Callable[[FitRun], None] = lambda run: None,
     is_stopped: Callable[[], bool] = lambda: False,
-    draw: random.Random | None = None,
 ) -> list[FitRun]:
     """Measure and return the runs, fewer if the user stopped. They are ordinary runs of the open session.
 
@@ -178,10 +192,9 @@ async def measure_fit(
 
     Raises ToolFailedError if a run fails, and the errors of measuring.
     """
-    assert plan.request is not None
-    draw = draw or random.Random()
+    assert plan.ready is not None
+    request, job = plan.ready.request, plan.ready.job
     runs: list[FitRun] = []
-    job = plan.request.job
     due = 0.0
 
     async def wait() -> None:
@@ -190,12 +203,12 @@ async def measure_fit(
         while (left := due - time.monotonic()) > 0 and not is_stopped():
             await asyncio.sleep(min(left, 0.1))
         # The pause includes the reads between two runs.
-        pause = draw.uniform(*PAUSE_S) if bench.host.capabilities.live else 0.0
+        pause = random.uniform(*PAUSE_S) if bench.host.capabilities.live else 0.0
         due = time.monotonic() + job.ramp + job.runtime + pause if pause else 0.0
 
     try:
         for number in range(1, plan.runs + 1):
-            ready = await bench.jobs.prepare(replace(plan.request, again=plan.request.again and number < plan.runs))
+            ready = await bench.jobs.prepare(replace(request, again=request.again and number < plan.runs))
             ready.require_allowed()
             begin(number)
             record = await bench.jobs.measure(ready, until=wait)
@@ -205,17 +218,13 @@ async def measure_fit(
                 raise ToolFailedError(f"{record.id} failed: {reason}", hint=figures.hint)
             if figures.status is RunStatus.STOPPED or is_stopped():
                 break
-            runs.append(_read(bench, record, ready))
+            assert record.end is not None
+            raw = Path(bench.folder or "") / record.end.folder / "fio.out"
+            runs.append(read_fit_run(raw, ready.job, figures))
             ended(runs[-1])
     finally:
-        if plan.ready is not None:
-            await bench.jobs.forget_scratch(plan.ready)
+        await bench.jobs.forget_scratch(plan.ready)
     return runs
-
-
-def _read(bench: Workbench, record: RunRecord, ready: RunPlan) -> FitRun:
-    assert record.end is not None
-    return read_fit_run(Path(bench.folder or "") / record.end.folder / "fio.out", ready.job, record.figures)
 
 
 async def judge_fit(bench: Workbench, plan: FitPlan, runs: Sequence[FitRun], busy: float | None) -> FitResult:
@@ -241,14 +250,9 @@ async def judge_fit(bench: Workbench, plan: FitPlan, runs: Sequence[FitRun], bus
         safety=safety,
         busy_share=busy,
         preconditioned=_is_preconditioned(bench, drives),
-        on_network=plan.mount is not None and plan.mount.fstype in SHARED,
+        unfit_filesystem=plan.unfit_filesystem,
     )
-    return assess(plan.profile, limits(plan, drives), runs, foundation)
-
-
-def limits(plan: FitPlan, drives: Sequence[Drive]) -> tuple[Limit, ...]:
-    """Return the limits for the drives beneath the folder."""
-    return limits_of(plan.profile, plan.demands, _media(drives))
+    return assess(plan.profile, limits_of(plan.profile, plan.demands, _media(drives)), runs, foundation)
 
 
 def _media(drives: Sequence[Drive]) -> Media:

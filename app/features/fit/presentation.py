@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from math import isfinite
 
+from app.core.presentation.json_schema import Json, pick
 from app.doors import FEATURES
-from app.features.fit.assessment import FitAnswer, FitCondition, FitResult, Obstacle
-from app.features.fit.decision import SHARE, Estimate, FitReason, LatencyJudgement
+from app.features.fit.assessment import FitCondition, FitResult, Obstacle
+from app.features.fit.decision import SHARE, Estimate, FitAnswer, FitReason, LatencyJudgement
 from app.features.fit.engine import FitPlan
 from app.features.fit.profiles import Quantity
 from app.features.fit.runs import FitRun
-from app.features.fit.safety import Safety
 from backends.sizes import size_words
 from backends.text import clean
 from backends.topology import kernel_name
@@ -36,12 +36,29 @@ _NAMES = {
 _BUSY_WORTH = 0.1
 """Share of the time for which other programs must keep a disk busy to be a likely cause."""
 
+_OBSTACLES = {
+    Obstacle.NO_LIMIT: "Say {question}. {here}",
+    Obstacle.NOT_PRECONDITIONED: (
+        "A new or trimmed drive is faster at first, and {title} writes for hours. `raidbench precondition` fills the"
+        " drive, which destroys its data."
+    ),
+    Obstacle.FILESYSTEM: "{filesystem} is no local POSIX filesystem, which {title} needs.",
+}
+
 _LONGER = "`--for 15m` measures longer."
+
+_REASONS = {
+    FitReason.SCATTER: f"The values scatter too much: an interval contains its limit. {_LONGER}",
+    FitReason.PAUSE: f"One pause was longer than {{title}} tolerates ({{pause}}). {_LONGER}",
+    FitReason.SLOWED: f"The disk was slower at the end than before, as when a cache is full. {_LONGER}",
+    FitReason.FEW: "There were too few flushes or runs to judge.",
+}
+"""What each reason means if it decides nothing."""
 
 
 def plan_lines(plan: FitPlan) -> Iterator[str]:
     """Yield what will be measured, before it begins."""
-    if plan.request is None or plan.ready is None:
+    if plan.ready is None:
         return
     job = plan.ready.job
     yield f"{plan.profile.name}: {job.describe()}"
@@ -92,42 +109,24 @@ def _evidence(plan: FitPlan, result: FitResult) -> Iterator[str]:
         yield f"Before the first run, other programs kept {disk} busy for {units.fraction(busy)} of the time."
     if result.runs:
         safety = result.foundation.safety
-        word = "no finding" if safety.safety is Safety.NO_FINDING else safety.safety.value
-        yield f"Safe: {word}. {' '.join(safety.reasons)}"
+        yield f"Safe: {safety.safety.value}. {' '.join(safety.reasons)}"
 
 
 def _open_reasons(result: FitResult) -> Iterator[str]:
     """Yield why the answer is not decided, and what would decide it."""
-    match result.obstacle:
-        case Obstacle.NO_LIMIT:
-            yield f"Say {result.profile.question}. {_here(result)}".rstrip()
-        case Obstacle.NOT_PRECONDITIONED:
-            yield (
-                f"{result.profile.title[0].upper()}{result.profile.title[1:]} writes for hours, and a new or trimmed"
-                " drive is faster at first. `raidbench precondition` fills the drive, which destroys its data."
-            )
-        case Obstacle.NETWORK:
-            yield "The folder is on a network filesystem, which its documentation excludes."
-        case None:
-            pass
-    if result.answer is not FitAnswer.UNDECIDED or result.obstacle is not None:
-        return
-    reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.reasons)
-    for reason in reasons:
-        match reason:
-            case FitReason.SCATTER:
-                yield f"The values scatter too much: an interval contains its limit. {_LONGER}"
-            case FitReason.PAUSE:
-                yield (
-                    f"One pause was longer than {result.profile.title} tolerates"
-                    f" ({units.latency((result.profile.pause_s or 0) * 1e9)}). {_LONGER}"
-                )
-            case FitReason.SLOWED:
-                yield f"The disk was slower at the end than before, as when a cache is full. {_LONGER}"
-            case FitReason.FEW:
-                yield "There were too few flushes or runs to judge."
-            case _:
-                pass
+    profile = result.profile
+    words = {
+        "title": profile.title,
+        "question": profile.question,
+        "here": _here(result),
+        "filesystem": result.foundation.unfit_filesystem,
+        "pause": units.latency((profile.pause_s or 0) * 1e9),
+    }
+    if result.obstacle is not None:
+        yield _OBSTACLES[result.obstacle].format(**words).rstrip()
+    elif result.answer is FitAnswer.UNDECIDED:
+        reasons = dict.fromkeys(reason for condition in result.conditions for reason in condition.judgement.reasons)
+        yield from (_REASONS[reason].format(**words) for reason in reasons if reason in _REASONS)
 
 
 def _here(result: FitResult) -> str:
@@ -143,12 +142,13 @@ def _condition_text(condition: FitCondition, result: FitResult) -> str:
     limit = condition.limit
     bound = "at least " if limit.quantity.at_least else ""
     text = (
-        f"{_NAMES[limit.quantity]} {_estimate_text(limit.quantity, condition.measured)}, limit "
+        f"{_NAMES[limit.quantity]} {_estimate_text(limit.quantity, condition.judgement.measured)}, limit "
         f"{bound}{_value_text(limit.quantity, limit.value)} ({limit.source}), {plural(result.runs, 'run')}"
     )
-    latency = result.latency
-    over = latency is not None and limit.quantity is Quantity.FLUSH_P99 and FitReason.FEW not in condition.reasons
-    return text + (f"; {_share_text(latency.over)} of the flushes are over it" if over and latency else "")
+    judgement = condition.judgement
+    if isinstance(judgement, LatencyJudgement) and FitReason.FEW not in judgement.reasons:
+        text += f"; {_share_text(judgement.over)} of the flushes are over it"
+    return text
 
 
 def _stuck_text(latency: LatencyJudgement) -> str:
@@ -188,7 +188,7 @@ def _changes(plan: FitPlan, result: FitResult) -> Iterator[str]:
     yield from (f"Change: {clean(fix, 300)}" for fix in result.foundation.safety.fixes)
     if result.answer is not FitAnswer.NO:
         return
-    if result.obstacle is Obstacle.NETWORK:
+    if result.obstacle is Obstacle.FILESYSTEM:
         yield "Change: use a folder on a local disk."
         return
     disk = kernel_name(plan.disk) if plan.disk is not None else ""
@@ -201,44 +201,37 @@ def _changes(plan: FitPlan, result: FitResult) -> Iterator[str]:
         yield f"Whether storage limits you now: raidbench observe {disk}"
 
 
-def result_json(plan: FitPlan, result: FitResult) -> dict[str, Any]:
+def result_json(plan: FitPlan, result: FitResult) -> Json:
     """Return the answer as JSON. Times are in seconds, shares are 0..1, unknown values are null."""
     latency, safety = result.latency, result.foundation.safety
     return {
         "profile": result.profile.name,
         "folder": plan.folder,
         "verdict": result.answer.value,
-        "obstacle": None if result.obstacle is None else result.obstacle.value,
+        **pick(result, "obstacle"),
         "conditions": [
             {
-                "quantity": condition.limit.quantity.value,
+                **pick(condition.limit, "quantity", "source"),
                 "limit": condition.limit.value,
-                "source": condition.limit.source,
-                "verdict": condition.verdict.value,
-                "reasons": [reason.value for reason in condition.reasons],
-                "measured": _estimate_json(condition.measured),
+                **pick(condition.judgement, "verdict", "reasons"),
+                "measured": _estimate_json(condition.judgement.measured),
             }
             for condition in result.conditions
         ],
         "measured": {quantity.value: _estimate_json(value) for quantity, value in result.values.items()},
-        "p99": None if latency is None else _estimate_json(latency.p99),
-        "over": None if latency is None else _estimate_json(latency.over),
-        "stuck": None if latency is None else _estimate_json(latency.stuck),
-        "bursts": None if latency is None else latency.bursts,
-        "longest_s": None if latency is None else latency.longest_s,
-        "reach": {"seconds": result.seconds, "written_bytes": result.written, "unseen_every_s": result.unseen_every_s}
+        "p99": latency and _estimate_json(latency.measured),
+        "over": latency and _estimate_json(latency.over),
+        "stuck": latency and _estimate_json(latency.stuck),
+        "bursts": latency and latency.bursts,
+        "longest_s": latency and latency.longest_s,
+        "reach": {"written_bytes": result.written, **pick(result, "seconds", "unseen_every_s")}
         if result.runs
         else None,
-        "busy_share": result.foundation.busy_share,
-        "preconditioned": result.foundation.preconditioned,
-        "safety": {"state": safety.safety.value, "reasons": list(safety.reasons), "fixes": list(safety.fixes)},
+        **pick(result.foundation, "busy_share", "preconditioned"),
+        "safety": {"state": safety.safety.value, **pick(safety, "reasons", "fixes")},
         "text": list(result_lines(plan, result)),
     }
 
 
-def _estimate_json(estimate: Estimate) -> dict[str, float | None]:
-    return {
-        "mean": estimate.mean,
-        "low": estimate.low,
-        "high": None if estimate.high == float("inf") else estimate.high,
-    }
+def _estimate_json(estimate: Estimate) -> Json:
+    return {**pick(estimate, "mean", "low"), "high": estimate.high if isfinite(estimate.high) else None}

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from app.core.fio.job import Job
 from app.core.fio.profiles import profile as workload
 from app.features.fit.decision import SECONDS
+from app.features.fit.demands import Demands
 from backends.did_you_mean import suggestion_hint
 from backends.errors import InvalidValueError, NotFoundError
 from backends.model import Media
@@ -66,7 +67,7 @@ class NetworkRule(StrEnum):
     REFUSED = "refused"
     """Its latency is that of the network and the server, which this command cannot judge."""
     UNFIT = "unfit"
-    """The documentation of the program excludes it."""
+    """The program needs a local POSIX filesystem, so the answer is no, and nothing is measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +164,7 @@ _ALL = (
         workload="seqwrite-4m",
         options=("mbps",),
         question="how many MB a second you need (--mbps N)",
+        network=NetworkRule.UNFIT,
         sustained=True,
         note="Kafka recommends to leave flushes to the operating system, so no latency is judged.",
     ),
@@ -176,37 +178,6 @@ _ALL = (
 
 FIT_PROFILES: Mapping[str, FitProfile] = MappingProxyType({profile.name: profile for profile in _ALL})
 """Every program by name, in display order."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
-    """Numbers that the user gave; None for each that was left out."""
-
-    limit_s: float | None = None
-    """Limit of the latency in seconds, instead of that of the documentation."""
-    heavy: bool = False
-    """Whether the limit for a heavily loaded program applies."""
-    commits: float | None = None
-    """Commits per second."""
-    p99_s: float | None = None
-    """99th percentile of a flush in seconds."""
-    iops: int | None = None
-    """I/Os per second."""
-    mbps: float | None = None
-    """Megabytes (10^6 bytes) per second."""
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """Return the names of the options that were given."""
-        values = {
-            "limit": self.limit_s,
-            "heavy": self.heavy or None,
-            "commits": self.commits,
-            "p99": self.p99_s,
-            "iops": self.iops,
-            "mbps": self.mbps,
-        }
-        return tuple(name for name, value in values.items() if value is not None)
 
 
 def fit_profile(name: str) -> FitProfile:
@@ -225,7 +196,7 @@ def require_suitable(profile: FitProfile, demands: Demands) -> None:
         if name not in profile.options:
             own = ", ".join(f"--{option}" for option in profile.options) or "none"
             raise InvalidValueError(f"--{name} does not apply to {profile.name}.", hint=f"Its options: {own}.")
-    if demands.limit_s is not None and demands.heavy:
+    if demands.limit is not None and demands.heavy:
         raise InvalidValueError("--limit and --heavy exclude each other.", hint="Leave out one of them.")
 
 
@@ -239,16 +210,16 @@ def limits_of(profile: FitProfile, demands: Demands, media: Media) -> tuple[Limi
     """Return the limits that must all hold; () if neither the documentation nor the user sets one."""
     kind = {Media.HDD: "disk", Media.SSD: "flash", Media.NVME: "flash"}.get(media, "")
     limit = profile.heavy if demands.heavy else profile.limit or profile.by_media.get(kind)
-    if demands.limit_s is not None:
+    if demands.limit is not None:
         quantity = Quantity.MEAN if profile.name == "vm" else Quantity.FLUSH_P99
-        limit = Limit(quantity=quantity, value=demands.limit_s, source=YOURS)
+        limit = Limit(quantity=quantity, value=demands.limit, source=YOURS)
     if profile.name == "vm":
         if demands.iops is None or limit is None:
             return ()
         return (limit, Limit(quantity=Quantity.IOPS, value=_HELD * demands.iops, source=f"98 % of {YOURS}"))
     own = (
         (Quantity.COMMITS, demands.commits),
-        (Quantity.FLUSH_P99, demands.p99_s),
+        (Quantity.FLUSH_P99, demands.p99),
         (Quantity.IOPS, demands.iops),
         (Quantity.BYTES, None if demands.mbps is None else demands.mbps * 1e6),
     )

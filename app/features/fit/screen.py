@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.widgets import Static
 
+from app.features.fit.demands import Demands
 from app.features.fit.engine import busy_share, judge_fit, measure_fit, plan_fit
 from app.features.fit.presentation import plan_lines, result_lines, run_line
-from app.features.fit.profiles import FIT_PROFILES, Demands, FitProfile
+from app.features.fit.profiles import FIT_PROFILES, FitProfile
 from app.features.fit.runs import FitRun
 from app.tui.feature_hooks import BackgroundWork
 from app.tui.overlay_screen import OverlayScreen
@@ -41,32 +42,19 @@ def fit_choices() -> tuple[ChoiceItem, ...]:
 
 def show_fit(app: AppInterface, choice: str, folder: str) -> None:
     """Open the sheet of a program, and start to measure the folder unless a job is running."""
-    work = app.background.setdefault(_NAME, FitWork())
-    assert isinstance(work, FitWork)
-    if work.test is None or not work.test.running:
+    test = app.background.get(_NAME)
+    if not isinstance(test, FitTest) or not test.measuring:
         if app.workbench.jobs.running:
             app.notify("A job is running already.", severity="warning")
             return
         profile = FIT_PROFILES[choice.removeprefix(_PREFIX)]
-        work.test = FitTest(app, profile, os.path.abspath(os.path.expanduser(folder)))
-        work.test.start()
-    app.push_screen(FitSheet(work.test))
+        app.background[_NAME] = test = FitTest(app, profile, os.path.abspath(os.path.expanduser(folder)))
+        test.start()
+    app.push_screen(FitSheet(test))
 
 
-class FitWork(BackgroundWork):
-    """Holds the last test of this session, which continues while its sheet is closed."""
-
-    def __init__(self) -> None:
-        self.test: FitTest | None = None
-
-    @property
-    def measuring(self) -> bool:
-        """Whether a test is in progress."""
-        return self.test is not None and self.test.running
-
-
-class FitTest:
-    """One question about one folder: its runs so far, and at the end the answer."""
+class FitTest(BackgroundWork):
+    """One question about one folder, which continues while its sheet is closed: its runs, and at the end the answer."""
 
     def __init__(self, app: AppInterface, profile: FitProfile, folder: str) -> None:
         self._app, self._profile, self._folder = app, profile, folder
@@ -74,14 +62,18 @@ class FitTest:
         """The question."""
         self.rows: list[str] = ["Checking the folder ..."]
         """Lines of the sheet: the plan, one line per finished run, and the answer after the last."""
-        self.running = False
-        """Whether the test is in progress."""
+        self._running = False
         self.changed: Callable[[], None] = lambda: None
         """Called after a change of the lines."""
 
+    @property
+    def measuring(self) -> bool:
+        """Whether the test is in progress."""
+        return self._running
+
     def start(self) -> None:
         """Measure in a worker of the app, which continues when the sheet is closed."""
-        self.running = True
+        self._running = True
         self._app.run_worker(self._measure(), group="bench")
 
     def _say(self, *rows: str) -> None:
@@ -96,7 +88,7 @@ class FitTest:
             self.rows = []
             self._say(*plan_lines(plan))
             busy = None
-            if plan.request is not None:
+            if plan.ready is not None:
                 busy = await busy_share(bench, plan.disk)
 
                 def ended(run: FitRun) -> None:
@@ -114,7 +106,7 @@ class FitTest:
             self._say("There is no answer.")
             self._app.show_error(error, title=self.title)
         finally:
-            self.running = False
+            self._running = False
 
 
 class FitSheet(OverlayScreen):

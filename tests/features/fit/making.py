@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.features.fit.assessment import FitResult, Foundation, assess
-from app.features.fit.profiles import Demands, fit_profile, limits_of
+from app.features.fit.demands import Demands
+from app.features.fit.profiles import fit_profile, limits_of
 from app.features.fit.runs import FitInterval, FitRun
 from app.features.fit.safety import Safety, SafetyJudgement
 from backends.model import Media

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from app.features.fit.assessment import FitAnswer, Foundation, Obstacle, assess
-from app.features.fit.decision import FitReason, FitVerdict
-from app.features.fit.profiles import FIT_PROFILES, YOURS, Demands, Quantity, job_of, limits_of, require_suitable
+from app.features.fit.assessment import Foundation, Obstacle, assess
+from app.features.fit.decision import FitAnswer, FitReason
+from app.features.fit.demands import Demands
+from app.features.fit.profiles import FIT_PROFILES, YOURS, Quantity, job_of, limits_of, require_suitable
 from app.features.fit.runs import FitInterval
 from backends.errors import InvalidValueError
 from backends.model import Media
@@ -24,7 +25,7 @@ def test_fast_flushes_are_fit_for_etcd_and_slow_ones_are_not() -> None:
 def test_pauses_of_writes_count_although_every_flush_is_fast() -> None:
     result = assessed("etcd", run(1, pause_ms=30))
     assert result.answer is FitAnswer.NO
-    assert result.conditions[0].reasons == (FitReason.STUCK,)
+    assert result.conditions[0].judgement.reasons == (FitReason.STUCK,)
     assert result.latency is not None
     assert result.latency.stuck.mean == pytest.approx(4 * 0.020, rel=0.01)
 
@@ -32,7 +33,7 @@ def test_pauses_of_writes_count_although_every_flush_is_fast() -> None:
 def test_the_limit_of_heavy_load_and_that_of_the_user_replace_the_documented_one() -> None:
     assert assessed("etcd", run(3)).answer is FitAnswer.YES
     assert assessed("etcd", run(3), demands=Demands(heavy=True)).answer is FitAnswer.NO
-    own = assessed("etcd", run(12), demands=Demands(limit_s=0.020))
+    own = assessed("etcd", run(12), demands=Demands(limit=0.020))
     assert (own.answer, own.conditions[0].limit.source) == (FitAnswer.YES, YOURS)
 
 
@@ -50,7 +51,7 @@ def test_commits_of_mysql_wait_for_two_flushes() -> None:
 
 
 def test_all_numbers_of_the_user_must_hold() -> None:
-    both = Demands(commits=600, p99_s=0.005)
+    both = Demands(commits=600, p99=0.005)
     assert assessed("postgres", run(1, iops=1000), demands=both).answer is FitAnswer.YES
     assert assessed("postgres", run(9, iops=1000), demands=both).answer is FitAnswer.NO
     assert assessed("postgres", run(1, iops=100), demands=both).answer is FitAnswer.NO
@@ -84,8 +85,9 @@ def test_machines_need_both_their_rate_and_their_latency() -> None:
 
 def test_prometheus_needs_a_local_filesystem_and_nothing_else() -> None:
     assert assessed("prometheus", run()).answer is FitAnswer.YES
-    assert assessed("prometheus", run(), on_network=True).obstacle is Obstacle.NETWORK
-    assert assessed("prometheus", run(), on_network=True).answer is FitAnswer.NO
+    for name in ("prometheus", "kafka"):
+        unfit = assessed(name, run(), unfit_filesystem="nfs4", demands=Demands(mbps=1) if name == "kafka" else None)
+        assert (unfit.answer, unfit.obstacle) == (FitAnswer.NO, Obstacle.FILESYSTEM)
 
 
 def test_only_a_yes_becomes_fast_not_safe() -> None:
@@ -105,7 +107,7 @@ def test_a_number_that_means_nothing_for_a_program_is_refused() -> None:
     with pytest.raises(InvalidValueError, match="--commits does not apply to etcd"):
         require_suitable(FIT_PROFILES["etcd"], Demands(commits=5))
     with pytest.raises(InvalidValueError, match="exclude each other"):
-        require_suitable(FIT_PROFILES["etcd"], Demands(limit_s=1, heavy=True))
+        require_suitable(FIT_PROFILES["etcd"], Demands(limit=1, heavy=True))
 
 
 def test_a_rate_that_falls_at_the_end_is_not_decided() -> None:
@@ -114,6 +116,6 @@ def test_a_rate_that_falls_at_the_end_is_not_decided() -> None:
     profile = FIT_PROFILES["postgres"]
     limits = limits_of(profile, Demands(commits=1000), Media.SSD)
     result = assess(profile, limits, [*[fast] * 7, last], Foundation(safety=NO_FINDING))
-    assert result.conditions[0].verdict is FitVerdict.UNDECIDED
-    assert result.conditions[0].reasons == (FitReason.SLOWED,)
+    assert result.conditions[0].judgement.verdict is FitAnswer.UNDECIDED
+    assert result.conditions[0].judgement.reasons == (FitReason.SLOWED,)
     assert result.values[Quantity.COMMITS].mean == pytest.approx(5000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -87,14 +86,44 @@ def test_more_time_means_more_runs_and_never_fewer() -> None:
     assert engine.runs_for(10) == RUNS
 
 
-def test_network_filesystems_are_refused_for_etcd_and_unfit_for_prometheus(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mounted = "36 35 0:40 / / rw - nfs4 server:/export rw\n"
+def on(filesystem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every folder be on a filesystem of this type; "" for no known one."""
+    mounted = f"36 35 0:40 / / rw - {filesystem} source rw\n" if filesystem else ""
     monkeypatch.setattr(engine, "parse_mountinfo", lambda _: parse_mountinfo(mounted))
-    refused = cli("fit", "etcd", str(tmp_path))
-    assert refused.status == 3
-    assert "network filesystem (nfs4)" in refused.err
-    unfit = cli("fit", "prometheus", str(tmp_path))
+
+
+@pytest.mark.parametrize("program", ["etcd", "k8s"])
+def test_network_filesystems_are_refused_for_etcd(cli: Cli, monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    on("nfs4", monkeypatch)
+    refused = cli("fit", program, ".")
+    assert (refused.status, "network filesystem (nfs4)" in refused.err) == (3, True)
+
+
+@pytest.mark.parametrize("filesystem", ["nfs4", "cifs", "vfat"])
+@pytest.mark.parametrize("words", [("prometheus", "."), ("kafka", "."), ("kafka", ".", "--mbps", "1")])
+def test_programs_that_need_a_local_posix_filesystem_get_a_no_without_a_run(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], filesystem: str
+) -> None:
+    on(filesystem, monkeypatch)
+    unfit = cli(*LINUX, "fit", *words)
     assert unfit.status == 5
+    assert unfit.out.startswith("NO: ")
+    assert f"{filesystem} is no local POSIX filesystem, which {words[0].capitalize()} needs." in unfit.out
     assert "local disk" in unfit.out
+    assert "runs up to" not in unfit.err
+
+
+@pytest.mark.parametrize("program", ["prometheus", "kafka"])
+def test_a_filesystem_that_is_not_known_is_not_called_fit(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    on("", monkeypatch)
+    refused = cli(*LINUX, "fit", program)
+    assert (refused.status, "is not known" in refused.err) == (3, True)
+
+
+@pytest.mark.usefixtures("brief")
+@pytest.mark.long
+def test_databases_are_measured_on_network_filesystems_too(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    on("nfs4", monkeypatch)
+    assert cli(*LINUX, "fit", "postgres", "--commits", "5").status == 0

@@ -5,9 +5,8 @@ from random import Random
 import pytest
 
 from app.features.fit.decision import (
-    Estimate,
+    FitAnswer,
     FitReason,
-    FitVerdict,
     Quarter,
     RunCounts,
     combined,
@@ -50,7 +49,7 @@ ALWAYS: dict[str, World] = {"p99 = 0.3 T": steady(0.3), "p99 = 0.7 T": steady(0.
 """Disks that are fit, with a margin that the runs can show."""
 
 
-def _verdicts(world: World, count: int) -> list[FitVerdict]:
+def _verdicts(world: World, count: int) -> list[FitAnswer]:
     draw = Random(20261129)
     return [judge_latency(world(draw), LIMIT, 1.0).verdict for _ in range(count)]
 
@@ -58,22 +57,22 @@ def _verdicts(world: World, count: int) -> list[FitVerdict]:
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", NEVER)
 def test_a_disk_that_is_not_fit_is_called_fit_at_most_4_times_in_400(name: str) -> None:
-    assert _verdicts(NEVER[name], 400).count(FitVerdict.YES) <= 4
+    assert _verdicts(NEVER[name], 400).count(FitAnswer.YES) <= 4
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ALWAYS)
 def test_a_disk_that_is_fit_is_called_fit(name: str) -> None:
     verdicts = _verdicts(ALWAYS[name], 200)
-    assert verdicts.count(FitVerdict.YES) >= 190
-    assert FitVerdict.NO not in verdicts
+    assert verdicts.count(FitAnswer.YES) >= 190
+    assert FitAnswer.NO not in verdicts
 
 
 def test_the_decision_holds_in_a_few_worlds_of_each_kind() -> None:
-    assert FitVerdict.YES not in [verdict for world in NEVER.values() for verdict in _verdicts(world, 3)]
-    assert {verdict for world in ALWAYS.values() for verdict in _verdicts(world, 3)} == {FitVerdict.YES}
-    assert set(_verdicts(NEVER["p99 = 2 T"], 3)) == {FitVerdict.NO}
-    assert set(_verdicts(NEVER["pauses for 5 %"], 3)) == {FitVerdict.NO}
+    assert FitAnswer.YES not in [verdict for world in NEVER.values() for verdict in _verdicts(world, 3)]
+    assert {verdict for world in ALWAYS.values() for verdict in _verdicts(world, 3)} == {FitAnswer.YES}
+    assert set(_verdicts(NEVER["p99 = 2 T"], 3)) == {FitAnswer.NO}
+    assert set(_verdicts(NEVER["pauses for 5 %"], 3)) == {FitAnswer.NO}
 
 
 def _runs(flushes: int = 250, over: int = 0, stuck_s: float = 0.0, longest_s: float = 0.004) -> list[RunCounts]:
@@ -82,13 +81,13 @@ def _runs(flushes: int = 250, over: int = 0, stuck_s: float = 0.0, longest_s: fl
 
 def test_equal_fast_runs_are_fit() -> None:
     judged = judge_latency(_runs(), LIMIT, 1.0)
-    assert (judged.verdict, judged.reasons, judged.seconds) == (FitVerdict.YES, (), 144)
+    assert (judged.verdict, judged.reasons, judged.seconds) == (FitAnswer.YES, (), 144)
 
 
 def test_a_pause_of_a_second_is_never_fit_for_a_program_that_does_not_tolerate_it() -> None:
     runs = _runs(longest_s=1.0)
     assert judge_latency(runs, LIMIT, 1.0).reasons == (FitReason.PAUSE,)
-    assert judge_latency(runs, LIMIT).verdict is FitVerdict.YES
+    assert judge_latency(runs, LIMIT).verdict is FitAnswer.YES
 
 
 def test_flushes_over_the_limit_and_stuck_time_each_say_no() -> None:
@@ -107,8 +106,8 @@ def test_a_disk_that_slows_down_at_the_end_is_not_decided() -> None:
 def test_too_few_flushes_are_not_decided() -> None:
     nothing = RunCounts([Quarter(0.25, 0, 0, 0.0)] * 72, 0.0, 0.0)
     assert judge_latency([nothing] * 8, LIMIT).reasons == (FitReason.FEW,)
-    assert judge_latency(_runs()[:1], LIMIT).verdict is FitVerdict.UNDECIDED
-    assert judge_mean([5.0], 1.0, at_least=True)[0] is FitVerdict.UNDECIDED
+    assert judge_latency(_runs()[:1], LIMIT).verdict is FitAnswer.UNDECIDED
+    assert judge_mean([5.0], 1.0, at_least=True).verdict is FitAnswer.UNDECIDED
 
 
 def test_bursts_are_stuck_quarters_in_a_row_and_end_with_their_run() -> None:
@@ -120,24 +119,23 @@ def test_bursts_are_stuck_quarters_in_a_row_and_end_with_their_run() -> None:
 @pytest.mark.parametrize(
     ("values", "at_least", "verdict"),
     [
-        ((1100.0, 1110.0, 1090.0), True, FitVerdict.YES),
-        ((900.0, 910.0, 890.0), True, FitVerdict.NO),
-        ((900.0, 910.0, 890.0), False, FitVerdict.YES),
-        ((1100.0, 1110.0, 1090.0), False, FitVerdict.NO),
-        ((900.0, 1100.0, 1000.0), True, FitVerdict.UNDECIDED),
+        ((1100.0, 1110.0, 1090.0), True, FitAnswer.YES),
+        ((900.0, 910.0, 890.0), True, FitAnswer.NO),
+        ((900.0, 910.0, 890.0), False, FitAnswer.YES),
+        ((1100.0, 1110.0, 1090.0), False, FitAnswer.NO),
+        ((900.0, 1100.0, 1000.0), True, FitAnswer.UNDECIDED),
     ],
 )
 def test_a_mean_needs_its_whole_interval_on_one_side(
-    values: tuple[float, ...], at_least: bool, verdict: FitVerdict
+    values: tuple[float, ...], at_least: bool, verdict: FitAnswer
 ) -> None:
-    judged, _, estimate = judge_mean(values, 1000.0, at_least=at_least)
-    assert judged is verdict
-    assert isinstance(estimate, Estimate)
-    assert estimate.low < sum(values) / 3 < estimate.high
+    judged = judge_mean(values, 1000.0, at_least=at_least)
+    assert judged.verdict is verdict
+    assert judged.measured.low < sum(values) / 3 < judged.measured.high
 
 
 def test_all_conditions_must_hold() -> None:
-    yes, no, undecided = FitVerdict.YES, FitVerdict.NO, FitVerdict.UNDECIDED
+    yes, no, undecided = FitAnswer.YES, FitAnswer.NO, FitAnswer.UNDECIDED
     assert combined([yes, yes]) is yes
     assert combined([yes, undecided]) is undecided
     assert combined([undecided, no]) is no

@@ -9,15 +9,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from random import Random
 
 import pytest
 
 from app.core.workbench import Workbench
 from app.features.fit import engine
-from app.features.fit.assessment import FitAnswer, FitResult
+from app.features.fit.assessment import FitResult
+from app.features.fit.decision import FitAnswer
+from app.features.fit.demands import Demands
 from app.features.fit.engine import judge_fit, measure_fit, plan_fit
-from app.features.fit.profiles import Demands, fit_profile
+from app.features.fit.profiles import fit_profile
 from app.features.fit.runs import FitRun
 from backends.system.local import LocalHost
 from tests.backends.loops import ext4, loop, needs_loops, run
@@ -75,10 +76,10 @@ def frozen(point: Path, *, seconds: float, every: float) -> Iterator[None]:
 async def _answer(folder: Path) -> tuple[FitResult, list[FitRun]]:
     bench = Workbench(LocalHost())
     try:
-        plan = await plan_fit(bench, fit_profile("etcd"), str(folder), Demands(limit_s=_LIMIT_S), runs=6, seconds=2)
+        plan = await plan_fit(bench, fit_profile("etcd"), str(folder), Demands(limit=_LIMIT_S), runs=6, seconds=2)
         await bench.open(None, fresh=True)
         await bench.hardware.probe()
-        runs = await measure_fit(bench, plan, draw=Random(1))
+        runs = await measure_fit(bench, plan)
         return await judge_fit(bench, plan, runs, None), runs
     finally:
         bench.close()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from app.features.fit.assessment import FitResult
+from app.features.fit.demands import Demands
 from app.features.fit.engine import FitPlan
 from app.features.fit.presentation import result_json, result_lines
-from app.features.fit.profiles import Demands, fit_profile
+from app.features.fit.profiles import fit_profile
 from backends.model import Media
 from tests.features.fit.making import UNSAFE, assessed, run
 
 
 def plan(name: str) -> FitPlan:
-    return FitPlan(
-        profile=fit_profile(name), demands=Demands(), folder="/srv/data", mount=None, request=None, ready=None
-    )
+    return FitPlan(profile=fit_profile(name), demands=Demands(), folder="/srv/data", mount=None, ready=None)
 
 
 def said(result: FitResult) -> str:
@@ -42,7 +41,7 @@ def test_a_disk_that_others_use_is_to_be_its_own() -> None:
 
 
 def test_a_limit_of_the_user_is_called_that() -> None:
-    text = said(assessed("etcd", run(15), demands=Demands(limit_s=0.010)))
+    text = said(assessed("etcd", run(15), demands=Demands(limit=0.010)))
     assert "(your limit)" in text
 
 

@@ -18,10 +18,12 @@ import pytest
 
 from app.features.fleet.cli.bench import CrashingProgram
 from app.features.fleet.multihost.coordinator import Coordinator, MultiHostTimeouts
+from app.features.fleet.multihost.presentation import joint_json, joint_table
 from app.features.fleet.multihost.record import IN_WINDOW, LOST, NEVER, JointFolder, JointRecord
 from app.features.fleet.multihost.result import joint_record
 from backends.errors import ToolMissingError
 from backends.system.local.interactive import InteractiveProcess
+from tests.apart import ALONE
 from tests.cli.conftest import ROOT, Cli, Outcome, argv, program
 from tests.cli.kills import _fios as fios
 from tests.packages import needs
@@ -155,14 +157,6 @@ LEASE = 10
 """Seconds. A machine that is busy with other tests may keep a process from its turn for some of them."""
 
 
-ALONE = (
-    sys.executable,
-    "-c",
-    "import os, sys; from tests.apart import alone; alone(); os.execv(sys.argv[1], sys.argv[1:])",
-)
-"""Begins a program that shares no lock with another, as on machines of their own."""
-
-
 class Farm:
     """Hosts that are processes with fio, each in a folder of its own; what befalls one of them is chosen."""
 
@@ -254,6 +248,20 @@ async def test_hosts_are_measured_and_the_sum_is_theirs(tmp_path: Path) -> None:
         kept = (tmp_path / "session" / "runs" / "j1" / f"h{number}.jsonl").read_text().splitlines()
         # fio is held to 400 a second, and does fewer where the machine keeps it from its turn.
         assert 800 < sum(json.loads(line)["read"]["ios"] for line in kept) < 1.15 * 3200
+
+
+@pytest.mark.fio
+@pytest.mark.long
+@needs("fio")
+async def test_flushes_of_hosts_arrive_and_have_columns_of_their_own(tmp_path: Path) -> None:
+    job = ("--runtime", "4", "--rw", "write", "--ioengine", "psync", "--direct", "no", "--fdatasync", "1")
+    record = await Farm(tmp_path, *job).run("a", "b")
+    assert states(record) == [IN_WINDOW, IN_WINDOW], record.hosts
+    sides = record.figures.sides
+    assert sides["sync"].total_ios == pytest.approx(sides["write"].total_ios, rel=0.05, abs=20)
+    assert joint_json(record)["sync"]["latency_ns"]["p50"] > 0
+    titles = [column.title for column in joint_table(record).columns]
+    assert titles[6:-1] == ["Flushes/s", "Flush p50", "Flush p99", "Flush p99.9"]
 
 
 @pytest.mark.fio

@@ -200,9 +200,9 @@ class RemoteRunControl:
         """Send an event of the workbench to the controlling host if it is an interval or a change of phase."""
         self.begun = self.begun or isinstance(event, LiveEvent | RunStarted)
         match event.progress if isinstance(event, LiveEvent) else None:
-            case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim):
+            case SampleTaken(sample=sample, read_bins=read, write_bins=write, trim_bins=trim, sync_bins=sync):
                 self._timed = self._timed or bool(read or write or trim)
-                now, bins = time.monotonic(), {"read": read, "write": write, "trim": trim}
+                now, bins = time.monotonic(), {"read": read, "write": write, "trim": trim, "sync": sync}
                 self._writer.put(tick(sample, bins, monotonic=now, go=self._at, timed=self._timed))
             case PhaseChanged(phase=phase, message=message):
                 self.send(LineKind.PHASE, phase=phase.value, message=message)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 
 from app.core.session.multihost_names import LEASE_S
+from app.core.session.results import DIRECTIONS
 from app.features.fleet.multihost.account import HostAccount
 from app.features.fleet.multihost.clock_sync import ClockOffset, PingReply, offset_of, start_moments
 from app.features.fleet.multihost.common_interval import Span
@@ -420,7 +421,7 @@ class Coordinator:
             raise ProtocolViolationError("Protocol error: timestamp out of range")
         self._require_own(peer, tick.go)
         peer.account.tick(tick)
-        ios = sum(side.ios for side in tick.sides.values())
+        ios = sum(side.ios for name, side in tick.sides.items() if name in DIRECTIONS)
         size = sum(side.bytes for side in tick.sides.values())
         peer.rate = (now, ios / tick.seconds, size / tick.seconds)
         if not tick.measuring:

@@ -9,13 +9,13 @@ from statistics import fmean, stdev
 from app.core.fio.document import Counters
 from app.core.fio.histogram import Histogram
 from app.core.fio.summary import direction_figures
-from app.core.session.results import DIRECTIONS, DirectionStats
+from app.core.session.results import DIRECTIONS, SIDES, DirectionStats
 from backends.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoCounts:
-    """I/O counts of one direction (read, write or trim) in one or several intervals."""
+    """I/O counts of one direction (read, write, trim, or flushes) in one or several intervals."""
 
     ios: int
     """Number of completed I/Os."""
@@ -36,8 +36,8 @@ class HostStats:
 
     @property
     def iops(self) -> float:
-        """Return the IOPS of all directions."""
-        return sum(side.iops for side in self.sides.values())
+        """Return the IOPS of all directions, without flushes."""
+        return sum(side.iops for name, side in self.sides.items() if name in DIRECTIONS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def direction_stats_of(moved: IoCounts, seconds: float) -> DirectionStats:
 
 def sum_hosts(hosts: Mapping[str, HostStats]) -> MultiHostTotals:
     """Return the combined results of all hosts, and the variation between them."""
-    parts = {name: [host.sides[name] for host in hosts.values() if name in host.sides] for name in DIRECTIONS}
+    parts = {name: [host.sides[name] for host in hosts.values() if name in host.sides] for name in SIDES}
     sides = {name: _sum(stats) for name, stats in parts.items() if stats}
     return MultiHostTotals(hosts=hosts, sides=sides, spread=_spread(hosts))
 

@@ -9,7 +9,7 @@ from dataclasses import field
 from typing import Any
 
 from app.core.fio.histogram import Histogram
-from app.core.session.results import DIRECTIONS, Phase
+from app.core.session.results import SIDES, Phase
 from app.features.fleet.multihost.figures import IoCounts
 from app.features.fleet.multihost.protocol import PROTOCOL, LineKind
 from backends.errors import RaidbenchError
@@ -106,14 +106,14 @@ class IntervalMessage:
     measuring: bool
     """Whether the interval counts as measured. During the ramp it does not."""
     sides: Mapping[str, IoCounts] = field(default_factory=dict)
-    """I/O counts by direction."""
+    """I/O counts by direction, and flushes as `sync`."""
     go: float | None = None
     """Start time of the run to which the interval belongs; None if not reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectionTotals:
-    """Totals of one direction (read, write or trim) over the complete run, as counted by fio."""
+    """Totals of one direction (read, write, trim, or flushes) over the complete run, as counted by fio."""
 
     ios: int
     """Number of I/Os."""
@@ -234,7 +234,7 @@ def _read(kind: LineKind, body: Mapping[str, Any]) -> HostMessage:
                 reason=_text(run, "reason", 1000),
                 run=_text(run, "id", 20),
                 session=_text(run, "session", 300),
-                totals={name: _totals(run[name]) for name in DIRECTIONS if run.get(name) is not None},
+                totals={name: _totals(run[name]) for name in SIDES if run.get(name) is not None},
                 monotonic=_optional_number(body, "mono"),
                 go=_optional_number(body, "go"),
             )
@@ -250,7 +250,7 @@ def _tick(body: Mapping[str, Any]) -> IntervalMessage:
         monotonic=_number(body["mono"]),
         seconds=seconds,
         measuring=body["phase"] == Phase.MEASURING.value,
-        sides={name: _side(body[name], seconds) for name in DIRECTIONS if body.get(name) is not None},
+        sides={name: _side(body[name], seconds) for name in SIDES if body.get(name) is not None},
         go=_optional_number(body, "go"),
     )
 

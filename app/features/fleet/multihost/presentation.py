@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from app.core.analysis.metric_kinds import SYNC
 from app.core.presentation.json_schema import Json, pick
 from app.core.presentation.json_schema import side as direction_json
 from app.core.presentation.table import Align, Cell, Column, Row, StatusSymbol, Table, Tone
-from app.core.session.results import DIRECTIONS, DirectionStats
+from app.core.session.results import SIDES, DirectionStats
 from app.features.fleet.multihost.coordinator import Coordinator, HostSession
 from app.features.fleet.multihost.record import FAILED, LOST, NEVER, HostRecord, JointRecord
 from widgets.text_utils import units
 from widgets.text_utils.text import shorten
 
+_RATE = "MiB/s"
+
 _FIGURES: tuple[tuple[str, Callable[[DirectionStats], str]], ...] = (
     ("IOPS", lambda side: units.iops(side.iops)),
-    ("MiB/s", lambda side: units.mib_per_s(side.bytes_per_second)),
+    (_RATE, lambda side: units.mib_per_s(side.bytes_per_second)),
     ("p50", lambda side: units.latency(side.latency_ns.p50)),
     ("p99", lambda side: units.latency(side.latency_ns.p99)),
     ("p99.9", lambda side: units.latency(side.latency_ns.p99_9)),
@@ -78,8 +81,8 @@ def _live_row(peer: HostSession, now: float) -> Row:
 
 def joint_table(record: JointRecord) -> Table:
     """Return a table with a row for each requested host, and one for all hosts together."""
-    sides = [name for name in DIRECTIONS if name in record.figures.sides]
-    titles = [f"{name.capitalize()} {title}" for name in sides for title, _ in _FIGURES]
+    sides = [name for name in SIDES if name in record.figures.sides]
+    titles = [_title(name, title) for name in sides for title, _ in _figures_of(name)]
     columns = (
         Column(title="Host"),
         *(Column(title=title, align=Align.RIGHT) for title in titles),
@@ -97,10 +100,21 @@ def joint_table(record: JointRecord) -> Table:
     return Table(columns=columns, rows=tuple(rows))
 
 
+def _figures_of(name: str) -> tuple[tuple[str, Callable[[DirectionStats], str]], ...]:
+    """Return the figures of one direction. Flushes move no bytes."""
+    return tuple(figure for figure in _FIGURES if name != SYNC or figure[0] != _RATE)
+
+
+def _title(name: str, title: str) -> str:
+    if name == SYNC:
+        return "Flushes/s" if title == "IOPS" else f"Flush {title}"
+    return f"{name.capitalize()} {title}"
+
+
 def _cells(names: Sequence[str], sides: Mapping[str, DirectionStats]) -> Iterator[str]:
     for name in names:
         side = sides.get(name)
-        yield from ("" if side is None else show(side) for _, show in _FIGURES)
+        yield from ("" if side is None else show(side) for _, show in _figures_of(name))
 
 
 def _state(host: HostRecord) -> str:
@@ -154,7 +168,7 @@ def joint_json(record: JointRecord) -> Json:
                 **pick(host, "host", "called", "state", "late_s", "clock_error_s", "run", "session"),
                 "reason": host.reason or None,
                 "seconds": None if stats is None else stats.seconds,
-                **{name: direction_json(sides.get(name)) for name in DIRECTIONS},
+                **{name: direction_json(sides.get(name)) for name in SIDES},
             }
         )
     spread = record.figures.spread
@@ -168,7 +182,7 @@ def joint_json(record: JointRecord) -> Json:
             "of": len(record.hosts),
         },
         "hosts": hosts,
-        **{name: direction_json(record.figures.sides.get(name)) for name in DIRECTIONS},
+        **{name: direction_json(record.figures.sides.get(name)) for name in SIDES},
         "spread": None if spread is None else pick(spread, "variation", "slowest", "fastest"),
         "notes": list(record.notes),
     }

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from app.core.session.results import DIRECTIONS, DirectionSample, Sample
+from app.core.session.results import SIDES, DirectionSample, Sample
 from backends.errors import InvalidValueError
 from backends.text import clean
 from backends.values import dataclass
@@ -120,7 +120,7 @@ def tick(
         "seconds": round(sample.seconds, 6),
         "phase": sample.phase.value,
         "stalled": sample.stalled,
-        **{name: _side(sample.side(name), sample.seconds, bins.get(name, ()), timed) for name in DIRECTIONS},
+        **{name: _side(sample.side(name), sample.seconds, bins.get(name, ()), timed) for name in SIDES},
     }
 
 

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from app.core.session.json_codec import structure, unstructure
 from app.core.session.multihost_names import NAMES, joint_folders
-from app.core.session.results import DIRECTIONS
+from app.core.session.results import SIDES
 from app.features.fleet.multihost.common_interval import CommonInterval, Span
 from app.features.fleet.multihost.figures import IntervalSum, IoCounts, MultiHostTotals
 from app.features.fleet.multihost.messages import IntervalMessage, parse_counts
@@ -148,7 +148,7 @@ class JointFolder:
             with open(file.name, encoding="utf-8") as lines:
                 for line in lines:
                     body = json.loads(line)
-                    sides = {name: parse_counts(body[name]) for name in DIRECTIONS if name in body}
+                    sides = {name: parse_counts(body[name]) for name in SIDES if name in body}
                     yield (body["begin"], body["end"]), body["seconds"], sides
 
     def keep(self, record: JointRecord) -> None:

@@ -67,6 +67,15 @@ def test_directions_are_apart() -> None:
     assert {name: side.total_ios for name, side in joint.sides.items()} == {"read": 10, "write": 30}
 
 
+def test_flushes_are_summed_and_are_no_ios() -> None:
+    host = IntervalSum()
+    counts = IoCounts(ios=10, bytes=0, histogram=histogram_of([100] * 10))
+    host.add(1.0, {"write": counts, "sync": counts})
+    joint = sum_hosts({"a": host.figures(), "b": host.figures()})
+    assert joint.sides["sync"].iops == pytest.approx(20)
+    assert [stats.iops for stats in joint.hosts.values()] == [pytest.approx(10)] * 2
+
+
 def test_the_spread_names_slowest_and_fastest() -> None:
     joint = sum_hosts({"a": pooled([[1] * 90]), "b": pooled([[1] * 100]), "c": pooled([[1] * 110])})
     assert joint.spread is not None

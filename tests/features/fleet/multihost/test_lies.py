@@ -110,6 +110,13 @@ def test_what_a_run_says_of_an_interval_adds_up() -> None:
     assert plain.sides["read"].ios == 101
 
 
+def test_flushes_of_an_interval_are_said_apart() -> None:
+    flushes = DirectionSample(iops=9.0, bytes_per_second=0.0, ios=9)
+    sample = Sample(at=1.0, seconds=1.0, phase=Phase.MEASURING, sync=flushes)
+    found = told(**tick(sample, {"sync": [[5000, 9]]}, monotonic=5.0))
+    assert (found.sides["sync"].ios, found.sides["sync"].bytes, found.sides["sync"].histogram.total) == (9, 0, 9)
+
+
 # -- messages held against each other ---------------------------------------------------------------------------------
 
 
@@ -120,6 +127,30 @@ def test_a_host_that_tells_the_truth_is_believed() -> None:
         account.tick(interval(100.01 + number / 20, seconds=0.05))
     account.result(result(**totals()), {"bs": "4k"})
     account.end(EndMessage(why="done", message=""))
+
+
+FLUSHES = TOTALS | {"total_bytes": 0, "bytes_per_second": 0.0}
+
+
+def test_flushes_move_no_bytes_and_are_believed() -> None:
+    account = HostAccount(LEASE)
+    for number in range(1, 21):
+        account.tick(interval(100.0 + number * TICK, seconds=TICK, write=SIDE, sync=SIDE | {"bytes": 0}))
+    account.result(result(write=TOTALS, sync=FLUSHES), {"bs": "4k"})
+
+
+def test_a_host_of_the_first_release_has_flushes_in_its_result_alone() -> None:
+    account = HostAccount(LEASE)
+    ticks(account)
+    account.result(result(**totals(), sync=FLUSHES), {"bs": "4k"})
+
+
+def test_flushes_that_do_not_fit_the_intervals_are_a_lie() -> None:
+    account = HostAccount(LEASE)
+    for number in range(1, 21):
+        account.tick(interval(100.0 + number * TICK, seconds=TICK, sync=SIDE | {"bytes": 0}))
+    with pytest.raises(ProtocolViolationError, match=r"2000 I/Os .sync., the result has 9"):
+        account.result(result(sync=FLUSHES | {"total_ios": 9, "iops": 9.0}), {"bs": "4k"})
 
 
 def ticks(account: HostAccount, count: int = 20, **side: Any) -> None:
