@@ -10,17 +10,17 @@ from collections.abc import Callable
 from app.core.benchmark.device_stats.diskstats import counts_flushes, parse, since
 from app.core.benchmark.device_stats.member_devices import counter_files, is_counted
 from app.core.benchmark.device_stats.sampler import PATH
+from app.features.observe.devices import is_disk, names_below
 from app.features.observe.rates import READING_S, ActivityCounter, DeviceActivity
 from app.features.observe.waiting import Waiting, WaitMeter
-from backends.errors import InvalidValueError, NotFoundError, RefusedError
+from backends.errors import NotFoundError, RefusedError
 from backends.host import Host
-from backends.model import Device
-from backends.topology import Tree, kernel_name, read_tree
+from backends.topology import read_tree
 from backends.topology.tree import natural
 from backends.values import dataclass
 
-_NO_DISK = re.compile(r"(loop|ram|zram|md|dm-|bcache|zd|drbd|sr|fd)[0-9_]")
-"""Kernel names of devices that are no disks: disks below them count their I/O as well, or they need no disk."""
+_LOOP = re.compile("loop[0-9]+")
+"""Kernel names of loop devices, which count flushes although they are levels. Their partitions do not."""
 
 _WORK = ("resync", "recover", "check", "repair", "reshape")
 """Values of `md/sync_action` while md reads or writes whole members (Documentation/admin-guide/md.rst)."""
@@ -46,15 +46,6 @@ class Observation:
     """md arrays that work in the background, such as `md0: resync`."""
 
 
-def device_name(device: Device) -> str:
-    """Return the kernel name of a device. Raises InvalidValueError if it has no block device."""
-    node = getattr(device, "device", None)
-    if node is None:
-        hint = "Name one of its arrays or drives, or leave out the target to observe all disks."
-        raise InvalidValueError(f"{device.target} has no block device whose I/O the kernel counts.", hint=hint)
-    return kernel_name(node)
-
-
 class Observer:
     """Observes a device of a host, or all disks."""
 
@@ -77,22 +68,23 @@ class Observer:
         if self._host.capabilities.counter_clock is None:
             raise RefusedError("A recorded machine cannot be observed: its counters do not change.")
         tree = await read_tree(self._host)
-        self._disks = tuple(sorted((name for name in tree.nodes if _is_disk(tree, name)), key=natural))
+        self._disks = tuple(sorted((name for name in tree.nodes if is_disk(tree, name)), key=natural))
         watched = self._disks
         if self._device is not None:
-            self._members = tuple(name for name in self._disks if name in _names_below(tree, self._device))
+            lower = await names_below(self._host, tree, self._device)
+            self._members = tuple(name for name in self._disks if name in lower)
             watched = (self._device, *self._members)
             self._disks = tuple(dict.fromkeys((*self._disks, *(self._members or watched))))
         if not watched:
             raise NotFoundError("raidbench finds no disk to observe.", hint="Run `raidbench doctor` to see why.")
-        texts = await self._host.read_many(counter_files(watched))
+        texts = await self._host.read_many(counter_files(map(tree.disk_of, watched)))
         self._first = await self._host.read(PATH) or ""
         for name in watched:
             self._counters[name] = ActivityCounter(
                 name,
-                is_level=(is_level := bool(_names_below(tree, name))),
-                is_counted=is_counted(name, texts),
-                counts_flushes=counts_flushes(self._first) and not is_level,
+                is_level=(is_level := bool(await names_below(self._host, tree, name))),
+                is_counted=is_counted(tree.disk_of(name), texts),
+                counts_flushes=counts_flushes(self._first) and (not is_level or bool(_LOOP.fullmatch(name))),
             )
         self._begin = self._read_at = self._clock()
         self._counted_at = self._counter_clock()
@@ -139,15 +131,3 @@ class Observer:
             waiting=self._waits.waiting(),
             background=tuple(f"{path.split('/')[3]}: {text}" for path, text in actions.items() if text in _WORK),
         )
-
-
-def _names_below(tree: Tree, name: str) -> frozenset[str]:
-    """Return the devices below a disk, and the hidden paths of NVMe namespaces, which do the I/O."""
-    heads = [name, *(node.name for node in tree.below(name))]
-    return frozenset(node.name for head in heads for node in (*tree.below(head), *tree.routes(head)[1:])) - {name}
-
-
-def _is_disk(tree: Tree, name: str) -> bool:
-    """Return whether a device is a disk whose I/O no other device counts as well."""
-    node = tree.nodes[name]
-    return not (node.parent or node.slaves or _NO_DISK.match(name) or len(tree.routes(name)) > 1)

@@ -40,7 +40,8 @@ def observation_lines(seen: Observation) -> list[str]:
     below = f"{'Below it' if seen.is_chosen else 'Other disks'}: {units.first_of(others, _MOST_OTHERS)}."
     target, level = seen.target, ""
     if target.is_level and target.has_io:
-        level = " These are the rates of the level; the disks below it may do more I/O."
+        lower = units.first_of([other.device for other in seen.others] or ["unknown"], _MOST_OTHERS)
+        level = f" The rates of the disks below {target.device} ({lower}) can differ."
     return [
         f"{head} {_rates_text(target)}.{_bursts_text(target)}{level}",
         *([below] if others else []),
@@ -89,7 +90,8 @@ def _rates_text(activity: DeviceActivity) -> str:
 
 def _flush_text(activity: DeviceActivity) -> str:
     if activity.rates is None or not activity.counts_flushes:
-        return f"flushes not known ({'a level does' if activity.is_level else 'Linux before 5.5 does'} not count them)"
+        why = "only the disks below count them" if activity.is_level else "Linux before 5.5 does not count them"
+        return f"flushes not known ({why})"
     if not activity.rates.done.flushes:
         return "no flushes"
     return f"{units.iops(activity.rates.flush_iops)} flushes/s{_latency_text(activity.rates.flush_latency_ns)}"
@@ -106,6 +108,7 @@ def _waiting_text(waiting: Waiting) -> str:
     else:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in waiting.units.items())
         services = f"{shares} of the time" if shares else "no service for 1 % of the time or longer"
+        services += f" (others not known: {waiting.units_reason})" if waiting.units_reason else ""
     share = f"{units.fraction(waiting.share)} of the time" if waiting.share is not None else waiting.reason
     return f"{services}. Any process, on all disks together: {'not known: ' if waiting.reason else ''}{share}."
 

@@ -160,6 +160,41 @@ async def test_what_the_kernel_does_not_say_is_not_known_for_a_reason_and_never_
     assert ("Next: no advice" in text) == ("PSI" in case)
 
 
+SLICE = "system.slice"
+
+
+@pytest.mark.parametrize(
+    ("closed_groups", "answer"),
+    [
+        ((BACKUP,), "postgresql.service 20 % of the time (others not known: this user cannot read io.pressure of 1 gr"),
+        ((SLICE, BACKUP, POSTGRES), "services not known: this user cannot read io.pressure of 3 groups."),
+    ],
+)
+async def test_groups_that_the_user_cannot_read_are_not_known_and_never_zero(
+    closed_groups: tuple[str, ...], answer: str
+) -> None:
+    moving = Moving("sda")
+    paths = (PRESSURE, *(f"{MOUNT}/{group}/io.pressure" for group in closed_groups))
+    moving.host.links |= {path: path for path in paths}  # they are there, and cannot be read
+    waits = {group: 0.2 for group in (SLICE, POSTGRES) if group not in closed_groups}
+    text = said(await moving.observe("sda", {"sda": READER}, waits))
+    assert f"Who waits: {answer}" in text
+    assert "on all disks together: not known: this user cannot read /proc/pressure/io." in text
+    assert "0 %" not in text.partition("Who waits")[2].replace("20 %", "")
+
+
+async def test_a_group_that_ends_while_it_is_read_is_not_one_that_cannot_be_read() -> None:
+    moving = Moving("sda")
+    listed, path = moving.host.list, f"{MOUNT}/{POSTGRES}/io.pressure"
+
+    async def ended(pattern: str) -> tuple[str, ...]:
+        return (path,) if pattern.endswith("/*/*/io.pressure") else await listed(pattern)
+
+    moving.host.list = ended  # type: ignore[method-assign]
+    seen = await moving.observe("sda", {}, {"": 0.5, "system.slice": 0.1, BACKUP: 0.1})
+    assert seen.waiting.units_reason == ""
+
+
 async def test_a_device_that_disappears_is_not_known_from_then_on() -> None:
     moving = Moving("sda", "sdb")
     observer = moving.observer("sda")
@@ -200,8 +235,8 @@ async def test_an_array_shows_its_own_rates_and_those_of_its_disks() -> None:
     level = {"writes": 14, "sectors_written": 14 * 16, "busy": 40, "waited": 50}
     seen = await raid().observe("md0", {"md0": level, "sda": FLUSHER, "sdb": FLUSHER}, {"": 0.5})
     assert [other.device for other in seen.others] == ["sda", "sdb"]
-    assert "flushes not known (a level does not count them)" in said(seen)
-    assert "These are the rates of the level" in said(seen)
+    assert "flushes not known (only the disks below count them)" in said(seen)
+    assert "The rates of the disks below md0 (sda, sdb) can differ." in said(seen)
     assert "Below it: sda reads 0/s, writes 142 to 284/s of 4 KiB to 8 KiB (1.41 ms), 142 flushes/s" in said(seen)
     assert (seen.busy_share, next_step(seen)[0]) == (1.0, "flushes")
 
