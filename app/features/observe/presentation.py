@@ -8,16 +8,13 @@ from app.core.benchmark.device_stats.diskstats import SECTOR
 from app.core.presentation import json_schema
 from app.doors import FEATURES
 from app.features.observe.observer import Observation
-from app.features.observe.rates import DeviceActivity
+from app.features.observe.rates import PEAK_PART, DeviceActivity
 from app.features.observe.waiting import Waiting
 from backends.sizes import size_words
 from widgets.text_utils import units
 
 _LEAST_WAIT, _LEAST_BUSY_SHARE = 0.01, 0.8
 """Share of the time below which no process waits, and share of all busy time from which a disk is the cause."""
-
-_LEAST_DISPERSION = 30.0
-"""Index of dispersion from which I/O comes in bursts. Steady programs have 1 to 28, programs with pauses over 200."""
 
 _LEAST_FLUSH_SHARE = 0.1
 """Mean number of flushes in flight from which flushes are the cause, if a flush takes longer than a read."""
@@ -58,10 +55,13 @@ def note_text(seen: Observation) -> str:
 def _bursts_text(activity: DeviceActivity) -> str:
     if not activity.has_io:
         return ""
-    if activity.dispersion is None:
+    if activity.peak_time is None:
         return " Bursts: not known (too few readings)."
-    answer = "yes" if activity.dispersion >= _LEAST_DISPERSION else "no"
-    return f" Bursts: {answer} (IDC {units.three(activity.dispersion)})."
+    return f" Bursts: {'yes' if activity.has_bursts else 'no'} ({_peak_text(activity.peak_time)})."
+
+
+def _peak_text(peak_time: float) -> str:
+    return f"{units.fraction(PEAK_PART)} of the I/Os in {units.fraction(peak_time)} of the time"
 
 
 def _rates_text(activity: DeviceActivity) -> str:
@@ -153,9 +153,9 @@ def _causes(seen: Observation, target: DeviceActivity) -> Iterator[tuple[str, st
     if 2 * done.reads >= done.reads + done.writes and size <= _SMALL_READ and rates.queue >= _LEAST_DEPTH:
         figures = f"{units.iops(rates.read_iops)}/s of {size_words(size)}, {units.three(rates.queue)} in flight"
         yield "small-reads", f"small reads queue ({figures}). Compare schedulers and nr_requests with `raidbench ab`."
-    if target.dispersion is not None and target.dispersion >= _LEAST_DISPERSION:
-        index = units.three(target.dispersion)
-        yield "bursts", f"I/O comes in bursts (IDC {index}). Compare settings by p99 latency with `raidbench ab`."
+    if target.has_bursts and target.peak_time is not None:
+        peak = _peak_text(target.peak_time)
+        yield "bursts", f"I/O comes in bursts ({peak}). Compare settings by p99 latency with `raidbench ab`."
     yield "other", "`raidbench check` lists background work: flushes, small reads and bursts are not the cause."
 
 
@@ -175,4 +175,4 @@ def observation_json(seen: Observation) -> json_schema.Json:
 def _activity_json(activity: DeviceActivity) -> json_schema.Json:
     rates = dict.fromkeys(_RATES) if activity.rates is None else json_schema.pick(activity.rates, *_RATES)
     unknown = {} if activity.counts_flushes else {"flush_iops": None}
-    return json_schema.pick(activity, "device", "is_level", "reason", "dispersion") | rates | unknown
+    return json_schema.pick(activity, "device", "is_level", "reason", "dispersion", "peak_time") | rates | unknown
