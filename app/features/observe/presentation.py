@@ -57,7 +57,7 @@ def _bursts_text(activity: DeviceActivity) -> str:
         return ""
     if activity.peak_time is None:
         return " Bursts: not known (too few readings)."
-    return f" Bursts: {'yes' if activity.has_bursts else 'no'} ({_peak_text(activity.peak_time)})."
+    return f" Bursts: {activity.bursts} ({_peak_text(activity.peak_time)})."
 
 
 def _peak_text(peak_time: float) -> str:
@@ -153,7 +153,7 @@ def _causes(seen: Observation, target: DeviceActivity) -> Iterator[tuple[str, st
     if 2 * done.reads >= done.reads + done.writes and size <= _SMALL_READ and rates.queue >= _LEAST_DEPTH:
         figures = f"{units.iops(rates.read_iops)}/s of {size_words(size)}, {units.three(rates.queue)} in flight"
         yield "small-reads", f"small reads queue ({figures}). Compare schedulers and nr_requests with `raidbench ab`."
-    if target.has_bursts and target.peak_time is not None:
+    if target.bursts == "yes" and target.peak_time is not None:
         peak = _peak_text(target.peak_time)
         yield "bursts", f"I/O comes in bursts ({peak}). Compare settings by p99 latency with `raidbench ab`."
     yield "other", "`raidbench check` lists background work: flushes, small reads and bursts are not the cause."
@@ -175,4 +175,8 @@ def observation_json(seen: Observation) -> json_schema.Json:
 def _activity_json(activity: DeviceActivity) -> json_schema.Json:
     rates = dict.fromkeys(_RATES) if activity.rates is None else json_schema.pick(activity.rates, *_RATES)
     unknown = {} if activity.counts_flushes else {"flush_iops": None}
-    return json_schema.pick(activity, "device", "is_level", "reason", "dispersion", "peak_time") | rates | unknown
+    return (
+        json_schema.pick(activity, "device", "is_level", "reason", "dispersion", "peak_time", "bursts")
+        | rates
+        | unknown
+    )

@@ -17,12 +17,13 @@ _FEWEST_COUNTS = 20
 PEAK_PART = 0.8
 """Part of the I/Os whose share of the time is counted, the intervals with the most I/Os first."""
 
-_MOST_PEAK_TIME, _LEAST_DISPERSION = 0.3, 30.0
-"""Bursts: PEAK_PART of the I/Os come in at most this share of the time, and the counts differ by at least this much.
+_MOST_PEAK_TIME, _LEAST_PEAK_TIME, _LEAST_DISPERSION = 0.3, 0.05, 30.0
+"""Bursts: PEAK_PART of the I/Os come in 5 to 30 % of the time, and the dispersion is at least 30.
 
-The dispersion alone does not show bursts: it grows with the rate, so a steady disk with 79,000 reads a second has 539.
-The share of the time does not: steady load has 0.5 to 0.8, load with pauses up to 0.16. It alone does not show bursts
-either: of a few I/Os a second, most intervals have none.
+The dispersion alone does not show bursts, because it grows with the rate: a disk with 79,000 steady reads a second has
+539. The share of the time does not grow: steady load has 0.5 to 0.8, load with pauses 0.08 to 0.16. It alone does not
+show bursts either: of a few I/Os a second, most intervals have none. A disk with little to do, to which the kernel
+writes what programs have buffered, has 0.01 to 0.03: such bursts are rare.
 """
 
 
@@ -51,10 +52,13 @@ class DeviceActivity:
         return self.rates is not None and self.rates.done.reads + self.rates.done.writes > 0
 
     @property
-    def has_bursts(self) -> bool:
-        """Whether the I/Os come in bursts."""
-        dispersion, peak_time = self.dispersion or 0.0, 1.0 if self.peak_time is None else self.peak_time
-        return peak_time <= _MOST_PEAK_TIME and dispersion >= _LEAST_DISPERSION
+    def bursts(self) -> str | None:
+        """Whether the I/Os come in bursts: `yes`, `rare` or `no`; None if not known."""
+        if self.dispersion is None or self.peak_time is None:
+            return None
+        if self.dispersion < _LEAST_DISPERSION or self.peak_time > _MOST_PEAK_TIME:
+            return "no"
+        return "yes" if self.peak_time >= _LEAST_PEAK_TIME else "rare"
 
     @property
     def flush_share(self) -> float:
