@@ -8,7 +8,7 @@ from app.core.benchmark.device_stats.diskstats import SECTOR
 from app.core.presentation import json_schema
 from app.doors import FEATURES
 from app.features.observe.observer import Observation
-from app.features.observe.rates import PEAK_PART, DeviceActivity
+from app.features.observe.rates import DeviceActivity
 from app.features.observe.waiting import Waiting
 from backends.sizes import size_words
 from widgets.text_utils import units
@@ -32,15 +32,12 @@ _RATES = (
 
 def observation_lines(seen: Observation) -> list[str]:
     """Return the observation as sentences: what the device did, what other disks did, who waited, and what follows."""
-    head = f"{seen.target.device}, {units.duration(round(seen.seconds))}:"
     others = [f"{other.device} {_rates_text(other)}" for other in seen.others if other.has_io or other.reason]
     below = f"{'Below it' if seen.is_chosen else 'Other disks'}: {units.first_of(others, _MOST_OTHERS)}."
-    target, level = seen.target, ""
-    if target.is_level and target.has_io:
-        lower = units.first_of([other.device for other in seen.others] or ["unknown"], _MOST_OTHERS)
-        level = f" The rates of the disks below {target.device} ({lower}) can differ."
+    target, lower = seen.target, units.first_of([other.device for other in seen.others] or ["unknown"], _MOST_OTHERS)
+    level = f" The disks below it ({lower}) can differ." if target.is_level and target.has_io else ""
     return [
-        f"{head} {_rates_text(target)}.{_bursts_text(target)}{level}",
+        f"{target.device}, {units.duration(round(seen.seconds))}: {_rates_text(target)}.{_bursts_text(target)}{level}",
         *([below] if others else []),
         f"Who waits: {_waiting_text(seen.waiting)}",
         f"Next: {next_step(seen)[1]}",
@@ -57,11 +54,7 @@ def _bursts_text(activity: DeviceActivity) -> str:
         return ""
     if activity.peak_time is None:
         return " Bursts: not known (too few readings)."
-    return f" Bursts: {activity.bursts} ({_peak_text(activity.peak_time)})."
-
-
-def _peak_text(peak_time: float) -> str:
-    return f"{units.fraction(PEAK_PART)} of the I/Os in {units.fraction(peak_time)} of the time"
+    return f" Bursts: {activity.bursts} (80 % of the I/Os in {units.fraction(activity.peak_time)} of the time)."
 
 
 def _rates_text(activity: DeviceActivity) -> str:
@@ -90,8 +83,8 @@ def _rates_text(activity: DeviceActivity) -> str:
 
 def _flush_text(activity: DeviceActivity) -> str:
     if activity.rates is None or not activity.counts_flushes:
-        why = "only the disks below count them" if activity.is_level else "Linux before 5.5 does not count them"
-        return f"flushes not known ({why})"
+        counting = "only disks below it" if activity.is_level else "Linux before 5.5 does not"
+        return f"flushes not known ({counting} count them)"
     if not activity.rates.done.flushes:
         return "no flushes"
     return f"{units.iops(activity.rates.flush_iops)} flushes/s{_latency_text(activity.rates.flush_latency_ns)}"
@@ -153,9 +146,8 @@ def _causes(seen: Observation, target: DeviceActivity) -> Iterator[tuple[str, st
     if 2 * done.reads >= done.reads + done.writes and size <= _SMALL_READ and rates.queue >= _LEAST_DEPTH:
         figures = f"{units.iops(rates.read_iops)}/s of {size_words(size)}, {units.three(rates.queue)} in flight"
         yield "small-reads", f"small reads queue ({figures}). Compare schedulers and nr_requests with `raidbench ab`."
-    if target.bursts == "yes" and target.peak_time is not None:
-        peak = _peak_text(target.peak_time)
-        yield "bursts", f"I/O comes in bursts ({peak}). Compare settings by p99 latency with `raidbench ab`."
+    if target.bursts == "yes":
+        yield "bursts", f"compare settings by p99 latency with `raidbench ab`.{_bursts_text(target)}"
     yield "other", "`raidbench check` lists background work: flushes, small reads and bursts are not the cause."
 
 
@@ -175,8 +167,5 @@ def observation_json(seen: Observation) -> json_schema.Json:
 def _activity_json(activity: DeviceActivity) -> json_schema.Json:
     rates = dict.fromkeys(_RATES) if activity.rates is None else json_schema.pick(activity.rates, *_RATES)
     unknown = {} if activity.counts_flushes else {"flush_iops": None}
-    return (
-        json_schema.pick(activity, "device", "is_level", "reason", "dispersion", "peak_time", "bursts")
-        | rates
-        | unknown
-    )
+    body = json_schema.pick(activity, "device", "is_level", "reason", "dispersion", "peak_time", "bursts")
+    return body | rates | unknown

@@ -14,11 +14,11 @@ READING_S = 0.1
 
 _FEWEST_COUNTS = 20
 
-PEAK_PART = 0.8
+_PEAK_PART = 0.8
 """Part of the I/Os whose share of the time is counted, the intervals with the most I/Os first."""
 
 _MOST_PEAK_TIME, _LEAST_PEAK_TIME, _LEAST_DISPERSION = 0.3, 0.05, 30.0
-"""Bursts: PEAK_PART of the I/Os come in 5 to 30 % of the time, and the dispersion is at least 30.
+"""Bursts: _PEAK_PART of the I/Os come in 5 to 30 % of the time, and the dispersion is at least 30.
 
 The dispersion alone does not show bursts, because it grows with the rate: a disk with 79,000 steady reads a second has
 539. The share of the time does not grow: steady load has 0.5 to 0.8, load with pauses 0.08 to 0.16. It alone does not
@@ -44,7 +44,7 @@ class DeviceActivity:
     dispersion: float | None = None
     """Index of dispersion: variance of the I/Os in 100 ms by their mean. 1 for random arrivals; None if not known."""
     peak_time: float | None = None
-    """Share of the time (0..1) in which PEAK_PART of the I/Os came: 0.8 if they come evenly; None if not known."""
+    """Share of the time (0..1) in which _PEAK_PART of the I/Os came: 0.8 if they come evenly; None if not known."""
 
     @property
     def has_io(self) -> bool:
@@ -75,8 +75,7 @@ class ActivityCounter:
         self._begin = self._end = 0.0
         self._last: DiskCounters | None = None
         self._sum = DiskCounters()
-        self._intervals, self._counts = Counter[int](), Counter[int]()
-        self._squares = 0.0
+        self._intervals, self._counts, self._squares = Counter[int](), Counter[int](), 0
 
     def take(self, at: float, totals: DiskCounters | None) -> None:
         """Add a reading. `at`: time in seconds; `totals`: None if the device is missing."""
@@ -107,8 +106,8 @@ class ActivityCounter:
             self._squares += count * count
 
     def _peak_time(self) -> float:
-        """Return the share of the intervals that had PEAK_PART of the I/Os."""
-        left, intervals = PEAK_PART * self._counts.total(), 0.0
+        """Return the share of the intervals that had _PEAK_PART of the I/Os."""
+        left, intervals = _PEAK_PART * self._counts.total(), 0.0
         for power in sorted(self._counts, reverse=True):
             part = min(1.0, left / self._counts[power]) if left > 0 else 0.0
             intervals += part * self._intervals[power]
@@ -121,9 +120,9 @@ class ActivityCounter:
         reason = self._reason or ("" if seconds > 0 else "there are no two readings yet")
         if reason:
             return replace(self._activity, reason=reason)
+        known = replace(self._activity, rates=DeviceRates(self._sum, seconds))
         intervals, total = self._intervals.total(), self._counts.total()
         if intervals < _FEWEST_COUNTS or not total:
-            return replace(self._activity, rates=DeviceRates(self._sum, seconds))
+            return known
         dispersion = max(0.0, round(self._squares / total - total / intervals, 3))
-        rates = DeviceRates(self._sum, seconds)
-        return replace(self._activity, rates=rates, dispersion=dispersion, peak_time=round(self._peak_time(), 3))
+        return replace(known, dispersion=dispersion, peak_time=round(self._peak_time(), 3))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 
-from app.features.observe.devices import device_name
-from app.features.observe.observer import Observer
+from app.features.observe.observer import Observer, device_name
 from app.features.observe.presentation import note_text, observation_lines
 from app.features.observe.rates import READING_S
 from app.tui.base import WorkbenchScreen

@@ -85,10 +85,9 @@ class WaitMeter:
             self._mount, self._units_reason = "", "raidbench runs in a container, which shows only its own groups"
         text = await self._host.read(_PRESSURE)
         self._first = self._now = parse_pressure(text or "")
-        if text is None and await self._host.list(_PRESSURE):
-            self._reason = f"this user cannot read {_PRESSURE}"
-        elif text is None:
-            self._reason = f"the kernel has no {_PRESSURE} (CONFIG_PSI, and psi=1 at boot if it is off by default)"
+        absent = f"the kernel has no {_PRESSURE} (CONFIG_PSI, and psi=1 at boot if it is off by default)"
+        if text is None:
+            self._reason = f"this user cannot read {_PRESSURE}" if await self._host.list(_PRESSURE) else absent
         self._last = await self._groups()
         self._begin = self._end = at
         self.due = at + 1

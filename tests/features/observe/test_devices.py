@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from app.core.workbench import Workbench
-from app.features.observe.devices import find_device
+from app.features.observe.observer import find_device
 from app.features.observe.presentation import next_step, observation_lines
 from backends.errors import InvalidValueError, NotFoundError
 from backends.host import FileStat
@@ -85,8 +85,8 @@ async def test_a_partition_has_its_own_rates_and_the_flushes_of_its_disk() -> No
     part = {**FLUSHER, "flushes": 0, "flush_ms": 0}
     seen = await parted().observe("sdb1", {"sdb1": part, "sdb": FLUSHER, "sda": {}}, {"": 0.5})
     text = "\n".join(observation_lines(seen))
-    assert text.startswith("sdb1, 10 s: reads 0/s, writes 284/s of 4 KiB (1.41 ms), flushes not known (only the disks")
-    assert "The rates of the disks below sdb1 (sdb) can differ." in text
+    assert text.startswith("sdb1, 10 s: reads 0/s, writes 284/s of 4 KiB (1.41 ms), flushes not known (only disks")
+    assert "The disks below it (sdb) can differ." in text
     assert "Below it: sdb reads 0/s, writes 142 to 284/s of 4 KiB to 8 KiB (1.41 ms), 142 flushes/s" in text
     assert next_step(seen)[0] == "flushes"
 

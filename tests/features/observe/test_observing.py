@@ -197,6 +197,24 @@ async def test_a_device_that_disappears_is_not_known_from_then_on() -> None:
     assert said(await closed(observer)).startswith("sda, 1 s: not known: it disappeared after 1.20 s.\n")
 
 
+async def test_a_disk_of_an_array_that_disappears_is_not_known_and_the_array_is() -> None:
+    moving = raid()
+    observer = moving.observer("md0")
+    await observer.open()
+    for _ in range(12):
+        moving.step({"md0": READER, "sda": READER, "sdb": READER}, {})
+        await observer.take()
+    del moving.counters["sdb"]
+    moving.step({"md0": READER, "sda": READER}, {})
+    await observer.take()
+    seen = await closed(observer)
+    assert "reads 820/s" in observation_lines(seen)[0]
+    assert "Below it: sda reads 820/s" in said(seen)
+    assert "in flight, sdb not known: it disappeared after 1.20 s." in said(seen)
+    lost = observation_json(seen)["others"][1]
+    assert (lost["device"], lost["read_iops"], lost["bursts"]) == ("sdb", None, None)
+
+
 async def test_counters_that_go_backwards_are_not_known() -> None:
     moving = Moving("sda")
     observer = moving.observer("sda")
@@ -224,8 +242,8 @@ async def test_an_array_shows_its_own_rates_and_those_of_its_disks() -> None:
     level = {"writes": 14, "sectors_written": 14 * 16, "busy": 40, "waited": 50}
     seen = await raid().observe("md0", {"md0": level, "sda": FLUSHER, "sdb": FLUSHER}, {"": 0.5})
     assert [other.device for other in seen.others] == ["sda", "sdb"]
-    assert "flushes not known (only the disks below count them)" in said(seen)
-    assert "The rates of the disks below md0 (sda, sdb) can differ." in said(seen)
+    assert "flushes not known (only disks below it count them)" in said(seen)
+    assert "The disks below it (sda, sdb) can differ." in said(seen)
     assert "Below it: sda reads 0/s, writes 142 to 284/s of 4 KiB to 8 KiB (1.41 ms), 142 flushes/s" in said(seen)
     assert (seen.busy_share, next_step(seen)[0]) == (1.0, "flushes")
 
@@ -279,7 +297,7 @@ async def test_bursts_are_what_follows_if_nothing_else_explains_the_waits() -> N
         await observer.take()
     seen = await closed(observer)
     assert next_step(seen)[0] == "bursts"
-    assert "I/O comes in bursts (80 % of the I/Os in 16 % of the time)." in next_step(seen)[1]
+    assert "`raidbench ab`. Bursts: yes (80 % of the I/Os in 16 % of the time)." in next_step(seen)[1]
 
 
 async def test_fit_is_named_only_where_it_is_part_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
