@@ -54,7 +54,8 @@ def _bursts_text(activity: DeviceActivity) -> str:
         return ""
     if activity.peak_time is None:
         return " Bursts: not known (too few readings)."
-    return f" Bursts: {activity.bursts} (80 % of the I/Os in {units.fraction(activity.peak_time)} of the time)."
+    answer = "no, few I/Os" if activity.bursts == "few" else activity.bursts
+    return f" Bursts: {answer} (80 % of the I/Os in {units.fraction(activity.peak_time)} of the time)."
 
 
 def _rates_text(activity: DeviceActivity) -> str:

@@ -12,7 +12,8 @@ from widgets.text_utils import units
 READING_S = 0.1
 """Seconds between two readings. The index of dispersion refers to counts of this length."""
 
-_FEWEST_COUNTS = 20
+_FEWEST_COUNTS = 90
+"""Number of intervals from which bursts are known, about 10 s: in fewer, a single flush takes 5 % of the time."""
 
 _PEAK_PART = 0.8
 """Part of the I/Os whose share of the time is counted, the intervals with the most I/Os first."""
@@ -53,11 +54,11 @@ class DeviceActivity:
 
     @property
     def bursts(self) -> str | None:
-        """Whether the I/Os come in bursts: `yes`, `rare` or `no`; None if not known."""
+        """Whether the I/Os come in bursts: `yes`, `rare`, `no`, or `few` for few I/Os; None if not known."""
         if self.dispersion is None or self.peak_time is None:
             return None
         if self.dispersion < _LEAST_DISPERSION or self.peak_time > _MOST_PEAK_TIME:
-            return "no"
+            return "no" if self.peak_time > _MOST_PEAK_TIME else "few"
         return "yes" if self.peak_time >= _LEAST_PEAK_TIME else "rare"
 
     @property

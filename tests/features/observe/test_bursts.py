@@ -55,7 +55,7 @@ def test_the_dispersion_alone_takes_fast_steady_loads_for_bursts() -> None:
 
 SIMULATED = {
     "even": ([100] * 300, "no"),
-    "random, few": ([int(number % 10 == 0) for number in range(300)], "no"),
+    "random, few": ([int(number % 10 == 0) for number in range(300)], "few"),
     "fast, a third more or less": ([7000 + 2300 * (number % 3 - 1) for number in range(300)], "no"),
     "half the rate half-way": ([1000] * 150 + [500] * 150, "no"),
     "half of the time": ([500, 500, 500, 0, 0, 0] * 50, "no"),
@@ -79,7 +79,23 @@ def test_random_arrivals_are_no_bursts_at_any_rate(rate: float) -> None:
     counts = [sum(dice.random() < rate / 1000 for _ in range(1000)) if rate < 1000 else 3000 for _ in range(300)]
     if rate >= 1000:
         counts = [round(dice.gauss(rate, rate**0.5)) for _ in range(300)]
-    assert activity_of(counts).bursts == "no"
+    assert activity_of(counts).bursts == ("few" if rate < 1 else "no")
+
+
+def test_a_single_flush_of_a_short_observation_is_not_known_to_be_a_burst() -> None:
+    counts = [500, 400, *[3] * 27]
+    assert (activity_of(counts).bursts, activity_of(counts * 4).bursts) == (None, "yes")
+
+
+async def test_few_ios_are_no_bursts_although_they_come_in_little_of_the_time() -> None:
+    moving = Moving("sda")
+    observer = moving.observer("sda")
+    await observer.open()
+    for number in range(200):
+        moving.step({"sda": {"writes": int(number % 50 == 0)}}, {})
+        await observer.take()
+    seen = await closed(observer)
+    assert "Bursts: no, few I/Os (80 % of the I/Os in 1.6 % of the time)." in observation_lines(seen)[0]
 
 
 async def test_the_sentence_and_the_json_say_in_which_share_of_the_time_most_io_came() -> None:

@@ -58,7 +58,7 @@ async def test_readings_that_come_late_do_not_look_like_bursts() -> None:
     moving = Moving("sda")
     observer = moving.observer("sda")
     await observer.open()
-    for number in range(100):
+    for number in range(200):
         seconds = 1.5 if number % 10 == 0 else 0.1
         moving.step({"sda": {"reads": 1000 * seconds}}, {}, seconds)
         await observer.take()

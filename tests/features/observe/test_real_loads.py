@@ -69,7 +69,7 @@ PAUSES = "--name=pauses --rw=randwrite --bs=4k --iodepth=32 --thinktime=500000 -
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("job", [STEADY, FAST, PAUSES])
 async def test_only_a_load_with_pauses_comes_in_bursts(device: Loop, job: str) -> None:
-    seen, _ = await seen_of(device, f"{job} --time_based --runtime=5")
+    seen, _ = await seen_of(device, f"{job} --time_based --runtime=12")
     assert seen.target.bursts == ("yes" if job == PAUSES else "no"), observation_lines(seen)
 
 
