@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 def observe_command(target: str | None, seconds: int, *, as_json: bool) -> int:
     """Show what a disk does and which services wait.
 
-    Without TARGET, all disks are observed. The command needs no root and creates no load. Ctrl-C ends it early with the
-    result so far. The result becomes a note of the session.
+    TARGET is a device, partition, file or folder (default: all disks). The command needs no root and creates no load.
+    Ctrl-C ends it early. The result becomes a note of the session.
     """
     return on_workbench(_observe, target, seconds, as_json)
 
@@ -38,10 +38,10 @@ def observe_command(target: str | None, seconds: int, *, as_json: bool) -> int:
 async def _observe(
     bench: Workbench, interruption: Interruption, target: str | None, seconds: int, as_json: bool
 ) -> int:
-    from app.features.observe.observer import Observer, device_name
+    from app.features.observe.observer import Observer, find_device
     from app.features.observe.presentation import note_text, observation_json, observation_lines
 
-    device = None if target is None else device_name(await bench.hardware.find(target))
+    device = None if target is None else await find_device(bench, target)
     observer = Observer(bench.host, device)
     await observer.open()
     say(f"Observing {device or 'all disks'} for {seconds} s. Ctrl-C ends it early.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
 import re
 import time
 from collections.abc import Callable
@@ -10,17 +11,25 @@ from collections.abc import Callable
 from app.core.benchmark.device_stats.diskstats import counts_flushes, parse, since
 from app.core.benchmark.device_stats.member_devices import counter_files, is_counted
 from app.core.benchmark.device_stats.sampler import PATH
+from app.core.workbench import Workbench
 from app.features.observe.rates import READING_S, ActivityCounter, DeviceActivity
 from app.features.observe.waiting import Waiting, WaitMeter
 from backends.errors import InvalidValueError, NotFoundError, RefusedError
 from backends.host import Host
 from backends.model import Device
-from backends.topology import Tree, kernel_name, read_tree
+from backends.text import clean
+from backends.topology import Tree, kernel_name, parse_mountinfo, read_tree
+from backends.topology.mounts import file_mount
 from backends.topology.tree import natural
 from backends.values import dataclass
 
 _NO_DISK = re.compile(r"(loop|ram|zram|md|dm-|bcache|zd|drbd|sr|fd)[0-9_]")
 """Kernel names of devices that are no disks: disks below them count their I/O as well, or they need no disk."""
+
+_FILE = "loop/backing_file"
+"""Attribute of loop devices, which count flushes although they are levels. Their partitions do not."""
+
+_HINT = "Name one of its arrays or drives, or leave out the target to observe all disks."
 
 _WORK = ("resync", "recover", "check", "repair", "reshape")
 """Values of `md/sync_action` while md reads or writes whole members (Documentation/admin-guide/md.rst)."""
@@ -50,9 +59,26 @@ def device_name(device: Device) -> str:
     """Return the kernel name of a device. Raises InvalidValueError if it has no block device."""
     node = getattr(device, "device", None)
     if node is None:
-        hint = "Name one of its arrays or drives, or leave out the target to observe all disks."
-        raise InvalidValueError(f"{device.target} has no block device whose I/O the kernel counts.", hint=hint)
+        raise InvalidValueError(f"{device.target} has no block device whose I/O the kernel counts.", hint=_HINT)
     return kernel_name(node)
+
+
+async def find_device(bench: Workbench, target: str) -> str:
+    """Return the kernel name of a device, partition, file or folder. Raises NotFoundError, InvalidValueError."""
+    tree = await read_tree(bench.host)
+    name = kernel_name(target.removeprefix("block:"))
+    if name in tree.nodes:
+        return name
+    try:
+        return device_name(await bench.hardware.find(target))
+    except NotFoundError:
+        path = posixpath.abspath(posixpath.expanduser(target))
+        if await bench.host.stat(path) is None:
+            raise
+    name, fstype = await _device_at(bench.host, tree, path)
+    if not name:
+        raise InvalidValueError(f"{clean(path, 300)} is on {fstype}, which is not on one block device.", hint=_HINT)
+    return name
 
 
 class Observer:
@@ -80,19 +106,20 @@ class Observer:
         self._disks = tuple(sorted((name for name in tree.nodes if _is_disk(tree, name)), key=natural))
         watched = self._disks
         if self._device is not None:
-            self._members = tuple(name for name in self._disks if name in _names_below(tree, self._device))
+            lower = await _names_below(self._host, tree, self._device)
+            self._members = tuple(name for name in self._disks if name in lower)
             watched = (self._device, *self._members)
             self._disks = tuple(dict.fromkeys((*self._disks, *(self._members or watched))))
         if not watched:
             raise NotFoundError("raidbench finds no disk to observe.", hint="Run `raidbench doctor` to see why.")
-        texts = await self._host.read_many(counter_files(watched))
+        texts = await self._host.read_many(counter_files(map(tree.disk_of, watched)))
         self._first = await self._host.read(PATH) or ""
         for name in watched:
             self._counters[name] = ActivityCounter(
                 name,
-                is_level=(is_level := bool(_names_below(tree, name))),
-                is_counted=is_counted(name, texts),
-                counts_flushes=counts_flushes(self._first) and not is_level,
+                is_level=(is_level := bool(await _names_below(self._host, tree, name))),
+                is_counted=is_counted(tree.disk_of(name), texts),
+                counts_flushes=counts_flushes(self._first) and (not is_level or _FILE in tree.nodes[name].attributes),
             )
         self._begin = self._read_at = self._clock()
         self._counted_at = self._counter_clock()
@@ -141,10 +168,29 @@ class Observer:
         )
 
 
-def _names_below(tree: Tree, name: str) -> frozenset[str]:
-    """Return the devices below a disk, and the hidden paths of NVMe namespaces, which do the I/O."""
-    heads = [name, *(node.name for node in tree.below(name))]
-    return frozenset(node.name for head in heads for node in (*tree.below(head), *tree.routes(head)[1:])) - {name}
+async def _device_at(host: Host, tree: Tree, path: str) -> tuple[str, str]:
+    """Return the kernel name of the block device that a path is or is on, "" if unknown, and the filesystem."""
+    stat, path = await host.stat(path), await host.link(path) or path
+    mount = file_mount(f"{path}/", parse_mountinfo(await host.read("/proc/self/mountinfo") or ""))
+    devno = stat.devno if stat is not None and stat.kind == "block" else mount.devno if mount is not None else None
+    node = tree.by_devno(devno or "")
+    return node.name if node is not None else "", mount.fstype if mount is not None else "an unknown filesystem"
+
+
+async def _names_below(host: Host, tree: Tree, name: str) -> frozenset[str]:
+    """Return the devices below a device, with those of the files of loop devices.
+
+    The hidden paths of NVMe namespaces, which do the I/O, are among them.
+    """
+    names, waiting = {name}, [name]
+    while waiting:
+        if node := tree.nodes.get(waiting.pop()):
+            lower = {below.name for below in (*tree.below(node.name), *tree.routes(node.name)[1:])}
+            if file := node.attributes.get(_FILE):
+                lower.add((await _device_at(host, tree, file.removesuffix(" (deleted)")))[0])
+            waiting += lower - names
+            names |= lower
+    return frozenset(names) - {name, ""}
 
 
 def _is_disk(tree: Tree, name: str) -> bool:

@@ -16,9 +16,6 @@ from widgets.text_utils import units
 _LEAST_WAIT, _LEAST_BUSY_SHARE = 0.01, 0.8
 """Share of the time below which no process waits, and share of all busy time from which a disk is the cause."""
 
-_LEAST_DISPERSION = 30.0
-"""Index of dispersion from which I/O comes in bursts. Steady programs have 1 to 28, programs with pauses over 200."""
-
 _LEAST_FLUSH_SHARE = 0.1
 """Mean number of flushes in flight from which flushes are the cause, if a flush takes longer than a read."""
 
@@ -35,14 +32,12 @@ _RATES = (
 
 def observation_lines(seen: Observation) -> list[str]:
     """Return the observation as sentences: what the device did, what other disks did, who waited, and what follows."""
-    head = f"{seen.target.device}, {units.duration(round(seen.seconds))}:"
     others = [f"{other.device} {_rates_text(other)}" for other in seen.others if other.has_io or other.reason]
     below = f"{'Below it' if seen.is_chosen else 'Other disks'}: {units.first_of(others, _MOST_OTHERS)}."
-    target, level = seen.target, ""
-    if target.is_level and target.has_io:
-        level = " These are the rates of the level; the disks below it may do more I/O."
+    target, lower = seen.target, units.first_of([other.device for other in seen.others] or ["unknown"], _MOST_OTHERS)
+    level = f" The disks below it ({lower}) can differ." if target.is_level and target.has_io else ""
     return [
-        f"{head} {_rates_text(target)}.{_bursts_text(target)}{level}",
+        f"{target.device}, {units.duration(round(seen.seconds))}: {_rates_text(target)}.{_bursts_text(target)}{level}",
         *([below] if others else []),
         f"Who waits: {_waiting_text(seen.waiting)}",
         f"Next: {next_step(seen)[1]}",
@@ -57,10 +52,10 @@ def note_text(seen: Observation) -> str:
 def _bursts_text(activity: DeviceActivity) -> str:
     if not activity.has_io:
         return ""
-    if activity.dispersion is None:
+    if activity.peak_time is None:
         return " Bursts: not known (too few readings)."
-    answer = "yes" if activity.dispersion >= _LEAST_DISPERSION else "no"
-    return f" Bursts: {answer} (IDC {units.three(activity.dispersion)})."
+    answer = "no, few I/Os" if activity.bursts == "few" else activity.bursts
+    return f" Bursts: {answer} (80 % of the I/Os in {units.fraction(activity.peak_time)} of the time)."
 
 
 def _rates_text(activity: DeviceActivity) -> str:
@@ -89,7 +84,8 @@ def _rates_text(activity: DeviceActivity) -> str:
 
 def _flush_text(activity: DeviceActivity) -> str:
     if activity.rates is None or not activity.counts_flushes:
-        return f"flushes not known ({'a level does' if activity.is_level else 'Linux before 5.5 does'} not count them)"
+        counting = "only disks below it" if activity.is_level else "Linux before 5.5 does not"
+        return f"flushes not known ({counting} count them)"
     if not activity.rates.done.flushes:
         return "no flushes"
     return f"{units.iops(activity.rates.flush_iops)} flushes/s{_latency_text(activity.rates.flush_latency_ns)}"
@@ -106,6 +102,7 @@ def _waiting_text(waiting: Waiting) -> str:
     else:
         shares = ", ".join(f"{name} {units.fraction(share)}" for name, share in waiting.units.items())
         services = f"{shares} of the time" if shares else "no service for 1 % of the time or longer"
+        services += f" (others not known: {waiting.units_reason})" if waiting.units_reason else ""
     share = f"{units.fraction(waiting.share)} of the time" if waiting.share is not None else waiting.reason
     return f"{services}. Any process, on all disks together: {'not known: ' if waiting.reason else ''}{share}."
 
@@ -150,9 +147,8 @@ def _causes(seen: Observation, target: DeviceActivity) -> Iterator[tuple[str, st
     if 2 * done.reads >= done.reads + done.writes and size <= _SMALL_READ and rates.queue >= _LEAST_DEPTH:
         figures = f"{units.iops(rates.read_iops)}/s of {size_words(size)}, {units.three(rates.queue)} in flight"
         yield "small-reads", f"small reads queue ({figures}). Compare schedulers and nr_requests with `raidbench ab`."
-    if target.dispersion is not None and target.dispersion >= _LEAST_DISPERSION:
-        index = units.three(target.dispersion)
-        yield "bursts", f"I/O comes in bursts (IDC {index}). Compare settings by p99 latency with `raidbench ab`."
+    if target.bursts == "yes":
+        yield "bursts", f"compare settings by p99 latency with `raidbench ab`.{_bursts_text(target)}"
     yield "other", "`raidbench check` lists background work: flushes, small reads and bursts are not the cause."
 
 
@@ -172,4 +168,5 @@ def observation_json(seen: Observation) -> json_schema.Json:
 def _activity_json(activity: DeviceActivity) -> json_schema.Json:
     rates = dict.fromkeys(_RATES) if activity.rates is None else json_schema.pick(activity.rates, *_RATES)
     unknown = {} if activity.counts_flushes else {"flush_iops": None}
-    return json_schema.pick(activity, "device", "is_level", "reason", "dispersion") | rates | unknown
+    body = json_schema.pick(activity, "device", "is_level", "reason", "dispersion", "peak_time", "bursts")
+    return body | rates | unknown

@@ -12,6 +12,7 @@ from backends.host import Host
 from backends.text import clean
 from backends.topology import parse_mountinfo
 from backends.values import dataclass
+from widgets.text_utils.units import plural
 
 _PRESSURE = "/proc/pressure/io"
 _TOTAL = re.compile(r"^some [^\n]*\btotal=([0-9]{1,19})$", re.ASCII | re.MULTILINE)
@@ -33,7 +34,7 @@ class Waiting:
     units: Mapping[str, float] | None = None
     """Of each unit of systemd or other group that waited, the longest first; None if not known."""
     units_reason: str = ""
-    """Why the units are not known, as a part of a sentence."""
+    """Why the units are not known, or not all of them, as a part of a sentence."""
 
 
 def parse_pressure(text: str) -> int | None:
@@ -71,6 +72,7 @@ class WaitMeter:
         self._now: int | None = None
         self._last: dict[str, int] = {}
         self._waited: Counter[str] = Counter()
+        self._unread = 0
         self._begin = self._end = self.due = 0.0
 
     async def open(self, at: float) -> None:
@@ -83,8 +85,9 @@ class WaitMeter:
             self._mount, self._units_reason = "", "raidbench runs in a container, which shows only its own groups"
         text = await self._host.read(_PRESSURE)
         self._first = self._now = parse_pressure(text or "")
+        absent = f"the kernel has no {_PRESSURE} (CONFIG_PSI, and psi=1 at boot if it is off by default)"
         if text is None:
-            self._reason = f"the kernel has no {_PRESSURE} (CONFIG_PSI, and psi=1 at boot if it is off by default)"
+            self._reason = f"this user cannot read {_PRESSURE}" if await self._host.list(_PRESSURE) else absent
         self._last = await self._groups()
         self._begin = self._end = at
         self.due = at + 1
@@ -115,6 +118,8 @@ class WaitMeter:
             if not level:
                 break
         texts = await self._host.read_many(files)
+        # A group that has ended since it was listed is not there any more.
+        self._unread = len([path for path in files if path not in texts and await self._host.list(path)])
         totals = {path[len(self._mount) + 1 : -len("/io.pressure")]: parse_pressure(texts[path]) for path in texts}
         return {group: total for group, total in totals.items() if total is not None}
 
@@ -122,7 +127,8 @@ class WaitMeter:
         """Return who waited from the first reading to the last. No I/O."""
         micros = (self._end - self._begin) * 1e6
         early = "" if micros else "there are no two readings yet"
-        absent = "" if self._last else "no group of cgroup v2 has a file io.pressure"
+        unread = f"this user cannot read io.pressure of {plural(self._unread, 'group')}" if self._unread else ""
+        absent = "" if self._last else unread or "no group of cgroup v2 has a file io.pressure"
         reason, units_reason = self._reason or early, self._units_reason or early or absent
         share = units = None
         if not reason and self._now is not None and self._first is not None:
@@ -131,4 +137,4 @@ class WaitMeter:
             shares = {name: min(1.0, self._waited[group] / micros) for group, name in unit_names(self._last).items()}
             longest = sorted((name for name in shares if shares[name] >= _LEAST_SHARE), key=lambda name: -shares[name])
             units = {name: shares[name] for name in longest[:_MOST_UNITS]}
-        return Waiting(share=share, reason=reason, units=units, units_reason=units_reason)
+        return Waiting(share=share, reason=reason, units=units, units_reason=units_reason or unread)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from app.features.observe.observer import Observer
 from backends.errors import StorageError
 from tests.cli.conftest import Cli, argv
+from tests.packages import needs
 
 LINUX = ("--demo", "linux", "observe")
 
@@ -163,3 +165,24 @@ def test_of_two_real_groups_the_one_that_flushes_is_named(cli: Cli, groups: tupl
     assert units == {"flusher.service": pytest.approx(share, abs=0.05)} | {
         name: waits for name, waits in units.items() if name not in ("flusher.service", "reader.service")
     }
+
+
+CONTAINER = """
+echo 0 > "$1/cgroup.procs" && exec unshare --cgroup --mount --propagation private sh -c '
+    umount "$1" && mount -t cgroup2 none "$1" && shift && exec "$@"
+' sh "${1%/raidbench-*}" "${@:2}"
+"""
+"""Runs a program in a group, which is the root of all groups that it sees."""
+
+
+@pytest.mark.long
+@needs("unshare", "bash")
+def test_in_a_container_the_services_are_not_known(groups: tuple[Path, Path]) -> None:
+    words = ["bash", "-c", CONTAINER, "bash", str(groups[1]), *argv("observe", "--for", "1", "--json")]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if "unshare:" in done.stderr or "mount:" in done.stderr:
+        pytest.skip(f"This machine makes no container: {done.stderr}")
+    wait_until_empty(groups[1])
+    waiting = json.loads(done.stdout)["waiting"]
+    assert (waiting["units"], waiting["share"] is None) == (None, False)
+    assert waiting["units_reason"] == "raidbench runs in a container, which shows only its own groups"

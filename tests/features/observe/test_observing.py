@@ -54,26 +54,15 @@ async def test_rates_of_a_simulated_host_are_those_of_its_own_time() -> None:
     assert said(seen).startswith("sda, 10 s: reads 82.0/s")
 
 
-@pytest.mark.parametrize(("every", "answer"), [(1, "no (IDC 0)"), (4, "yes (IDC 297)")])
-async def test_bursts_are_told_from_an_even_load(every: int, answer: str) -> None:
-    moving = Moving("sda")
-    observer = moving.observer("sda")
-    await observer.open()
-    for number in range(200):
-        moving.step({"sda": {"reads": 0 if number % every else 396}}, {})
-        await observer.take()
-    assert f"Bursts: {answer}." in said(await closed(observer))
-
-
 async def test_readings_that_come_late_do_not_look_like_bursts() -> None:
     moving = Moving("sda")
     observer = moving.observer("sda")
     await observer.open()
-    for number in range(100):
+    for number in range(200):
         seconds = 1.5 if number % 10 == 0 else 0.1
         moving.step({"sda": {"reads": 1000 * seconds}}, {}, seconds)
         await observer.take()
-    assert "Bursts: no (IDC 0)" in said(await closed(observer))
+    assert "Bursts: no (80 % of the I/Os in 80 % of the time)" in said(await closed(observer))
 
 
 @pytest.mark.parametrize("mount", [MOUNT, HYBRID])
@@ -160,6 +149,41 @@ async def test_what_the_kernel_does_not_say_is_not_known_for_a_reason_and_never_
     assert ("Next: no advice" in text) == ("PSI" in case)
 
 
+SLICE = "system.slice"
+
+
+@pytest.mark.parametrize(
+    ("closed_groups", "answer"),
+    [
+        ((BACKUP,), "postgresql.service 20 % of the time (others not known: this user cannot read io.pressure of 1 gr"),
+        ((SLICE, BACKUP, POSTGRES), "services not known: this user cannot read io.pressure of 3 groups."),
+    ],
+)
+async def test_groups_that_the_user_cannot_read_are_not_known_and_never_zero(
+    closed_groups: tuple[str, ...], answer: str
+) -> None:
+    moving = Moving("sda")
+    paths = (PRESSURE, *(f"{MOUNT}/{group}/io.pressure" for group in closed_groups))
+    moving.host.links |= {path: path for path in paths}  # they are there, and cannot be read
+    waits = {group: 0.2 for group in (SLICE, POSTGRES) if group not in closed_groups}
+    text = said(await moving.observe("sda", {"sda": READER}, waits))
+    assert f"Who waits: {answer}" in text
+    assert "on all disks together: not known: this user cannot read /proc/pressure/io." in text
+    assert "0 %" not in text.partition("Who waits")[2].replace("20 %", "")
+
+
+async def test_a_group_that_ends_while_it_is_read_is_not_one_that_cannot_be_read() -> None:
+    moving = Moving("sda")
+    listed, path = moving.host.list, f"{MOUNT}/{POSTGRES}/io.pressure"
+
+    async def ended(pattern: str) -> tuple[str, ...]:
+        return (path,) if pattern.endswith("/*/*/io.pressure") else await listed(pattern)
+
+    moving.host.list = ended  # type: ignore[method-assign]
+    seen = await moving.observe("sda", {}, {"": 0.5, "system.slice": 0.1, BACKUP: 0.1})
+    assert seen.waiting.units_reason == ""
+
+
 async def test_a_device_that_disappears_is_not_known_from_then_on() -> None:
     moving = Moving("sda", "sdb")
     observer = moving.observer("sda")
@@ -171,6 +195,24 @@ async def test_a_device_that_disappears_is_not_known_from_then_on() -> None:
     moving.step({}, {})
     await observer.take()
     assert said(await closed(observer)).startswith("sda, 1 s: not known: it disappeared after 1.20 s.\n")
+
+
+async def test_a_disk_of_an_array_that_disappears_is_not_known_and_the_array_is() -> None:
+    moving = raid()
+    observer = moving.observer("md0")
+    await observer.open()
+    for _ in range(12):
+        moving.step({"md0": READER, "sda": READER, "sdb": READER}, {})
+        await observer.take()
+    del moving.counters["sdb"]
+    moving.step({"md0": READER, "sda": READER}, {})
+    await observer.take()
+    seen = await closed(observer)
+    assert "reads 820/s" in observation_lines(seen)[0]
+    assert "Below it: sda reads 820/s" in said(seen)
+    assert "in flight, sdb not known: it disappeared after 1.20 s." in said(seen)
+    lost = observation_json(seen)["others"][1]
+    assert (lost["device"], lost["read_iops"], lost["bursts"]) == ("sdb", None, None)
 
 
 async def test_counters_that_go_backwards_are_not_known() -> None:
@@ -200,8 +242,8 @@ async def test_an_array_shows_its_own_rates_and_those_of_its_disks() -> None:
     level = {"writes": 14, "sectors_written": 14 * 16, "busy": 40, "waited": 50}
     seen = await raid().observe("md0", {"md0": level, "sda": FLUSHER, "sdb": FLUSHER}, {"": 0.5})
     assert [other.device for other in seen.others] == ["sda", "sdb"]
-    assert "flushes not known (a level does not count them)" in said(seen)
-    assert "These are the rates of the level" in said(seen)
+    assert "flushes not known (only disks below it count them)" in said(seen)
+    assert "The disks below it (sda, sdb) can differ." in said(seen)
     assert "Below it: sda reads 0/s, writes 142 to 284/s of 4 KiB to 8 KiB (1.41 ms), 142 flushes/s" in said(seen)
     assert (seen.busy_share, next_step(seen)[0]) == (1.0, "flushes")
 
@@ -255,7 +297,7 @@ async def test_bursts_are_what_follows_if_nothing_else_explains_the_waits() -> N
         await observer.take()
     seen = await closed(observer)
     assert next_step(seen)[0] == "bursts"
-    assert "IDC 4" in next_step(seen)[1]
+    assert "`raidbench ab`. Bursts: yes (80 % of the I/Os in 16 % of the time)." in next_step(seen)[1]
 
 
 async def test_fit_is_named_only_where_it_is_part_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
