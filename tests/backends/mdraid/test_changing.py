@@ -558,13 +558,13 @@ def test_the_stripe_cache_of_full_speed_stays_within_what_the_memory_allows() ->
 
 
 def test_a_change_is_of_its_disk_and_its_undo_after_a_re_creation_of_what_lasts() -> None:
-    now = Identity(name="md0", serial="1:2:3:4", size_bytes=1 << 30, diskseq=7)
+    now = Identity(name="md0", serial="1:2:3:4", size_bytes=1 << 30, diskseq="7")
     lasting = replace(now, size_bytes=None, diskseq=None)
     bitmap = Change(
         target=MD0, key="bitmap", label="", before="none", after="internal", writes=(), undo=(), identity=now
     )
     assert present_identity(bitmap, now) == now
     assert present_identity(replace(bitmap, key="layout", identity=lasting), now) == lasting
-    after = replace(now, diskseq=9)
+    after = replace(now, diskseq="9")
     assert present_identity(bitmap, after) == after  # another disk of the same name
     assert present_identity(replace(bitmap, identity=lasting), after) == lasting
