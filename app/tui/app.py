@@ -343,6 +343,10 @@ class WorkbenchApp(SessionApp):
         """Show a notice that is not logged, and that the next one replaces."""
         self._add_notice(message, severity=severity, passing=True)
 
+    def report_dropped_keys(self) -> None:
+        """Report that keys were dropped because a dialog took too long to open."""
+        self.notify_transient("The keys typed ahead were dropped, because preparing the dialog takes longer.")
+
     def clear_transient_notice(self) -> None:
         """Remove the transient notice."""
         self.notices.clear_transient_notice()
@@ -444,6 +448,7 @@ class WorkbenchApp(SessionApp):
 
         if self._leaving is None or self._leaving.is_finished:
             self._leaving = self.run_worker(ExitDialogs(self).leave(), group="leaving")
+            self.hold_keys(self._leaving)
 
     async def action_quit(self) -> None:
         """Quit on Ctrl+Q, with the same questions as `q`."""

@@ -157,5 +157,11 @@ class AppInterface(Protocol):
     ) -> Worker[Any]:
         """Start background work."""
 
+    def hold_keys(self, worker: Worker[Any]) -> None:
+        """Hold keys until `worker` has opened a screen, until it has ended, or until it calls `release_keys`."""
+
+    def release_keys(self) -> None:
+        """Pass on keys, because the worker that calls this opens nothing more. Escape no longer cancels it."""
+
     def call_from_thread(self, callback: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Call a function of the app from a worker thread."""

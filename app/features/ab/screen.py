@@ -293,7 +293,7 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B experiment. It is compared with the current value.")
     else:
-        app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True)
+        app.hold_keys(app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True))
 
 
 def _help(name: str, plan: AbPlan) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -402,7 +403,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self._draw_load()
         self.show_message("checking the target ...")
         # The app owns the worker, so that the run continues when another screen is shown.
-        self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
+        self.workbench_app.hold_keys(self.app.run_worker(self._run(request), group="bench", exit_on_error=True))
 
     async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
         bench = self.workbench_app.workbench
@@ -412,6 +413,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             if not await confirm_run(self.workbench_app, ready):
                 self._show_not_run("not started")
                 return
+            self.workbench_app.release_keys()
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
@@ -421,6 +423,10 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
             self._show_not_run("not measured")  # The notice has the reason.
+        except asyncio.CancelledError:
+            if self.app.is_running:
+                self._show_not_run("not started")
+            raise
         finally:
             self.pending = False
 
