@@ -335,6 +335,10 @@ class WorkbenchApp(SessionApp):
         """Show a notice above the footer, without markup or control characters: it may quote tools and devices."""
         self._add_notice(message, title=clean(title), severity=severity)
 
+    def notify_recorded(self, message: str, *, title: str, severity: SeverityLevel) -> None:
+        """Show a notice that the log omits, because it has an event of the session with the same text."""
+        self._add_notice(message, title=title, severity=severity, recorded=True)
+
     def with_keys(self, text: str) -> str:
         """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
         return with_keys(text, self.custom_keys)

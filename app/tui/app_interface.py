@@ -107,6 +107,9 @@ class AppInterface(Protocol):
     ) -> None:
         """Show a notice above the footer, as plain text without markup."""
 
+    def notify_recorded(self, message: str, *, title: str, severity: SeverityLevel) -> None:
+        """Show a notice that the log omits, because it has an event of the session with the same text."""
+
     def with_keys(self, text: str) -> str:
         """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
 

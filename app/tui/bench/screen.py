@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.notifications import SeverityLevel
 from textual.widgets import Static
 
 from app.core.benchmark.conditions.facts import join_texts
@@ -69,7 +70,11 @@ _PARTS_HINT = "<bench.next-part> shows the graphs of each section or target alon
 _IDLE = "<bench.run> runs the job; <bench.profile> chooses another, <bench.target> the target."
 
 
-_SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
+_SEVERITIES: dict[RunStatus, SeverityLevel] = {
+    RunStatus.OK: "information",
+    RunStatus.STOPPED: "warning",
+    RunStatus.FAILED: "error",
+}
 """Severity of the notice about the end of a run. Only other screens show it."""
 
 
@@ -419,7 +424,8 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.show_job()
             if not self.is_current:  # This screen shows a summary anyway.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
-                self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} has ended")
+                severity = _SEVERITIES[record.figures.status]
+                self.workbench_app.notify_recorded(text, title=f"{record.id} has ended", severity=severity)
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
             self._show_not_run("not measured")  # The notice has the reason.
