@@ -125,8 +125,8 @@ class NewArrayScreen(WorkbenchScreen):
     def _explain(self) -> None:
         """Show why the drive under the cursor cannot be used, or the data that it would lose."""
         drive = self._drive_under_cursor()
-        text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
-        self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
+        about = "" if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies))
+        self.query_one("#array-help", TextParagraphs).say(clean(about, 400) or self.with_keys(TICK), "muted")
 
     def _drive_under_cursor(self) -> Candidate | None:
         key = self.query_one(KeyedTable).cursor

@@ -59,6 +59,16 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
 
 
 @pytest.mark.long
+async def test_a_blank_drive_shows_how_to_tick_and_its_model_where_there_is_room(tmp_path: Path) -> None:
+    async with sheet(tmp_path) as pilot:
+        await until(pilot, lambda: "Press space to select free drives" in text_in(pilot, "#array-help"))
+        await pilot.resize_terminal(200, 60)
+        await settled(pilot)
+        assert "Model" in text_of(pilot)
+        assert "hidden" not in text_of(pilot)
+
+
+@pytest.mark.long
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7)
