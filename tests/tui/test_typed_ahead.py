@@ -73,6 +73,23 @@ async def test_keys_typed_while_changes_are_planned_do_nothing_below_and_apply_n
 
 
 @pytest.mark.long
+async def test_keys_after_a_command_of_the_palette_wait_too(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(table) as pilot:
+        await staged(pilot)
+        gate = Gate(monkeypatch, table.bench.hardware, "plan_to_show")
+        await pilot.press("ctrl+p", *"apply")
+        await until(pilot, lambda: "Plan all staged" in text_of(pilot) or "Apply" in text_of(pilot))
+        at_once(pilot, "enter", "2", "y")
+        await until(pilot, gate.asked.is_set)
+        await held(pilot)
+        assert layers(pilot) == ["DevicesScreen"]
+        gate.opened.set()
+        await until(pilot, lambda: layers(pilot) == ["DevicesScreen", "ConfirmDialog"])
+        await held(pilot)
+        assert (layers(pilot), table.host.written) == (["DevicesScreen", "ConfirmDialog"], [])
+
+
+@pytest.mark.long
 async def test_escape_ends_the_planning(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(table) as pilot:
         await staged(pilot)
