@@ -77,7 +77,9 @@ def _fact_lines(fact: Detail, column: int, width: int) -> list[Line]:
     label = clean(fact.label)
     if value_width < 8:
         return [(("label", shorten(label, width)),), *(((kind, text),) for text in wrap(fact.value, width))]
-    rows = zip_longest(wrap(label, column), wrap(fact.value, value_width), fillvalue="")
+    # Where each item of a list fills its line, the lines separate the items, and no comma gets a line of its own.
+    values = [text for text in wrap(fact.value, value_width) if text != ","]
+    rows = zip_longest(wrap(label, column), values, fillvalue="")
     return [(("label", pad(text, column) + "  "), (kind, value)) for text, value in rows]
 
 
