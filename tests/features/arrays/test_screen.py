@@ -137,7 +137,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)], ids=str)
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)], ids=str)
 async def test_many_drives_are_listed_and_confirmed_by_one_short_word(tmp_path: Path, size: tuple[int, int]) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7, "plus", "plus")
