@@ -151,7 +151,7 @@ class OrderedKeysApp(App[Result]):
         while self._is_opening:
             for event in [event for event in self._held if _key_of(event) in _AT_ONCE]:
                 self._held.remove(event)
-                await super().on_event(event)
+                self.call_next(super().on_event, event)
             if any(_key_of(event) == "escape" for event in self._held):
                 self._drop_until_escape()
                 self._held.popleft()

@@ -36,9 +36,7 @@ def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[i
     )
     made.wait_for("q Quit")
     listed = names(before)
-    made.wait(
-        lambda: names(made.text.splitlines())[: len(listed)] == listed, "every row"
-    )  # another size is drawn later
+    made.wait(lambda: names(made.text.splitlines())[: len(listed)] == listed, "every row")
     after = made.text.splitlines()
     made.keys("q")
     made.wait(lambda: "The session is in" in made.text, "the end")

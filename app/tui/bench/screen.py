@@ -430,7 +430,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self.workbench_app.show_error(error, title="Not measured")
             self._show_not_run("not measured")  # The notice has the reason.
         except asyncio.CancelledError:
-            if self.app.is_running:
+            if self.has_widgets:  # escape has ended the checks before the run; at the end of the app there are none
                 self._show_not_run("not started")
             raise
         finally:
