@@ -196,7 +196,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
         "pairs",
         "Confirm winner",
         "Fresh pairs of the winner and its baseline, because the best of a screening is partly chance.",
-        (("0", "not"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
+        (("0", "no"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
     ),
     (
         "rank",
@@ -208,7 +208,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
         "load",
         "Raise the load",
         "After the runs, find the queue depth at saturation, or also the latency at rates up to saturation.",
-        (("", "not"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
+        (("", "no"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
     ),
 )
 
