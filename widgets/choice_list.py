@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,8 +16,19 @@ from textual.widgets import Static
 
 from widgets.guarded_dialog import Clock, GuardedDialog
 from widgets.keyed_table import KeyedTable, TableCell, TableColumn, TableRow
+from widgets.table_layout import GAP
+from widgets.table_renderer import GUTTER
 from widgets.text_panel import TextParagraphs
-from widgets.text_utils.text import clean
+from widgets.text_utils.text import clean, width_of
+
+_WIDTH: Final = 72
+"""Least width of the list in cells, where the screen is wide enough."""
+
+_NOW_WIDTH: Final = 3
+"""Width of the column that marks the current value."""
+
+_SCROLLBAR_WIDTH: Final = 2
+"""Width of the scrollbar, which is reserved even if the whole list fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +51,7 @@ class ChoiceDialog(GuardedDialog[str | None]):
     DEFAULT_CSS = """
     ChoiceDialog {
         & > .dialog { width: auto; min-width: 50; max-width: 90%; }
-        & KeyedTable { height: auto; width: 72; max-width: 100%; margin-top: 1; }
+        & KeyedTable { height: auto; max-width: 100%; margin-top: 1; }
         & TextParagraphs { width: 72; max-width: 100%; }
         & .dialog-help { height: 3; margin-top: 1; }
         & .dialog-keys { color: $text-muted; height: 1; width: auto; }
@@ -69,15 +80,24 @@ class ChoiceDialog(GuardedDialog[str | None]):
         risky = any(choice.risk for choice in self._choices.values())
         columns: tuple[TableColumn, ...] = (
             TableColumn(key="label", label="Choice"),
-            TableColumn(key="now", label="", width=3),
+            TableColumn(key="now", label="", width=_NOW_WIDTH),
         )
         if risky:
             columns += (TableColumn(key="risk", label="Risk"),)
         with Vertical(classes="dialog"):
             yield TextParagraphs(self._heading, "title")
-            yield KeyedTable(columns, tuple(self._row(choice) for choice in self._choices.values()))
+            table = KeyedTable(columns, tuple(self._row(choice) for choice in self._choices.values()))
+            table.styles.width = max(_WIDTH, self._table_width(risky=risky))
+            yield table
             yield TextParagraphs("", "label", classes="dialog-help")
             yield Static(Content(self.KEYS), classes="dialog-keys")
+
+    def _table_width(self, *, risky: bool) -> int:
+        """Return the width of the list with whole cells, its cursor and its scrollbar."""
+        cells = max((width_of(clean(choice.label)) for choice in self._choices.values()), default=0) + GAP + _NOW_WIDTH
+        if risky:
+            cells += GAP + max(width_of(choice.risk) for choice in self._choices.values())
+        return cells + GUTTER + _SCROLLBAR_WIDTH
 
     def on_mount(self) -> None:
         """Move the cursor to the current value."""

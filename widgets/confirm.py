@@ -68,6 +68,7 @@ class ConfirmDialog(GuardedDialog[bool]):
     - refused: the dialog shows the reasons and has only the button Close.
     """
 
+    drops_typed_ahead = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "apply", "Apply", id="confirm.apply"),
         Binding("t", "trial", "Trial", id="confirm.trial"),

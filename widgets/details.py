@@ -55,7 +55,7 @@ class Details(TextPanel):
         self.update_lines()
 
     def lay_out(self, width: int) -> list[Line]:
-        """Return the lines of all groups. Labels use at most a third of the width."""
+        """Return the lines of all groups. Labels use at most a third of the width; longer ones wrap."""
         labels = [width_of(clean(fact.label)) for group in self.groups for fact in group.facts]
         column = min(max(labels, default=0), max(4, width // 3))
         lines: list[Line] = []
@@ -77,9 +77,10 @@ def _fact_lines(fact: Detail, column: int, width: int) -> list[Line]:
     label = clean(fact.label)
     if value_width < 8:
         return [(("label", shorten(label, width)),), *(((kind, text),) for text in wrap(fact.value, width))]
-    values = wrap(fact.value, value_width)
-    first: Line = (("label", pad(label, column) + "  "), (kind, values[0]))
-    return [first, *((("label", " " * (column + 2)), (kind, text)) for text in values[1:])]
+    # Where each item of a list fills its line, the lines separate the items, and no comma gets a line of its own.
+    values = [text for text in wrap(fact.value, value_width) if text != ","]
+    rows = zip_longest(wrap(label, column), values, fillvalue="")
+    return [(("label", pad(text, column) + "  "), (kind, value)) for text, value in rows]
 
 
 class DetailColumns(Details):

@@ -70,6 +70,8 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
 
     # If the first button had the focus, an Enter that was typed too early would be taken as an answer.
     AUTO_FOCUS = None
+    drops_typed_ahead: ClassVar[bool] = False
+    """Whether keys that were typed before the dialog was on the screen are dropped, except escape."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Cancel", id="dialog.leave"),
         Binding("h", "back", "Back", show=False, id="dialog.back"),
@@ -109,6 +111,10 @@ class GuardedDialog(ModalScreen[Result], BufferedScreen[Result]):
         self._grace = grace
         self._clock = clock
         self._opened: float | None = None
+
+    def require_grace(self) -> None:
+        """Accept only escape in the first half second, because the user does not expect the dialog now."""
+        self._grace = self._grace or GRACE
 
     @property
     def is_listening(self) -> bool:

@@ -67,6 +67,7 @@ class KeyedTable(TableRenderer, can_focus=True):
     ) -> None:
         super().__init__(id=id)
         self._layout_of_columns = TableLayout(columns, rows)
+        self._awaits_rows = False
         self._measured: tuple[object, object] = (None, None)
         self._line_frame: tuple[int, tuple[PlacedColumn, ...]] | None = None
         self._index: dict[str, int] = {row.key: index for index, row in enumerate(rows)}
@@ -88,7 +89,8 @@ class KeyedTable(TableRenderer, can_focus=True):
             self.post_message(self.RowHighlighted(self, self.cursor))
 
     def watch_columns(self) -> None:
-        """Measure all columns again."""
+        """Measure all columns again, now and with the rows for them, which are often set afterwards."""
+        self._awaits_rows = True
         self.fit()
 
     def fit(self) -> None:
@@ -104,7 +106,8 @@ class KeyedTable(TableRenderer, can_focus=True):
         old_index = self._index
         if len(before) != len(rows) or any(old.key != row.key for old, row in pairs):
             self._index = {row.key: index for index, row in enumerate(rows)}
-        if not before or self._index.keys().isdisjoint(old_index):
+        if self._awaits_rows or not before or self._index.keys().isdisjoint(old_index):
+            self._awaits_rows = False
             self._measure_all()
             grew = True
         else:

@@ -29,6 +29,7 @@ class KeyedAnswer:
 class QuestionDialog(GuardedDialog[str]):
     """Dialog that returns the value of the chosen answer. Escape chooses the answer with the key `escape`, else ""."""
 
+    drops_typed_ahead = True
     DEFAULT_CSS = """
     QuestionDialog {
         & > .dialog { width: auto; max-width: 90%; }

@@ -335,6 +335,10 @@ class WorkbenchApp(SessionApp):
         """Show a notice above the footer, without markup or control characters: it may quote tools and devices."""
         self._add_notice(message, title=clean(title), severity=severity)
 
+    def notify_recorded(self, message: str, *, title: str, severity: SeverityLevel) -> None:
+        """Show a notice that the log omits, because it has an event of the session with the same text."""
+        self._add_notice(message, title=title, severity=severity, recorded=True)
+
     def with_keys(self, text: str) -> str:
         """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
         return with_keys(text, self.custom_keys)
@@ -342,6 +346,10 @@ class WorkbenchApp(SessionApp):
     def notify_transient(self, message: str, *, severity: SeverityLevel = "information") -> None:
         """Show a notice that is not logged, and that the next one replaces."""
         self._add_notice(message, severity=severity, passing=True)
+
+    def report_dropped_keys(self) -> None:
+        """Report that keys were dropped because a dialog took too long to open."""
+        self.notify_transient("The keys typed ahead were dropped, because preparing the dialog takes longer.")
 
     def clear_transient_notice(self) -> None:
         """Remove the transient notice."""
@@ -444,6 +452,7 @@ class WorkbenchApp(SessionApp):
 
         if self._leaving is None or self._leaving.is_finished:
             self._leaving = self.run_worker(ExitDialogs(self).leave(), group="leaving")
+            self.hold_keys(self._leaving)
 
     async def action_quit(self) -> None:
         """Quit on Ctrl+Q, with the same questions as `q`."""

@@ -107,6 +107,9 @@ class AppInterface(Protocol):
     ) -> None:
         """Show a notice above the footer, as plain text without markup."""
 
+    def notify_recorded(self, message: str, *, title: str, severity: SeverityLevel) -> None:
+        """Show a notice that the log omits, because it has an event of the session with the same text."""
+
     def with_keys(self, text: str) -> str:
         """Return the text of a hint with the user's keys in place of command ids, such as `<bench.run>`."""
 
@@ -156,6 +159,12 @@ class AppInterface(Protocol):
         exclusive: bool = False,
     ) -> Worker[Any]:
         """Start background work."""
+
+    def hold_keys(self, worker: Worker[Any]) -> None:
+        """Hold keys until `worker` has opened a screen, until it has ended, or until it calls `release_keys`."""
+
+    def release_keys(self) -> None:
+        """Pass on keys, because the worker that calls this opens nothing more. Escape no longer cancels it."""
 
     def call_from_thread(self, callback: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         """Call a function of the app from a worker thread."""

@@ -59,6 +59,7 @@ class ExitDialogs:
                 )
             if answer != "stop":
                 return
+            self._app.release_keys()
             await self._app.stop_measuring()  # the device of the job is locked until then
         for work in reversed(tuple(self._app.background.values())):  # ask about the newest work first
             if not await work.may_leave():
@@ -91,6 +92,7 @@ class ExitDialogs:
             ),
             listed,
         )
+        self._app.release_keys()
         if answer == "keep":
             return await self._app.trials.keep_values()
         if answer != "restore":

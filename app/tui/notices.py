@@ -41,6 +41,9 @@ class Notice:
     passing: bool = field(default=False, compare=False)
     """Whether the next notice replaces this one and the log omits it, for example a progress message."""
 
+    recorded: bool = field(default=False, compare=False)
+    """Whether the log omits this notice because it has an event of the session with the same text."""
+
     @property
     def text(self) -> str:
         """Title and message."""
@@ -57,7 +60,7 @@ class Notices:
         self._clock = clock
         self._visible: list[tuple[float, Notice]] = []
         self.messages: list[Notice] = []
-        """All notices for the log, which omits transient ones, in their order."""
+        """All notices for the log, in their order, without transient ones and those that it has as events."""
 
     @property
     def visible(self) -> tuple[Notice, ...]:
@@ -66,7 +69,7 @@ class Notices:
 
     def add(self, notice: Notice) -> None:
         """Show a notice, below earlier ones that are too recent to have been read."""
-        if not notice.passing:
+        if not notice.passing and not notice.recorded:
             self.messages.append(notice)
         self.drop_read()
         self._visible = [(since, shown) for since, shown in self._visible if shown != notice and not shown.passing]

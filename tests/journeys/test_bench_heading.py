@@ -13,7 +13,7 @@ from tests.journeys.test_settings import apply
 from tests.tui.conftest import stillness
 from tests.tui.stage import Table, answer, opened, set_table, settled, text_in, text_of, until
 
-SIZES = {"small": (80, 24), "large": (120, 40)}
+SIZES = {"small": (80, 24), "large": (120, 40), "wide": (200, 60)}
 
 
 def heading(pilot: Pilot[int]) -> list[str]:

@@ -122,6 +122,19 @@ async def test_what_was_said_on_another_screen_waits_in_the_log(log: Pilot[int])
     assert "Said elsewhere." in text_in(log, "#log")
 
 
+@pytest.mark.long
+async def test_the_results_of_a_run_that_ended_on_another_screen_are_said_but_stand_once(tmp_path: Path) -> None:
+    table = set_table(tmp_path)
+    async with opened(table) as pilot:
+        await pilot.press("2", "r")
+        await until(pilot, lambda: table.bench.jobs.running)
+        await pilot.press("5")
+        table.load.finish()
+        await until(pilot, lambda: "r1 has ended: done: read 85.4k IOPS" in text_of(pilot))
+        await until(pilot, lambda: "r1 done" in text_in(pilot, "#log"))
+        assert text_in(pilot, "#log").count("85.4k IOPS") == 1
+
+
 async def test_what_was_said_before_an_event_stands_before_it(log: Pilot[int]) -> None:
     log.app.notify("Said first.")
     app_of(log).workbench.note("written after")

@@ -20,8 +20,9 @@ async def open_run(pilot: Pilot[int]) -> None:
 
 
 @pytest.mark.long
-async def test_the_footer_leads_back_and_every_screen_is_a_key_away(table: Table) -> None:
-    async with opened(table, size=(80, 24)) as pilot:
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=str)
+async def test_the_footer_leads_back_and_every_screen_is_a_key_away(table: Table, size: tuple[int, int]) -> None:
+    async with opened(table, size=size) as pilot:
         await pilot.press("2")
         await pilot.pause()
         await run_once(pilot, table)

@@ -25,9 +25,12 @@ def cli_text(*words: str) -> str:
 
 
 @pytest.mark.long
-async def test_a_running_job_is_called_running_on_every_screen_and_in_the_report(table: Table) -> None:
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)], ids=str)
+async def test_a_running_job_is_called_running_on_every_screen_and_in_the_report(
+    table: Table, size: tuple[int, int]
+) -> None:
     session = str(table.options.session)
-    async with opened(table) as pilot:
+    async with opened(table, size) as pilot:
         await pilot.press("2")
         await pilot.pause()
         await run_once(pilot, table)

@@ -43,7 +43,7 @@ from widgets.confirm import ConfirmDialog
 from widgets.keyed_table import KeyedTable
 
 AHEAD = f"{SECTOR}/read_ahead_kb"
-SIZES = ((80, 24), (120, 40))
+SIZES = ((80, 24), (120, 40), (200, 60))
 WRITE_CACHE = 7
 """Rows down to the setting that risks data."""
 
@@ -327,7 +327,9 @@ async def test_a_value_is_chosen_as_fast_as_it_is_typed(table: Table, size: tupl
         assert app_of(pilot).staged["block:sda"].keys() == {"write_cache"}
 
 
-@pytest.mark.parametrize("size", [(60, 15), pytest.param((120, 40), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize(
+    "size", [(60, 15), *(pytest.param(size, marks=pytest.mark.long) for size in SIZES[1:])], ids=str
+)
 async def test_y_applies_once_the_commands_were_on_the_screen(table: Table, size: tuple[int, int]) -> None:
     async with opened(table) as pilot:
         await stage(pilot)

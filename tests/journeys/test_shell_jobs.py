@@ -35,6 +35,8 @@ def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[i
         "the whole screen",
     )
     made.wait_for("q Quit")
+    listed = names(before)
+    made.wait(lambda: names(made.text.splitlines())[: len(listed)] == listed, "every row")
     after = made.text.splitlines()
     made.keys("q")
     made.wait(lambda: "The session is in" in made.text, "the end")
@@ -46,7 +48,7 @@ def names(lines: Sequence[str]) -> list[str]:
     return [line[:18].strip("│> ▸▾").split("  ")[0] for line in lines if line.startswith("│") and line.strip("│ ")]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 30)], ids=str)
+@pytest.mark.parametrize("size", [(80, 24), (120, 30), (200, 60)], ids=str)
 def test_the_shell_has_the_terminal_until_fg(tmp_path: Path, size: tuple[int, int]) -> None:
     with terminal(tmp_path, SHELL, env={"PS1": PROMPT}) as made:
         before, after = lines_before_and_after(made, DEMO, size)

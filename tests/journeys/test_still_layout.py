@@ -147,6 +147,19 @@ async def test_at_every_size_keys_that_move_the_focus_leave_columns_and_panes_in
             assert not cut_names(devices_of(pilot))
 
 
+@pytest.mark.long
+async def test_who_looks_at_the_present_io_finds_the_columns_again_where_they_were(tmp_path: Path) -> None:
+    async with opened(tmp_path, "lsi") as pilot:
+        for size in SIZES:
+            await pilot.resize_terminal(*size)
+            await settled(pilot)
+            before = layout(pilot)
+            await press(pilot, "v")
+            assert "iops" in columns(devices_of(pilot).devices)
+            await press(pilot, "v")
+            assert layout(pilot) == before
+
+
 def help_lines(pilot: Pilot[int]) -> list[str]:
     return text_in(pilot, "#setting-help").splitlines()
 

@@ -26,6 +26,21 @@ async def test_a_long_value_wraps_under_itself() -> None:
     assert lines[1] == "       missing since noon"
 
 
+async def test_a_long_label_wraps_too_and_is_never_cut() -> None:
+    facts = (Detail(label="PCI address of it", value="0000:03:00.0"), Detail(label="PCI slot", value="3"))
+    assert (await lines_of(*facts, width=30))[:3] == [
+        "PCI         0000:03:00.0",
+        "address of",
+        "it",
+    ]
+
+
+async def test_no_comma_has_a_line_of_its_own() -> None:
+    items = ("megaraid:/c0/e245/s1", "megaraid:/c0/e245/s2", "megaraid:/c0/e245/s3")
+    lines = await lines_of(Detail(label="Members", value=", ".join(items)), width=29)
+    assert [line[9:] for line in lines[:4]] == [*items, ""]
+
+
 async def test_a_group_carries_its_heading() -> None:
     assert (await lines_of(Detail(label="Strip", value="64 KiB"), heading="Geometry"))[0] == "Geometry"
 

@@ -80,6 +80,19 @@ async def test_the_help_is_that_of_the_row() -> None:
     assert "On the drives before it is done." in await shown_after(choosing, "up")
 
 
+@pytest.mark.parametrize("width", [80, 120, 200])
+async def test_a_long_choice_is_whole_where_the_screen_has_room(width: int) -> None:
+    label = "cache-modes: Caches of the kernel: the modes of two of them against the plain disks"
+    choices = (*CHOICES, ChoiceItem(value="long", label=label, risk="DESTROYS DATA"))
+    app = Asking(lambda: ChoiceDialog("Plan", choices, "long"))
+    async with app.run_test(size=(width, 24)) as pilot:
+        await pilot.pause()
+        lines = screen_text(app).splitlines()
+    row = next(line for line in lines if "cache-modes" in line)
+    assert (label in row) is (width > 80)
+    assert all("│" in row[at:] for at in (row.index("cache-modes"), row.index("DESTROYS") if width > 80 else 0))
+
+
 @pytest.mark.parametrize("words", ["power loss", "now"])
 async def test_the_list_names_the_risk_and_the_current_value(words: str) -> None:
     assert words in next(line for line in (await shown_after(choosing)).splitlines() if "write-back" in line)

@@ -293,7 +293,7 @@ def begin_staged(app: AppInterface, say: Callable[[str], None]) -> None:
     elif len(staged) != 1:
         say("Stage exactly one value for an A/B experiment. It is compared with the current value.")
     else:
-        app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True)
+        app.hold_keys(app.run_worker(_begin(app, *staged[0]), group="ab", exclusive=True))
 
 
 def _help(name: str, plan: AbPlan) -> str:
@@ -309,7 +309,9 @@ def _help(name: str, plan: AbPlan) -> str:
 def _extent(plan: AbPlan) -> str:
     """Return a string such as `3 pairs, about 4 min` or `6 to 20 pairs, about 8 to 27 min`, in real time."""
     first, last = plan.looks[0].pairs, plan.pairs
-    shortest, longest = (units.duration(plan.seconds_of(pairs) / (plan.speed or 1.0)) for pairs in (first, last))
+    shortest, longest = (
+        units.duration(max(1, round(plan.seconds_of(pairs) / (plan.speed or 1.0)))) for pairs in (first, last)
+    )
     if first == last:
         return f"{last} pairs, about {longest}"
     return f"{first} to {last} pairs, about {shortest} to {longest}"

@@ -57,7 +57,7 @@ def drives_table(candidates: Sequence[Candidate]) -> Table:
         Column(title="Model", key="model", priority=2),
         Column(title="Serial number", key="serial"),
         Column(title="Size", key="size", align=Align.RIGHT),
-        Column(title="Available", key="free"),
+        Column(title="Available", key="free", most=60),
     )
     rows = tuple(
         Row(

@@ -125,8 +125,8 @@ class NewArrayScreen(WorkbenchScreen):
     def _explain(self) -> None:
         """Show why the drive under the cursor cannot be used, or the data that it would lose."""
         drive = self._drive_under_cursor()
-        text = TICK if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies)) or TICK
-        self.query_one("#array-help", TextParagraphs).say(clean(text, 400), "muted")
+        about = "" if drive is None else " ".join(drive.why_not) or "; ".join((*drive.cautions, *drive.lies))
+        self.query_one("#array-help", TextParagraphs).say(clean(about, 400) or self.with_keys(TICK), "muted")
 
     def _drive_under_cursor(self) -> Candidate | None:
         key = self.query_one(KeyedTable).cursor
@@ -202,7 +202,7 @@ class NewArrayScreen(WorkbenchScreen):
     def action_make(self) -> None:
         """Show the commands that create the array, and create it after confirmation."""
         if self._ticked:
-            self._app.run_worker(self._review(), group="review", exclusive=True)
+            self._app.hold_keys(self._app.run_worker(self._review(), group="review", exclusive=True))
         else:
             self.say("No drive is selected. Press <array.tick> to select a drive.")
 
@@ -223,7 +223,8 @@ class NewArrayScreen(WorkbenchScreen):
         if entry is None:
             self.say("raidbench only deletes arrays that it created. They are the first rows of the table.")
         else:
-            self._app.run_worker(self._review_deletion(entry), group="review", exclusive=True)
+            work = self._review_deletion(entry)
+            self._app.hold_keys(self._app.run_worker(work, group="review", exclusive=True))
 
     def action_back(self) -> None:
         """Return to the Devices screen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -41,13 +42,18 @@ _COLUMNS = ("when", "run", "headline", "p99", "level", "differs", "status")
 
 def show_history(app: AppInterface, folder: Path, run: RunRecord) -> None:
     """Show the runs of all sessions with the same condition as `run`, which is in the session in `folder`."""
-    app.run_worker(in_thread(_load, app, app.front, folder, run), group="history", exclusive=True)
+    app.hold_keys(app.run_worker(_find_and_show(app, app.front, folder, run), group="history", exclusive=True))
 
 
-def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
-    """Find `run` in the index of all runs, and show its history on top of `opener`, the screen from which it was
-    opened.
-    """
+async def _find_and_show(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunRecord) -> None:
+    """Show the history of `run` on top of `opener`, the screen from which it was opened."""
+    _show(app, opener, *await asyncio.to_thread(_load, app, folder, run))
+
+
+def _load(
+    app: AppInterface, folder: Path, run: RunRecord
+) -> tuple[PastRun | None, tuple[PastRun, ...], PastRun | None, tuple[str, ...]]:
+    """Find `run` in the index of all runs; return it, all runs with its condition, the baseline and notes."""
     from app.core.analysis.past_runs.index import load_past_runs
 
     bench = app.workbench
@@ -58,7 +64,7 @@ def _load(app: AppInterface, opener: Screen[Any] | None, folder: Path, run: RunR
     peers = () if past_run is None else tuple(other for other in index.runs if other.condition == past_run.condition)
     baseline_name = f"{loaded.folder.name}/{bench.session.baseline}"
     baseline = next((other for other in peers if other.name == baseline_name), None)
-    app.call_from_thread(_show, app, opener, past_run, peers, baseline, index.notes)
+    return past_run, peers, baseline, index.notes
 
 
 def _show(

@@ -159,7 +159,8 @@ class JobSelectionScreen(WorkbenchScreen):
             self.say(f"{clean(name)} cannot be read: {reason or error}.", severity="error")
             return
         if depends_on_fio(content):
-            self.run_worker(self._import_as_installed(content), group="import", exclusive=True)
+            work = self._import_as_installed(content)
+            self.workbench_app.hold_keys(self.run_worker(work, group="import", exclusive=True))
         else:
             self._import(content, SHIPPED)
 

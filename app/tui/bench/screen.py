@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.notifications import SeverityLevel
 from textual.widgets import Static
 
 from app.core.benchmark.conditions.facts import join_texts
@@ -68,7 +70,11 @@ _PARTS_HINT = "<bench.next-part> shows the graphs of each section or target alon
 _IDLE = "<bench.run> runs the job; <bench.profile> chooses another, <bench.target> the target."
 
 
-_SEVERITIES = {RunStatus.OK: "information", RunStatus.STOPPED: "warning", RunStatus.FAILED: "error"}
+_SEVERITIES: dict[RunStatus, SeverityLevel] = {
+    RunStatus.OK: "information",
+    RunStatus.STOPPED: "warning",
+    RunStatus.FAILED: "error",
+}
 """Severity of the notice about the end of a run. Only other screens show it."""
 
 
@@ -402,7 +408,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             self._draw_load()
         self.show_message("checking the target ...")
         # The app owns the worker, so that the run continues when another screen is shown.
-        self.app.run_worker(self._run(request), group="bench", exit_on_error=True)
+        self.workbench_app.hold_keys(self.app.run_worker(self._run(request), group="bench", exit_on_error=True))
 
     async def _run(self, request: Callable[[], BenchmarkRequest]) -> None:
         bench = self.workbench_app.workbench
@@ -412,15 +418,21 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             if not await confirm_run(self.workbench_app, ready):
                 self._show_not_run("not started")
                 return
+            self.workbench_app.release_keys()
             record = await bench.jobs.measure(ready, confirm=ready.confirm_text)
             self.show_ended(record)
             self.show_job()
             if not self.is_current:  # This screen shows a summary anyway.
                 text = "\n".join(filter(None, (result_line(record.figures), record.figures.hint)))
-                self.say(text, severity=_SEVERITIES[record.figures.status], title=f"{record.id} has ended")
+                severity = _SEVERITIES[record.figures.status]
+                self.workbench_app.notify_recorded(text, title=f"{record.id} has ended", severity=severity)
         except RaidbenchError as error:
             self.workbench_app.show_error(error, title="Not measured")
             self._show_not_run("not measured")  # The notice has the reason.
+        except asyncio.CancelledError:
+            if self.has_widgets:  # escape has ended the checks before the run; at the end of the app there are none
+                self._show_not_run("not started")
+            raise
         finally:
             self.pending = False
 

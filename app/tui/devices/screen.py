@@ -523,7 +523,8 @@ class DevicesScreen(ListDetailScreen):
         if not self.workbench_app.staged:
             self.say("Nothing is staged. On a setting, <devices.next> stages the next value and enter lists all.")
             return
-        self.run_worker(self._change_controller().review(), group="review", exclusive=True)
+        work = self._change_controller().review()
+        self.workbench_app.hold_keys(self.run_worker(work, group="review", exclusive=True))
 
     def action_undo(self) -> None:
         """Undo the last change."""
@@ -540,9 +541,8 @@ class DevicesScreen(ListDetailScreen):
         if not changes:
             self.say("There is nothing to undo in this session.")
             return
-        self.app.run_worker(
-            self._change_controller().undo(tuple(change.id for change in changes)), group="undo", exclusive=True
-        )
+        work = self._change_controller().undo(tuple(change.id for change in changes))
+        self.workbench_app.hold_keys(self.app.run_worker(work, group="undo", exclusive=True))
 
     def apply_filter(self, text: str) -> None:
         """Show only the rows with all words of `text`."""
@@ -560,7 +560,8 @@ class DevicesScreen(ListDetailScreen):
         """Choose the columns of the list."""
         from app.tui.devices.sort_columns import choose_columns
 
-        self.run_worker(choose_columns(self.workbench_app, self.devices), group="columns", exclusive=True)
+        work = choose_columns(self.workbench_app, self.devices)
+        self.workbench_app.hold_keys(self.run_worker(work, group="columns", exclusive=True))
 
     def action_activity(self) -> None:
         """Show the present I/O of the devices, or their settings."""

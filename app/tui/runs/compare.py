@@ -227,7 +227,8 @@ class CompareScreen(WorkbenchScreen):
         elif self.workbench_app.workbench.jobs.running:
             self.say("A job is running already: x on the Bench screen stops it.")
         else:
-            self.run_worker(self._go_on(mark.experiment), group="ab", exclusive=True)
+            work = self._go_on(mark.experiment)
+            self.workbench_app.hold_keys(self.run_worker(work, group="ab", exclusive=True))
 
     async def _go_on(self, experiment: str) -> None:
         measuring = self.workbench_app.do("ab.go_on", experiment)

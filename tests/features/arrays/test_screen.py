@@ -59,6 +59,16 @@ async def test_what_would_be_made_is_told_as_drives_are_ticked(tmp_path: Path) -
 
 
 @pytest.mark.long
+async def test_a_blank_drive_shows_how_to_tick_and_its_model_where_there_is_room(tmp_path: Path) -> None:
+    async with sheet(tmp_path) as pilot:
+        await until(pilot, lambda: "Press space to select free drives" in text_in(pilot, "#array-help"))
+        await pilot.resize_terminal(200, 60)
+        await settled(pilot)
+        assert "Model" in text_of(pilot)
+        assert "hidden" not in text_of(pilot)
+
+
+@pytest.mark.long
 async def test_spans_are_chosen_among_those_that_the_drives_leave(tmp_path: Path) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7)
@@ -127,7 +137,7 @@ async def test_the_array_is_made_after_the_ends_of_the_serial_numbers_and_delete
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40)], ids=str)
+@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 40), (200, 60)], ids=str)
 async def test_many_drives_are_listed_and_confirmed_by_one_short_word(tmp_path: Path, size: tuple[int, int]) -> None:
     async with sheet(tmp_path) as pilot:
         await pilot.press("space", *["down", "space"] * 7, "plus", "plus")

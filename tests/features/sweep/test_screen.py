@@ -21,7 +21,7 @@ from app.features.sweep.screen.plan_view import axis_rows, fold_text, plan_group
 from app.features.sweep.screen.results_view import grid, header_text, state_text
 from backends.device_label import DeviceLabel
 from backends.model import Level
-from backends.settings import Risk
+from backends.settings import Reading, Risk, Setting, Span
 from tests.case_loop import loop_over
 from tests.features.sweep.making import HEAD, VOLUME, after, design, known, measured, plan, started
 from tests.features.sweep.screen_sweeps import TWO_BY_THREE
@@ -52,6 +52,23 @@ def made(of: Draft) -> Design:
     text = plan_text(of, tuple(axes(of).values()))
     found = known(addresses={"target": str(VOLUME)})
     return expand(parse_plan(text.encode(), "x"), found, 1)
+
+
+def test_numbers_of_a_setting_have_their_unit_also_those_that_were_typed() -> None:
+    reading = Reading(now="128", span=Span(minimum=0, maximum=4096, step=4, unit="KiB"))
+    holder = replace(
+        HOLDERS[0], settings={"kib": Setting(key="kib", label="Ahead", help="")}, readings={"kib": reading}
+    )
+    found = {axis.key: axis for axis in axes_of((holder,), draft())}
+    axis = found["setting:kib"]
+    shown = draft().toggle(axis, "32").toggle(axis, "640")
+    rows = axis_rows(tuple(found.values()), shown, frozenset({axis.key}), folded=False)
+    texts = [plain(row.cells[0]) for row in rows if row.key.startswith(axis.key)]
+    assert [text.split("] ")[-1] for text in texts[1:-1]] == [
+        *(f"{number} KiB" for number in (32, 64, 128, 256, 512, 2048)),
+        "640 KiB",
+    ]
+    assert plain(next(row for row in rows if row.key == axis.key).cells[1]) == "32 KiB, 640 KiB"
 
 
 def test_ticked_settings_and_fields_are_combined() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -162,7 +162,8 @@ class HostsScreen(FilteredScreen):
                 " then press <hosts.measure> to measure."
             )
         else:
-            self.run_worker(partial(self._choose, fleet), group="choose", exclusive=True)  # type: ignore[arg-type]
+            work: Any = partial(self._choose, fleet)  # Textual calls it.
+            self.workbench_app.hold_keys(self.run_worker(work, group="choose", exclusive=True))
 
     @property
     def _joint(self) -> MultiHostRunController | None:

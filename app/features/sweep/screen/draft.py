@@ -17,6 +17,7 @@ from backends.model import Level
 from backends.raid import ARRANGEMENTS
 from backends.settings import Effect, Reading, Risk, Setting, Span
 from backends.sizes import exact_text
+from backends.units import text_in_unit
 from backends.values import dataclass
 from widgets.text_utils.units import plural
 
@@ -195,7 +196,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
         "pairs",
         "Confirm winner",
         "Fresh pairs of the winner and its baseline, because the best of a screening is partly chance.",
-        (("0", "not"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
+        (("0", "no"), ("3", "3 pairs"), ("6", "6 pairs"), ("12", "12 pairs")),
     ),
     (
         "rank",
@@ -207,7 +208,7 @@ _MEASURE_VALUES: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]] = (
         "load",
         "Raise the load",
         "After the runs, find the queue depth at saturation, or also the latency at rates up to saturation.",
-        (("", "not"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
+        (("", "no"), ("saturation", "until it is saturated"), ("curve", "for the latency curve")),
     ),
 )
 
@@ -343,15 +344,16 @@ def _setting_axis(setting: Setting, reading: Reading, group: str) -> DraftAxis:
         DraftValue(value=choice.value, label=choice.label, now=choice.value == reading.now, risk=choice.risk)
         for choice in reading.choices
     )
+    unit = (reading.span.unit if reading.span is not None else "") or setting.unit
     return DraftAxis(
         kind="setting",
         name=setting.key,
         label=setting.label,
         help=setting.explained,
         group=group,
-        values=choices or _nearby_values(reading, reading.span, setting.risk),
+        values=choices or _nearby_values(reading, reading.span, setting.risk, unit),
         free=not reading.choices,
-        unit=reading.span.unit if reading.span is not None else setting.unit,
+        unit=unit,
         why_not=_why_not(setting, reading),
     )
 
@@ -364,10 +366,11 @@ def _why_not(setting: Setting, reading: Reading) -> str:
     return "it cannot be read, so it could not be restored" if reading.now is None else ""
 
 
-def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[DraftValue, ...]:
+def _nearby_values(reading: Reading, span: Span | None, risk: Risk, unit: str) -> tuple[DraftValue, ...]:
     """Return the present value of a setting, and legal values between a quarter and sixteen times the present value."""
     if span is None or reading.now is None or not reading.now.lstrip("-").isdigit():
-        return () if reading.now is None else (DraftValue(value=reading.now, label=reading.now, now=True),)
+        now_text = text_in_unit(reading.now or "", unit)
+        return () if reading.now is None else (DraftValue(value=reading.now, label=now_text, now=True),)
     now = int(reading.now)
     wanted = {now, *(now * factor // 4 for factor in (1, 2, 8, 16, 64))}
     if now == 0:
@@ -380,7 +383,7 @@ def _nearby_values(reading: Reading, span: Span | None, risk: Risk) -> tuple[Dra
         if span.minimum <= number <= span.maximum and (number - span.minimum) % span.step == 0
     ]
     return tuple(
-        DraftValue(value=str(number), label=str(number), now=number == now, risk=risk)
+        DraftValue(value=str(number), label=text_in_unit(str(number), unit), now=number == now, risk=risk)
         for number in sorted({*legal, now})
     )
 

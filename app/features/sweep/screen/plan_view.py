@@ -16,6 +16,7 @@ from app.tui import render
 from app.tui.devices.staged_changes import TIERS
 from backends.device_label import confirm_token, labels_title
 from backends.settings import Risk
+from backends.units import text_in_unit
 from widgets.confirm import Confirmation, PlannedChange
 from widgets.details import FactGroup
 from widgets.keyed_table import TableCell, TableColumn, TableRow
@@ -72,7 +73,7 @@ def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
     sign = (OPENED if opened and not axis.why_not else CLOSED).char
     if axis.why_not:
         return TableRow(key=axis.key, cells=(f"  {axis.label}", "not available"), dim=True)
-    text = ", ".join(labels.get(value, value) for value in chosen)
+    text = ", ".join(labels.get(value, text_in_unit(value, axis.unit)) for value in chosen)
     now = next((value.label for value in axis.values if value.now), "")
     cell = TableCell(text=text, tone="accent") if text else TableCell(text=now, tone="muted")
     return TableRow(key=axis.key, cells=(f"{sign} {axis.label}", cell))
@@ -80,7 +81,11 @@ def _axis_row(axis: DraftAxis, draft: Draft, *, opened: bool) -> TableRow:
 
 def _value_rows(axis: DraftAxis, draft: Draft) -> list[TableRow]:
     offered = {value.value for value in axis.values}
-    typed = (DraftValue(value=text, label=text) for text in draft.chosen(axis) if text not in offered)
+    typed = (
+        DraftValue(value=text, label=text_in_unit(text, axis.unit))
+        for text in draft.chosen(axis)
+        if text not in offered
+    )
     on, off = ("(x)", "( )") if axis.single else ("[x]", "[ ]")
     rows = []
     for value in (*axis.values, *typed):

@@ -159,7 +159,7 @@ class SweepScreen(WorkbenchScreen):
             self._pending = True
             self.say("reading the targets and their content ...")
             # The worker belongs to the app, so that it survives a change of screens.
-            self.app.run_worker(self._begin(), group="sweep-begin", exit_on_error=True)
+            self.workbench_app.hold_keys(self.app.run_worker(self._begin(), group="sweep-begin", exit_on_error=True))
 
     async def _begin(self) -> None:
         planner = self.planner

@@ -90,6 +90,7 @@ class SweepController(BackgroundWork):
             dialog = question(assessment, commands, self.speed)
             if not await self._app.push_screen_wait(ConfirmDialog(dialog)) or assessment.refused:
                 return False
+            self._app.release_keys()
             folder = await self._create_session(assessment.design)
             self._app.notify("The sweep starts in its own process.", title=folder.name)
             return await self._hand_over(folder)
