@@ -273,8 +273,9 @@ async def _recover_session(
 ) -> int:
     """Restore or keep the settings that a session's sweep or A/Bs left changed; return the exit status.
 
-    `bench`: may have opened the session already, to re-create an array. `rows`: lines about the item. `mark`: flag file that marks `folder` as unfinished. `restore`: restores the settings
-    and returns sentences about failures. `answer`: `r` or `k`; None: ask.
+    `bench`: may have opened the session already, to re-create an array. `rows`: lines about the item. `mark`: flag file
+    that marks `folder` as unfinished. `restore`: restores the settings and returns sentences about failures. `answer`:
+    `r` or `k`; None: ask.
     """
     say_lines(rows)
     match answer or ask("[r]estore its settings, [k]eep them, or later [enter]").lower():
