@@ -167,3 +167,14 @@ def test_a_release_that_fails_leaves_no_folder(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(NotReleasableError):
         publish([], "", tmp_path / "new" / "out", ReleaseKeys(tmp_path, tmp_path, ""), url="", epoch=0)
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_component_without_a_known_licence_is_a_sentence(
+    stages: Stages, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> list[Path]:
+        raise ValueError("x 1.0 declares no known licence.")
+
+    monkeypatch.setattr("tools.release.__main__.packaging.build", refuse)
+    assert (stages.run("--not-measured"), stages.notes) == (1, "")
+    assert capsys.readouterr().err == "release: x 1.0 declares no known licence.\n"

@@ -46,7 +46,7 @@ def main() -> int:
             files = packaging.build(built, Path(folder) / "work", epoch)
             files = [file for file in files if file.name != packaging.SUMS] + _build_wheel(built)
             publish(files, notes, out, keys, url=options.url.rstrip("/"), epoch=epoch)
-    except (NotReleasableError, golang.GoMissingError) as error:
+    except (NotReleasableError, golang.GoMissingError, ValueError) as error:  # ValueError: a component is refused
         print(f"release: {error}", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:
