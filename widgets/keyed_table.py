@@ -88,6 +88,11 @@ class KeyedTable(TableRenderer, can_focus=True):
         if self.cursor is not None:
             self.post_message(self.RowHighlighted(self, self.cursor))
 
+    def on_resize(self) -> None:
+        """Keep the cursor visible when the table gets shorter, or gets its first size."""
+        if self.cursor is not None:
+            self.show_row(self.cursor)
+
     def watch_columns(self) -> None:
         """Measure all columns again, now and with the rows for them, which are often set afterwards."""
         self._awaits_rows = True

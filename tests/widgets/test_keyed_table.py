@@ -252,3 +252,13 @@ async def test_a_hostile_model_is_only_text(text: str) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.click(KeyedTable, offset=(3, 1))
         assert (app.boomed, screen_text(app).replace("\n", "").isprintable()) == (0, True)
+
+
+async def test_the_cursor_stays_visible_when_the_table_gets_shorter() -> None:
+    app = Listening(KeyedTable(COLUMNS, rows(30)))
+    async with app.run_test(size=(40, 12)) as pilot:
+        await pilot.press(*["down"] * 10)
+        assert "> sd10 " in screen_text(app)
+        await pilot.resize_terminal(40, 8)
+        await pilot.pause()
+        assert "> sd10 " in screen_text(app)

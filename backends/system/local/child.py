@@ -105,8 +105,9 @@ def child_setup(parent: int, nice: int | None) -> Callable[[], None]:
         for number in _ENDING_SIGNALS:  # started with `&` or nohup, raidbench ignores some; children inherit that
             signal.signal(number, signal.SIG_DFL)
         # A killed raidbench cannot stop fio, so the kernel stops it. The kernel sends the signal when the thread that
-        # forked dies, which is the thread of the event loop.
-        LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        # forked dies, which is the thread of the event loop. SIGTERM is not enough: fio's handler allocates memory, and
+        # waits forever if the signal interrupts an allocation (fio 3.33).
+        LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(_NOT_RUN)
         if nice is not None:

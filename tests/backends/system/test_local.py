@@ -246,7 +246,8 @@ def parent_of(script: str, kind: str, *files: str) -> subprocess.Popen[bytes]:
 
 
 async def test_a_read_dies_with_a_killed_parent(tmp_path: Path) -> None:
-    parent = parent_of("echo $$ > $1; exec sleep 600", "read", str(tmp_path / "pid"))
+    """Even if it does nothing on SIGTERM, as a fio that hangs in its handler."""
+    parent = parent_of("trap '' TERM; echo $$ > $1; exec sleep 600", "read", str(tmp_path / "pid"))
     pid = int(await line_of(tmp_path / "pid"))
     parent.kill()
     parent.wait()
