@@ -1,6 +1,6 @@
 """Texts about open records that a build before the first release left in a journal. No I/O.
 
-Their form is not read, so nothing acts on them. What they hold is told as far as they have the usual fields.
+Their form is not read, so nothing acts on them. The texts contain the usual fields of a record, as far as it has them.
 """
 
 from __future__ import annotations

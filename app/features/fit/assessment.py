@@ -47,10 +47,10 @@ class FitCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foundation:
-    """What is known about the storage beneath a folder."""
+    """Facts about the storage beneath a folder."""
 
     safety: SafetyJudgement
-    """What is known about flushed data after a power loss."""
+    """Whether flushed data survive a power loss."""
     busy_share: float | None = None
     """Share of the time in which other programs kept the disk busy before the first run; None if unknown."""
     preconditioned: bool = False
@@ -80,7 +80,7 @@ class FitResult:
     written: int
     """Bytes written while measuring."""
     foundation: Foundation
-    """What is known about the storage beneath."""
+    """Facts about the storage beneath the folder."""
 
     @property
     def latency(self) -> LatencyJudgement | None:
