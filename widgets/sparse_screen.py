@@ -118,6 +118,9 @@ class BufferedScreen(SafeScreen[Result]):
 
     Textual 8.2 does more work. It draws a screen that comes to the front with its old contents, and draws it again
     after widgets have reacted to their size. It also repeats the layout if the size has not changed.
+
+    Textual 8.2 also loses changes: if a part of the screen below changes, it draws that part of this screen, and drops
+    the changed widgets of this screen. A dialog above live values then shows an old label.
     """
 
     _to_be_drawn = False
@@ -128,6 +131,8 @@ class BufferedScreen(SafeScreen[Result]):
 
     def _on_timer_update(self) -> None:
         self._to_be_drawn = False
+        if self._repaint_required and self.is_current and not self.app._batch_count:
+            self._compositor.update_widgets(self._dirty_widgets)  # Textual's method drops them
         super()._on_timer_update()
 
     def _screen_resized(self, size: Size) -> None:
@@ -141,10 +146,12 @@ class BufferedScreen(SafeScreen[Result]):
     def _compositor_refresh(self) -> None:
         if self._to_be_drawn or self.app._batch_count:
             return
+        self._compositor.update_widgets(self._dirty_widgets)  # Textual's method drops them
         is_full = self.size.region in self._compositor._dirty_regions
         super()._compositor_refresh()
         if is_full:
             self._repaint_required = False
+            self._exchange_repaint_regions()
 
 
 class SparseScreen(BufferedScreen[Result]):

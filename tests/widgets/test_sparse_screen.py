@@ -9,7 +9,9 @@ import pytest
 from rich.console import Console
 from textual._compositor import Compositor
 from textual.geometry import Region, Size
+from textual.messages import Update
 from textual.screen import Screen
+from textual.widgets import Button
 
 from tests.headless import UPDATE
 from tests.widgets.stage import Stage, screen_text
@@ -95,3 +97,49 @@ async def test_a_dialog_is_drawn_whole_once_and_not_laid_out_anew_for_the_size_t
         await pilot.pause()
         assert sizes.count(app.screen) == 2
         assert app.screen.size == (70, 20)
+
+
+async def test_a_widget_of_a_dialog_is_drawn_although_a_part_of_the_screen_below_is_drawn_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn: list[Region] = []
+
+    def recorded(compositor: Compositor, **options: Any) -> object:
+        drawn.extend(compositor._dirty_regions)
+        return UPDATE(compositor, **options)
+
+    app = Stage(Details(facts("abcdefghij")))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        app.push_screen(QuestionDialog("Keep?", (KeyedAnswer(key="y", label="Yes", value="yes"),)))
+        await pilot.pause()
+        app.screen.refresh()
+        await pilot.pause()
+        button = app.screen.query(Button).first()
+        monkeypatch.setattr(Compositor, "render_update", recorded)
+        with app.batch_update():
+            button.refresh()
+            await pilot.pause()
+            app.screen.refresh(Region(0, 0, 3, 1))  # as Textual does it for a widget of the screen below
+        await pilot.pause()
+        assert Region(0, 0, 3, 1) in drawn
+        assert button.region in drawn
+
+
+async def test_a_widget_that_changes_after_a_layout_that_is_held_back_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Region] = []
+
+    def recorded(compositor: Compositor, **options: Any) -> object:
+        drawn.extend(compositor._dirty_regions)
+        return UPDATE(compositor, **options)
+
+    app = Stage(Details(facts("abcdefghij")))
+    async with app.run_test(size=(40, 5)) as pilot:
+        await pilot.pause()
+        monkeypatch.setattr(Compositor, "render_update", recorded)
+        with app.batch_update():
+            app.widget._set_dirty()
+            app.screen.post_message(Update(app.widget))
+            app.screen._refresh_layout()  # draws after the end of the batch, and after the message
+        await pilot.pause()
+        assert app.widget.region in drawn
