@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pkgutil
+import re
+from collections import Counter
 
 import backends.vendors
+from app.tui.devices.settings_panel import WIDTHS
 from backends.vendors.smcli.readings import BY_KEY
 from tests.vendors_page import DETAILS, PAGE, SECTIONS, details, page
+from widgets.text_utils.text import shorten
 
 KERNEL_VENDORS = {"block", "hba", "mdraid", "scsi"}
 """Vendors with settings of the kernel, which are only in the table of settings."""
@@ -31,3 +35,14 @@ def test_every_setting_of_a_disk_system_is_on_both_pages() -> None:
     for path in (PAGE, DETAILS):
         text = path.read_text(encoding="utf-8")
         assert [key for key in BY_KEY if f"`{key}` |" not in text] == []
+
+
+def test_no_two_labels_of_a_system_look_alike_in_the_narrowest_column() -> None:
+    rows = re.findall(r"^\| `(\w+)` \|(.*)\|(.*)\|(.*)\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) > 100
+    shown = Counter(
+        (system, shorten(label.strip() or key, WIDTHS["setting"]))
+        for key, label, *systems in rows
+        for system in {name.strip() for cell in systems for name in cell.split(",")} - {"-"}
+    )
+    assert [what for what, number in shown.items() if number > 1] == []

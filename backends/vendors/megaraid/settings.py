@@ -64,13 +64,13 @@ COPYBACK = _copyback(
 )
 COPYBACK_SMART_HDD = _copyback(
     "copyback_smart_hdd",
-    "Copyback on S.M.A.R.T. errors (HDD)",
+    "HDD copyback on S.M.A.R.T. errors",
     "Whether a hard disk that predicts failure is copied to a spare drive before it fails.",
     "storcli: copyback type=smarthdd; MegaCli: -AdpSetProp SMARTCpyBkEnbl",
 )
 COPYBACK_SMART_SSD = _copyback(
     "copyback_smart_ssd",
-    "Copyback on S.M.A.R.T. errors (SSD)",
+    "SSD copyback on S.M.A.R.T. errors",
     "Whether an SSD that predicts failure is copied to a spare drive before it fails.",
     "storcli: copyback type=smartssd; MegaCli: -AdpSetProp SSDSMARTCpyBkEnbl",
 )

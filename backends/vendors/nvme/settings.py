@@ -29,7 +29,7 @@ POWER_STATE = Setting(
 )
 THRESHOLD = Setting(
     key="irq_coalescing_threshold",
-    label="Interrupt coalescing threshold",
+    label="Coalescing threshold",
     help="Number of completions that the drive may collect before an interrupt (feature 0x08, bits 7:0). 1 disables "
     "coalescing. It has an effect only with a coalescing time." + _LOST,
     risk=Risk.PERFORMANCE,
@@ -38,7 +38,7 @@ THRESHOLD = Setting(
 )
 TIME = Setting(
     key="irq_coalescing_time",
-    label="Interrupt coalescing time",
+    label="Coalescing time",
     help="Longest delay of a completion while the drive collects more (feature 0x08, bits 15:8, in steps of 100 us). "
     "0 disables the delay." + _LOST,
     risk=Risk.PERFORMANCE,

@@ -112,8 +112,8 @@ SMART_CARD_SETTINGS = (
         risk_text=_WITHOUT_POWER,
     ),
     _policy("drive_write_cache", "Drive write cache", "drives in arrays"),
-    _policy("drive_write_cache_unconfigured", "Drive write cache, unassigned", "drives in no array"),
-    _policy("drive_write_cache_hba", "Drive write cache, HBA", "drives in HBA mode"),
+    _policy("drive_write_cache_unconfigured", "Unassigned drive write cache", "drives in no array"),
+    _policy("drive_write_cache_hba", "HBA drive write cache", "drives in HBA mode"),
     unconfirmed(
         key="write_cache_bypass",
         label="Write cache bypass",

@@ -98,8 +98,8 @@ _COUNTS = (
     _active("sync_read_max", "Synchronous reads"),
     _active("sync_write_max", "Synchronous writes"),
     _active("async_read_max", "Prefetch reads"),
-    _active("async_write_min", "Background writes, at least"),
-    _active("async_write_max", "Background writes, at most"),
+    _active("async_write_min", "Minimum background writes"),
+    _active("async_write_max", "Maximum background writes"),
     _active("scrub_max", "Reads of a scrub"),
 )
 """Settings that are whole numbers of at least 1."""
