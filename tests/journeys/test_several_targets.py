@@ -86,7 +86,7 @@ def rows(text: str) -> list[str]:
 
 @pytest.mark.long
 def test_the_target_line_names_all_of_them(seen: dict[str, str]) -> None:
-    assert "2 targets · ssd, flash · through · none · 64K, 256K" in seen["chosen"]
+    assert "2 targets · ssd, flash · write through · read-ahead none · strip 64K, 256K" in seen["chosen"]
 
 
 @pytest.mark.long

@@ -10,7 +10,15 @@ from app.core.analysis.pair_design import RULE
 from app.core.presentation.events import run_end_texts
 from app.core.presentation.run import advice_facts, figure_facts, result_line, stall_text
 from app.core.session.event_types import SteadyPlan
-from app.core.session.events import ChangeEnded, ChangeIntended, ExperimentMark, ExperimentStarted, RunEnded, RunStarted
+from app.core.session.events import (
+    ChangeEnded,
+    ChangeIntended,
+    ExperimentMark,
+    ExperimentStarted,
+    RunEnded,
+    RunStarted,
+    RunTarget,
+)
 from app.core.session.results import Advice, DirectionSample, Phase, RunResult, RunStatus, Sample, SteadyStateResult
 from app.core.session.state import ActiveRun, ChangeRecord, ExperimentRecord, RunRecord, Session
 from app.tui.bench.curves import CurveFigures, Curves, change_marks, marks_of
@@ -24,10 +32,11 @@ from app.tui.bench.live_view import (
     machine_line,
     progress,
     short_progress,
+    target_line,
     throughput_chart,
 )
 from backends.change import Change
-from backends.model import Target
+from backends.model import Inventory, Target
 from tests.tui.stage import figures
 from widgets.text_utils import units
 
@@ -417,3 +426,12 @@ def test_flushes_have_figures_and_set_the_latency_of_a_job_that_waits_for_them()
     drawn = curves(replace(sample(0.25, write=2000), read=None, sync=direction(p99=9000)))
     assert [row.name for row in running_figures(drawn)] == ["write", "sync"]
     assert drawn.points("p99_ns") == ((0.25, 9000.0),)
+
+
+def test_settings_without_room_are_left_out_of_the_line_and_none_loses_its_name() -> None:
+    targets, values = (RunTarget(target="md:md0"),), {"write_cache": "write-back", "read_ahead": "none"}
+    whole = target_line(Inventory(), targets, values, 200)
+    assert whole.startswith("md:md0 · write back · ")
+    assert target_line(Inventory(), targets, values, len(whole)) == whole
+    assert target_line(Inventory(), targets, values, len(whole) - 1) == "md:md0 · write back"
+    assert target_line(Inventory(), targets, values, 6) == "md:md0"

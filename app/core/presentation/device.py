@@ -399,11 +399,11 @@ def run_setting_cell(start: RunStarted, key: str) -> Cell:
     )
 
 
-def informative_settings(values: Mapping[str, str], *, named: bool) -> tuple[str, ...]:
-    """Return the values of the most informative settings: `through`, `none`, `64K`; with their names if `named`."""
+def informative_settings(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the most informative settings with their values: `write through`, `read-ahead none`, `strip 64K`."""
     pairs = [(key, name) for key, name in TELLING if key in values][:_MOST]
     shown = [(name, _short_value(key, values[key])) for key, name in pairs]
-    return tuple(f"{name} {'on' if value == name else value}" if named else value for name, value in shown)
+    return tuple(f"{name} {'on' if value == name else value}" for name, value in shown)
 
 
 def _short_value(key: str, value: str) -> str:

@@ -20,7 +20,7 @@ from widgets.chart import WAITING, ChartData, Reference, Series, TimeMark
 from widgets.choice_list import ChoiceItem
 from widgets.text_utils import units
 from widgets.text_utils.symbols import ATTENTION
-from widgets.text_utils.text import shorten
+from widgets.text_utils.text import shorten, width_of
 
 # -- choices for the steady state -------------------------------------------------------------------------------------
 
@@ -240,16 +240,21 @@ JOIN = " · "
 """Separates the parts of a line about a target or a job."""
 
 
-def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], *, wide: bool) -> str:
-    """Return the target and its settings in a line: `ssd · raid5 · sdb · through · none · 64K`.
+def target_line(inventory: Inventory, targets: Sequence[RunTarget], values: Mapping[str, str], width: int) -> str:
+    """Return the target and its settings in a line: `ssd · raid5 · sdb · write through · read-ahead none · strip 64K`.
 
-    If `wide`, the settings have their names.
-    For targets that are measured at the same time: `2 targets · ssd, vmstore · through, back`.
+    Settings that do not fit into `width` cells are left out.
+    For targets that are measured at the same time: `2 targets · ssd, vmstore · write through, back`.
     """
     parts = [target_texts(inventory, target.device, target.target) for target in targets]
     if len(parts) > 1:
         parts = [(f"{len(parts)} targets", ", ".join(name for name, *_ in parts))]
-    return JOIN.join((*parts[0], *informative_settings(values, named=wide)))
+    line = JOIN.join(parts[0])
+    for setting in informative_settings(values):
+        if width_of(longer := f"{line}{JOIN}{setting}") > width:
+            break
+        line = longer
+    return line
 
 
 def job_line(profile: str | None, title: str, plan: SteadyPlan | None) -> str:

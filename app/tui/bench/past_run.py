@@ -13,9 +13,10 @@ from app.core.presentation.device import settings_in_force
 from app.core.session.state import RunRecord, Session
 from app.tui.base import WorkbenchScreen
 from app.tui.bench.advice import show_advice
-from app.tui.bench.live_view import advice_line, job_line, target_line
+from app.tui.bench.live_view import JOIN, advice_line, job_line, target_line
 from app.tui.bench.run_graphs import GraphKeys, RunGraphs
 from app.tui.bench.summary import summary_lines
+from widgets.text_utils.text import width_of
 
 
 class RunScreen(GraphKeys, WorkbenchScreen):
@@ -65,8 +66,11 @@ class RunScreen(GraphKeys, WorkbenchScreen):
     def on_resize(self, event: events.Resize) -> None:
         """Fit the one-line texts to the new width."""
         start, width = self._run.start, event.size.width - 2
-        target = target_line(self._session.inventory, start.all_targets, settings_in_force(start), wide=width >= 96)
-        self.put("#run-title", f"{self._run.id} · {target}")
+        head = f"{self._run.id}{JOIN}"
+        target = target_line(
+            self._session.inventory, start.all_targets, settings_in_force(start), width - width_of(head)
+        )
+        self.put("#run-title", f"{head}{target}")
         self.put("#run-job", job_line(start.profile, start.title, start.steady))
         text = advice_line(self._run.figures.advice, width, ascii=self.workbench_app.ascii, past=True)
         self.put("#run-advice", text)

@@ -53,7 +53,7 @@ from widgets.static_table import StaticTable
 from widgets.text_utils.text import shorten
 
 WIDE = 96
-"""Minimum width of the terminal in columns for settings to be shown with names, and for long bars."""
+"""Minimum width of the terminal in columns for long bars."""
 
 MEMBER_ROWS = ((50, 16), (30, 8), (0, 4))
 """Terminal heights, and the number of member rows that leave enough room for the graphs."""
@@ -203,22 +203,22 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
         """Show target, effective settings and job of the run whose figures are shown; without one, the chosen ones."""
         app, session = self.workbench_app, self.workbench_app.session
         app.job_choice = (self.job, self.profile)
-        wide = self.size.width >= WIDE
+        width = self.app.size.width - 2
         run = self._shown_run(session)
         if session.active is None:
             self._request_advice(session)
         if run is not None:
             start = run.start
-            target = target_line(session.inventory, start.all_targets, settings_in_force(start), wide=wide)
+            target = target_line(session.inventory, start.all_targets, settings_in_force(start), width)
             job = job_line(start.profile, start.title, start.steady)
         else:
-            target = target_line(session.inventory, self._targets(), self._values_now, wide=wide)
+            target = target_line(session.inventory, self._targets(), self._values_now, width)
             job = job_line(self.profile, self.job.describe(), self.steady)
         since = self._since_text(session)
         self.query_one("#since").display = bool(since)
         # A line of one row would wrap before a long path, and show only the word before it.
         for name, text in (("#target", target), ("#job", job), ("#since", since)):
-            self.put(name, shorten(clean(text), self.app.size.width - 2))
+            self.put(name, shorten(clean(text), width))
 
     def _shown_run(self, session: Session) -> RunRecord | None:
         """Return the run whose figures the screen shows: the running one, or the last that ended; None without one."""
@@ -231,7 +231,7 @@ class BenchScreen(GraphKeys, JobSelectionScreen):
             return ""
         same = self._is_target_of(run)
         job = job_line(self.profile, self.job.describe(), self.steady) if self._choice != self._choice_then else ""
-        target = "" if same else target_line(session.inventory, self._targets(), {}, wide=True)
+        target = "" if same else target_line(session.inventory, self._targets(), {}, 0)
         chosen = JOIN.join(filter(None, (target, job)))
         return join_sentences(
             settings_since_text(run.start, self._values_now) if same else "", f"Next run: {chosen}." if chosen else ""

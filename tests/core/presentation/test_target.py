@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.core.presentation.device import informative_settings, target_texts
 from backends.model import Array, Inventory, Level, Target
 
@@ -11,28 +9,24 @@ SSD = Array(target=Target(backend="megaraid", address="/c0/v1"), name="ssd", lev
 VALUES = {"strip_size": "65536", "read_ahead": "none", "write_cache": "write-through", "scheduler": "none"}
 
 
-@pytest.mark.parametrize(
-    ("named", "words"),
-    [(False, ("through", "none", "64K")), (True, ("write through", "read-ahead none", "strip 64K"))],
-)
-def test_of_an_array_its_policies_and_strip_are_told(named: bool, words: tuple[str, ...]) -> None:
-    assert informative_settings(VALUES, named=named) == words
+def test_of_an_array_its_policies_and_strip_are_told() -> None:
+    assert informative_settings(VALUES) == ("write through", "read-ahead none", "strip 64K")
 
 
 def test_of_a_cached_device_the_mode_of_its_cache_comes_first() -> None:
-    assert informative_settings({**VALUES, "cache_mode": "write-around"}, named=True)[:2] == (
+    assert informative_settings({**VALUES, "cache_mode": "write-around"})[:2] == (
         "cache around",
         "write through",
     )
 
 
 def test_a_setting_that_bears_its_name_as_value_is_on() -> None:
-    assert informative_settings({"read_ahead": "read-ahead"}, named=True) == ("read-ahead on",)
+    assert informative_settings({"read_ahead": "read-ahead"}) == ("read-ahead on",)
 
 
 def test_of_a_disk_scheduler_and_queue_are_told() -> None:
     values = {"scheduler": "mq-deadline", "nr_requests": "256", "nomerges": "0"}
-    assert informative_settings(values, named=True) == ("scheduler mq-deadline", "requests 256")
+    assert informative_settings(values) == ("scheduler mq-deadline", "requests 256")
 
 
 def test_an_array_is_told_by_its_name_level_and_node() -> None:
