@@ -716,8 +716,8 @@ MOVING = (
     (
         "esc left h",
         "Back",
-        "One step back: leave a screen, dialog, filter or branch. Changes nothing.",
+        "One step back: leave a screen, dialog, filter or branch, or cancel what is being prepared. Changes nothing.",
     ),
-    ("tab", "Next pane", "Go to the next pane; shift+tab goes to the previous one."),
+    ("tab", "Next pane", "Go to the next pane; shift+tab: the previous one."),
 )
 """Keys that work in every list, with their name and effect."""
