@@ -67,3 +67,8 @@ def exact_text(count: int) -> str:
 def brief_text(count: int) -> str:
     """Return a size without rounding and without blanks, for a column of a list: `64K`, `4M`, `1408K`."""
     return exact_text(count).removesuffix("iB").replace(" ", "")
+
+
+def percent_text(share: float, digits: int = 0) -> str:
+    """Return a share from 0 to 1 as a percentage, such as `12 %`, or `12.5 %` with one digit after the point."""
+    return f"{100 * share:.{digits}f} %"

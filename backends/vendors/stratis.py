@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from backends.host import Host
 from backends.model import Array, Fact, Inventory, Level, Scope, State, Target
 from backends.protocol import Vendor
+from backends.sizes import percent_text
 from backends.text import clean
 from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
@@ -48,7 +49,7 @@ class PoolGauge:
             return State.FAILED, self.trouble
         for word, share in (("data", self.data), ("metadata", self.metadata)):
             if share is not None and share >= FULL:
-                return State.DEGRADED, f"the {word} are {share:.0%} full"
+                return State.DEGRADED, f"the {word} are {percent_text(share)} full"
         return (State.OPTIMAL if self.data is not None else State.UNKNOWN), ""
 
 
@@ -151,7 +152,7 @@ def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
 def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
     for word, share in (("data", gauge.data), ("metadata", gauge.metadata)):
         if share is not None:
-            yield Fact(label=f"Used{whose}, {word}", value=f"{share:.1%}")
+            yield Fact(label=f"Used{whose}, {word}", value=f"{percent_text(share, 1)}")
 
 
 async def _present(host: Host) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.sizes import exact_text, fraction_of, read_size, size_words
+from backends.sizes import exact_text, fraction_of, percent_text, read_size, size_words
 from tests.case_loop import loop_over
 
 K, M, G, T = 1 << 10, 1 << 20, 1 << 30, 1 << 40
@@ -108,3 +111,16 @@ def test_what_is_laid_out_so_is_not_rounded(count: int, said: str) -> None:
 @given(st.integers(min_value=0, max_value=1 << 62))
 def test_what_is_said_exactly_is_read_as_it_was(count: int) -> None:
     assert read_size(exact_text(count)) == count
+
+
+@pytest.mark.parametrize(("share", "digits", "text"), [(0.37, 0, "37 %"), (1.0, 1, "100.0 %"), (0.0004, 2, "0.04 %")])
+def test_a_percentage_has_a_blank_as_every_unit_has(share: float, digits: int, text: str) -> None:
+    assert percent_text(share, digits) == text
+
+
+def test_no_percentage_is_formatted_in_another_way() -> None:
+    root = Path(__file__).parents[2]
+    files = [file for top in ("app", "backends", "widgets") for file in root.glob(f"{top}/**/*.py")]
+    assert len(files) > 500
+    own = [file for file in files if "simulator" not in file.parts]  # which prints what tools print
+    assert [str(file) for file in own if re.search(r":[.][0-9]%[}]", file.read_text())] == []

@@ -68,7 +68,7 @@ async def test_a_pool_and_its_filesystem_are_listed_with_the_disks_below() -> No
     assert (pool.level, pool.state, pool.device) == (Level.THIN_POOL, State.OPTIMAL, None)
     assert (home.level, home.device, home.link) == (Level.THIN, "/dev/dm-4", "/dev/stratis/data/home")
     assert [str(one) for one in pool.members] == [str(one) for one in home.members] == ["block:sda", "block:sdb"]
-    assert facts(pool) == {"Used, data": "50.0%", "Used, metadata": "10.0%"}
+    assert facts(pool) == {"Used, data": "50.0 %", "Used, metadata": "10.0 %"}
 
 
 async def test_without_udevs_names_the_uuids_stand() -> None:
@@ -86,7 +86,7 @@ async def test_device_mapper_does_not_list_them_again() -> None:
     [
         ("512/1024", "rw", State.OPTIMAL, ""),
         ("920/1024", "rw", State.OPTIMAL, ""),
-        ("922/1024", "rw", State.DEGRADED, "the data are 90% full"),
+        ("922/1024", "rw", State.DEGRADED, "the data are 90 % full"),
         ("1024/1024", "out_of_data_space", State.FAILED, "it is full and accepts no more writes"),
         ("1/1024", "ro", State.FAILED, "the thin pool is read-only"),
         ("junk", "rw", State.UNKNOWN, ""),

@@ -27,7 +27,7 @@ from tests.privsep.helping import NOBODY, needs_root
 
 pytestmark = [needs_root, needs_loops()]
 
-TRIES = int(os.environ.get("RAIDBENCH_FLIPS", "40"))
+TRIES = int(os.environ.get("RAIDBENCH_FLIPS", "20"))
 """Requests with each command line while the link is exchanged all the time."""
 
 _IN_OPEN = 0x20

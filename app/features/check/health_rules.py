@@ -22,6 +22,7 @@ from backends.model import (
     Target,
 )
 from backends.raid import PARITY
+from widgets.text_utils import units
 
 _SLOW_WHEN_FULL = "writes become slow, and fail at 100 %"
 _WHEN_FULL = dict.fromkeys((Level.VDO, Level.VDO_POOL), "at 100 % writes fail, and unwritten data is lost")
@@ -369,7 +370,7 @@ def background_tasks(snapshot: SystemSnapshot) -> RuleOutput:
         for task in device.tasks:
             if task.paused:
                 continue  # `link_rules.paused_rebuilds` reports paused rebuilds; other paused tasks cost nothing
-            done = f" ({task.progress:.0%} done)" if task.progress is not None else ""
+            done = f" ({units.fraction(task.progress)} done)" if task.progress is not None else ""
             name = TASKS.get(task.kind, task.kind)
             yield Finding(
                 where=str(device.target),

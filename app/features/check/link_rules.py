@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, UnknownResult, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_number
 from backends.model import Array, Controller, Drive, Media, State
+from widgets.text_utils import units
 
 DISK_RATE = 3.0
 """Link speed in Gb/s that is enough for any hard disk: it carries 300 MB/s (Serial ATA, 8b/10b encoding)."""
@@ -206,7 +207,7 @@ def paused_rebuilds(snapshot: SystemSnapshot) -> RuleOutput:
     for device in things:
         for task in device.tasks:
             if task.paused and task.kind not in ("patrol-read", "consistency-check"):
-                done = "" if task.progress is None else f" at {task.progress:.0%}"
+                done = "" if task.progress is None else f" at {units.fraction(task.progress)}"
                 yield _paused_finding(
                     str(device.target), f"The {task.kind} is paused{done}", f"task {task.kind}, paused{done}"
                 )

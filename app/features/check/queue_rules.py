@@ -9,6 +9,7 @@ from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, U
 from app.features.check.snapshot import SystemSnapshot, alignment_of, fact
 from backends.model import Array, Media
 from backends.sizes import exact_text
+from widgets.text_utils import units
 
 FLASH = (Media.SSD, Media.NVME)
 
@@ -272,8 +273,8 @@ def dirty_caches(snapshot: SystemSnapshot) -> RuleOutput:
         if share is not None and share >= _DIRTY_SHARE:
             yield Finding(
                 where=str(array.target),
-                message=f"{share:.0%} of the cache is not on the slow device yet. New writes will soon have to wait"
-                " for that device.",
+                message=f"{units.fraction(share)} of the cache is not on the slow device yet. New writes will soon "
+                "have to wait for that device.",
                 evidence=" / ".join(
                     f"{fact.label}: {fact.value}"
                     for fact in array.facts

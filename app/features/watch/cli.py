@@ -20,7 +20,7 @@ from backends.errors import NotFoundError, RefusedError
 from backends.text import clean
 from backends.values import dataclass
 from widgets.text_utils.text import wrap_words
-from widgets.text_utils.units import plural
+from widgets.text_utils.units import fraction, plural
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
@@ -183,7 +183,7 @@ async def _why_skipped(bench: Workbench, name: str) -> str:
     if device is None:
         raise NotFoundError(f"The device of baseline {name} was not found.")
     share = await _busy_share(bench, kernel_name(device))
-    return "" if share is None or share <= IDLE_SHARE else f"{device} is busy ({share:.0%} of {IDLE_SECONDS:g} s)"
+    return "" if share is None or share <= IDLE_SHARE else f"{device} is busy ({fraction(share)} of {IDLE_SECONDS:g} s)"
 
 
 async def _busy_share(bench: Workbench, name: str) -> float | None:

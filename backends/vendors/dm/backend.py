@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from backends.model import Array, Fact, Inventory, Level, Scope, State, Target
 from backends.protocol import RootReads
+from backends.sizes import percent_text
 from backends.text import clean
 from backends.topology import Node, Topology, scan_topology
 from backends.topology.device_identity import identity
@@ -106,7 +107,9 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         uses=picture.uses(node.name),
         above=picture.above(node.name),
         facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value)
-        + tuple(Fact(label=f"Used, {word}", value=f"{share:.1%}") for word, share in _usage_shares(states)),
+        + tuple(
+            Fact(label=f"Used, {word}", value=f"{percent_text(share, 1)}") for word, share in _usage_shares(states)
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Mapping
 
 from backends.model import IO_SUSPENDED, Array, Fact, Level, Scope, State, Target, Task
 from backends.raid import data_drives
-from backends.sizes import size_words
+from backends.sizes import percent_text, size_words
 from backends.text import clean
 from backends.topology import Topology
 from backends.topology.device_identity import identity
@@ -170,7 +170,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
             return State.FAILED, f"it ran full and is no longer a valid snapshot of {volume.group}/{volume.origin}"
         filled = volume.share("snap_percent")
         if filled is not None and filled >= FULL:
-            return State.DEGRADED, f"its store is {filled:.0%} full. At 100 % the snapshot is lost"
+            return State.DEGRADED, f"its store is {percent_text(filled)} full. At 100 % the snapshot is lost"
     if word == "partial" or missing:
         redundant = origin_of(volume, group).level in REDUNDANT and volume.kind not in (CACHE, WRITECACHE)
         return (State.DEGRADED if redundant else State.FAILED), "a physical volume is missing"
@@ -187,7 +187,7 @@ def health(volume: LvFacts, group: Mapping[str, LvFacts]) -> tuple[State, str]:
         share = pool.share(f"{part}_percent") if pool is not None else None
         if share is not None and share >= FULL:
             whose = "" if pool is volume else " of its pool"
-            return State.DEGRADED, f"the {part}{whose} are {share:.0%} full"
+            return State.DEGRADED, f"the {part}{whose} are {percent_text(share)} full"
     if fields.get("raid_sync_action") == "recover":
         return State.REBUILDING, ""
     return State.OPTIMAL, ""
@@ -274,7 +274,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     if cache is not None:
         size = cache.number("lv_size")
         share = cache.share("data_percent") if volume.kind == VDO else None
-        full = f"{share:.1%} full" if share is not None else ""
+        full = f"{percent_text(share, 1)} full" if share is not None else ""
         parts_of_cache = (cache.name, size_words(size) if size else "", full, f"on {_places_text(cache, group)}")
         yield _UNDER.get(volume.kind, "Cache"), ", ".join(filter(None, parts_of_cache))
     if volume.kind == CACHE:
@@ -296,14 +296,14 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
     if volume.origin is not None:
         yield "Snapshot of", f"{volume.group}/{volume.origin}"
         filled, room = volume.share("snap_percent"), _size(volume, "lv_size")
-        yield "Store for changed data", room if filled is None else f"{room}, {filled:.1%} used"
+        yield "Store for changed data", room if filled is None else f"{room}, {percent_text(filled, 1)} used"
     for part in ("data", "metadata"):
         share = volume.share(f"{part}_percent") if volume.kind in ("thin", *POOLS) else None
-        yield f"Used, {part}", f"{share:.1%}" if share is not None else None
+        yield f"Used, {part}", f"{percent_text(share, 1)}" if share is not None else None
     action = fields.get("raid_sync_action")
     if action not in (None, "idle"):
         share = volume.share("sync_percent")
-        yield "Task", action if share is None else f"{action}, {share:.1%}"
+        yield "Task", action if share is None else f"{action}, {percent_text(share, 1)}"
     if volume.number("raid_mismatch_count"):
         yield "Mismatches", f"{fields['raid_mismatch_count']} sectors at the last check or repair"
     if "raidintegritymode" in fields:
@@ -316,7 +316,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
 def _vdo_lines(volume: LvFacts) -> Iterable[tuple[str, str | None]]:
     fields = volume.columns
     saved = volume.share("vdo_saving_percent")
-    yield "Saved", f"{saved:.0%} by deduplication and compression" if saved is not None else None
+    yield "Saved", f"{percent_text(saved)} by deduplication and compression" if saved is not None else None
     yield "Operating mode", clean(fields.get("vdo_operating_mode", ""), 40)
     yield "Compression", clean(fields.get("vdo_compression_state", ""), 40)
     yield "Index", clean(fields.get("vdo_index_state", ""), 40)
@@ -343,12 +343,12 @@ def _blocks(volume: LvFacts) -> str | None:
 
 
 def _hits(volume: LvFacts) -> str | None:
-    """Return the cache's hit rates since activation, such as `93% of reads`; None if the kernel has no counts."""
+    """Return the cache's hit rates since activation, such as `93 % of reads`; None if the kernel has no counts."""
     parts = []
     for way in ("read", "write"):
         hits, misses = volume.number(f"cache_{way}_hits"), volume.number(f"cache_{way}_misses")
         if hits is not None and misses is not None and hits + misses:
-            parts.append(f"{hits / (hits + misses):.0%} of {way}s")
+            parts.append(f"{percent_text(hits / (hits + misses))} of {way}s")
     return ", ".join(parts) or None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from backends.settings import NOT_UNDERSTOOD, Availability, Choice, Reading, Risk, Span, available_unless, offer
-from backends.sizes import size_words
+from backends.sizes import percent_text, size_words
 from backends.text import clean
 from backends.topology.tree import node_path, number
 from backends.values import dataclass
@@ -344,7 +344,7 @@ def _layout(view: ArrayView) -> Reading:
 
 def _interrupted_reason(view: ArrayView) -> str:
     sync = view.array.sync
-    done = "" if sync is None or sync.progress is None else f", {sync.progress:.1%} of it is done"
+    done = "" if sync is None or sync.progress is None else f", {percent_text(sync.progress, 1)} of it is done"
     return f"the reshape is running{done}"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from backends.sizes import percent_text
 from backends.vendors.mdraid.facts import ArrayFacts, parse_limit
 from backends.vendors.mdraid.layouts import ROTATING
 from backends.vendors.mdraid.settings import PARITY
@@ -33,7 +34,7 @@ def fixed_reason(array: ArrayFacts) -> str | None:
     if array.foreign is not None or array.cut:
         return array.foreign or array.cut
     if sync is not None:
-        done = "" if sync.progress is None else f" ({sync.progress:.1%} done)"
+        done = "" if sync.progress is None else f" ({percent_text(sync.progress, 1)} done)"
         return f"a {sync.action} {('waits' if sync.waiting else 'is running')}{done}. Wait until it ends"
     if (
         array.chunk is None

@@ -23,6 +23,7 @@ from backends.model import (
     Task,
 )
 from backends.pci import function_of
+from backends.sizes import percent_text
 from backends.topology import Node, Topology
 from backends.topology.device_identity import exact_size, identity
 from backends.vendors._cards import BackgroundOperation, value_of, value_text
@@ -229,7 +230,7 @@ def _drive(
 
 
 def _drive_facts(drive: PhysicalDrive) -> Iterable[Fact]:
-    done = [f"{job.kind} {job.progress:.0%}" if job.progress is not None else job.kind for job in drive.jobs]
+    done = [f"{job.kind} {percent_text(job.progress)}" if job.progress is not None else job.kind for job in drive.jobs]
     rows = {
         "Reported as": drive.state_raw,
         "Slot": drive.place,

@@ -9,7 +9,7 @@ from backends.errors import InvalidValueError
 from backends.model import GONE, State
 from backends.reported_words import reported_text, state_text
 from backends.settings import Choice, Reading, Span, available_unless, offer
-from backends.sizes import size_words
+from backends.sizes import percent_text, size_words
 from backends.vendors._cards import AS_SET, UNKNOWN, EffectiveValue, ReportedValue, value_of
 from backends.vendors.smartarray import choices, effective
 from backends.vendors.smartarray.dialect import PartView
@@ -195,7 +195,7 @@ def strip(view: PartView) -> Reading:
     moving = next((job for job in volume.jobs if job.kind == "migration"), None)
     if moving is None:
         return reading
-    done = "" if moving.progress is None else f", {moving.progress:.0%} done"
+    done = "" if moving.progress is None else f", {percent_text(moving.progress)} done"
     return replace(reading, effective=reading.now, why_effective=f"the controller is moving the data{done}")
 
 

@@ -100,14 +100,14 @@ async def test_a_target_says_how_it_is_in_its_status(table: str, status: str, st
 @pytest.mark.parametrize(
     ("status", "level", "state", "used"),
     [
-        ("vdo 8:0 normal - online online 80 100", Level.VDO, State.OPTIMAL, {"Used, data": "80.0%"}),
-        ("vdo 8:0 read-only - online online 100 100", Level.VDO, State.FAILED, {"Used, data": "100.0%"}),
+        ("vdo 8:0 normal - online online 80 100", Level.VDO, State.OPTIMAL, {"Used, data": "80.0 %"}),
+        ("vdo 8:0 read-only - online online 100 100", Level.VDO, State.FAILED, {"Used, data": "100.0 %"}),
         ("vdo 8:0 normal -", Level.VDO, State.OPTIMAL, {}),
         (
             "thin-pool 1 10/100 5/20 - rw discard_passdown queue_if_no_space - 1024",
             Level.THIN_POOL,
             State.OPTIMAL,
-            {"Used, metadata": "10.0%", "Used, data": "25.0%"},
+            {"Used, metadata": "10.0 %", "Used, data": "25.0 %"},
         ),
         ("thin-pool Fail", Level.THIN_POOL, State.FAILED, {}),
     ],

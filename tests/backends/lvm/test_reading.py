@@ -184,8 +184,8 @@ def test_a_flush_is_a_task_and_stands_against_every_change() -> None:
             State.DEGRADED,
             "the metadata of its cache or pool needs a check",
         ),
-        ("pool", {"data_percent": "93.40"}, State.DEGRADED, "the data are 93% full"),
-        ("pool", {"metadata_percent": "90.00"}, State.DEGRADED, "the metadata are 90% full"),
+        ("pool", {"data_percent": "93.40"}, State.DEGRADED, "the data are 93 % full"),
+        ("pool", {"metadata_percent": "90.00"}, State.DEGRADED, "the metadata are 90 % full"),
         ("pool", {"data_percent": "89.99"}, State.OPTIMAL, ""),
         ("par", {"raid_sync_action": "recover", "sync_percent": "12.50"}, State.REBUILDING, ""),
         ("lin", {"lv_active": "", "lv_health_status": ""}, State.OFFLINE, "not active"),
@@ -215,7 +215,7 @@ def test_a_snapshot_is_one_and_as_large_as_what_it_is_of() -> None:
     one = array_of(shown.volume, shown.group, Topology(tree=Tree(nodes={}, numbers={})))
     facts = {fact.label: fact.value for fact in one.facts}
     assert (one.level, one.state, one.size_bytes) == (Level.SNAPSHOT, State.OPTIMAL, 64 << 20)
-    assert (facts["Snapshot of"], facts["Store for changed data"]) == ("vg0/mail", "16 MiB, 12.5% used")
+    assert (facts["Snapshot of"], facts["Store for changed data"]) == ("vg0/mail", "16 MiB, 12.5 % used")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_snapshot_is_one_and_as_large_as_what_it_is_of() -> None:
             State.FAILED,
             "no longer a valid snapshot of vg0/mail",
         ),
-        ({"snap_percent": "94.00"}, State.DEGRADED, "its store is 94% full"),
+        ({"snap_percent": "94.00"}, State.DEGRADED, "its store is 94 % full"),
         ({"lv_snapshot_invalid": "", "snap_percent": "40.00"}, State.OPTIMAL, ""),
     ],
 )
@@ -240,7 +240,7 @@ def test_a_snapshot_that_ran_full_is_lost_and_one_that_will_says_so(
 
 def test_a_thin_volume_tells_of_its_full_pool() -> None:
     shown = view(KINDS, "pool", data_percent="97.00")
-    assert health(shown.group["thin"], shown.group) == (State.DEGRADED, "the data of its pool are 97% full")
+    assert health(shown.group["thin"], shown.group) == (State.DEGRADED, "the data of its pool are 97 % full")
 
 
 def test_a_volume_that_is_not_whole_or_not_active_is_not_changed() -> None:
@@ -363,11 +363,11 @@ def test_a_vdo_pool_is_in_use_with_its_volume_and_says_how_full_it_is() -> None:
     group = deduplicating(vdo_saving_percent="61.00", vdo_operating_mode="normal", vdo_index_state="online")
     level, state, facts = shown(group, "pool0")
     assert (level, state) == (Level.VDO_POOL, State.OPTIMAL)
-    assert (facts["Used, data"], facts["On"]) == ("94.1%", "/dev/sda")
-    assert (facts["Saved"], facts["Index"]) == ("61% by deduplication and compression", "online")
+    assert (facts["Used, data"], facts["On"]) == ("94.1 %", "/dev/sda")
+    assert (facts["Saved"], facts["Index"]) == ("61 % by deduplication and compression", "online")
     level, state, facts = shown(group, "mail")
     assert (level, state) == (Level.VDO, State.OPTIMAL)
-    assert facts["VDO pool"] == "pool0, 100 GiB, 94.1% full, on /dev/sda"
+    assert facts["VDO pool"] == "pool0, 100 GiB, 94.1 % full, on /dev/sda"
     assert "Cache" not in facts
 
 

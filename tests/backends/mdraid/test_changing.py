@@ -237,7 +237,7 @@ class TestReshape:
         reshaping(host)
         reading = (await MdRaid(host).read(MD0))["chunk_size"]
         assert (reading.now, reading.effective) == ("131072", "65536")
-        assert reading.why_effective == "the reshape is running, 40.0% of it is done"
+        assert reading.why_effective == "the reshape is running, 40.0 % of it is done"
 
     async def test_a_layout_on_its_way_is_told_in_words(self) -> None:
         host = MdHost(array(layout="3 (2)", sync_action="reshape", sync_completed="1 / 2"))

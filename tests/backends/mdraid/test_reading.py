@@ -199,7 +199,7 @@ async def test_a_rebuild_tells_progress_speed_and_what_is_left() -> None:
     own = {"degraded": "1", "sync_action": "recover", "sync_completed": "97944 / 522240", "sync_speed": "56380"}
     found = await first(MdHost(array(more=own)))
     assert [(task.kind, round(task.progress or 0, 3)) for task in found.tasks] == [("rebuild", 0.188)]
-    assert facts(found)["Task"] == "recover, 18.8%, 56380 KiB/s on each member, 4 s left"
+    assert facts(found)["Task"] == "recover, 18.8 %, 56380 KiB/s on each member, 4 s left"
 
 
 @pytest.mark.parametrize(

@@ -326,7 +326,7 @@ async def test_a_strip_size_under_way_is_pending_and_blocks_the_next() -> None:
     await backend.apply(change)
     reading = (await backend.read(LD))["strip_size"]
     assert (reading.now, reading.effective) == (MOVING, "262144")
-    assert reading.why_effective == "the controller is moving the data, 3% done"
+    assert reading.why_effective == "the controller is moving the data, 3 % done"
     assert reading.availability.why_not == "a migration is running"
 
 

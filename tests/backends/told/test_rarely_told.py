@@ -69,10 +69,10 @@ WRITTEN = {"cache_write_hits": "1", "cache_write_misses": "1"}
 @pytest.mark.parametrize(
     ("columns", "hits"),
     [
-        (READ | WRITTEN, "75% of reads, 50% of writes"),
-        (READ | {"cache_write_hits": "0", "cache_write_misses": "0"}, "75% of reads"),
-        ({"cache_read_hits": "", "cache_read_misses": "1"} | WRITTEN, "50% of writes"),
-        ({"cache_read_hits": "3", "cache_read_misses": ""} | WRITTEN, "50% of writes"),
+        (READ | WRITTEN, "75 % of reads, 50 % of writes"),
+        (READ | {"cache_write_hits": "0", "cache_write_misses": "0"}, "75 % of reads"),
+        ({"cache_read_hits": "", "cache_read_misses": "1"} | WRITTEN, "50 % of writes"),
+        ({"cache_read_hits": "3", "cache_read_misses": ""} | WRITTEN, "50 % of writes"),
     ],
 )
 def test_hits_of_a_cache_are_shares_of_what_was_asked(columns: dict[str, str], hits: str) -> None:
@@ -119,7 +119,7 @@ def test_an_encrypted_volume_says_so(secured: bool | None, shown: str | None) ->
     assert facts.get("Encrypted") == shown
 
 
-@pytest.mark.parametrize(("progress", "shown"), [(0.25, "rebuild 25%"), (None, "rebuild")])
+@pytest.mark.parametrize(("progress", "shown"), [(0.25, "rebuild 25 %"), (None, "rebuild")])
 def test_work_on_a_drive_is_told_with_how_far_it_is_where_that_is_known(progress: float | None, shown: str) -> None:
     drive = PhysicalDrive(card=0, enclosure=1, slot=2, jobs=(BackgroundOperation(kind="rebuild", progress=progress),))
     assert shown in {fact.value for fact in megaraid._drive_facts(drive)}

@@ -52,7 +52,7 @@ def test_of_an_empty_machine_nothing_is_said(id: str) -> None:
     assert said(SystemSnapshot(), id) == ([], [])
 
 
-@pytest.mark.parametrize(("used", "told"), [("94.1%", True), ("80.0%", True), ("79.9%", False)])
+@pytest.mark.parametrize(("used", "told"), [("94.1 %", True), ("80.0 %", True), ("79.9 %", False)])
 def test_a_vdo_pool_that_fills_up_is_warned_of_as_what_loses_writes(used: str, told: bool) -> None:
     pool = volume(level=Level.VDO_POOL, facts=fact("Used, data", used))
     found, _ = said(array_of(array=pool), "pool-filling")

@@ -120,5 +120,5 @@ def test_a_device_that_others_keep_busy_for_more_than_half_a_second_of_ten_is_no
         patched.setattr(SimulatedHost, "read", reading)
         patched.setattr("app.features.watch.cli.asyncio.sleep", ten_seconds_later)
         done = cli(*LINUX, "watch", "--baseline", saved)
-    said = "The baseline was not measured, so there is no result for this night: /dev/nvme1n1 is busy (5% of 10 s)."
+    said = "The baseline was not measured, so there is no result for this night: /dev/nvme1n1 is busy (5.0 % of 10 s)."
     assert (done.status, said in done.err, saved in done.err) == (0, skipped, not skipped)

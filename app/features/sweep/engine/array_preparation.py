@@ -18,6 +18,7 @@ from backends.errors import BlockedError, RaidbenchError, RefusedError, StorageE
 from backends.model import BROKEN, Array, State
 from backends.protocol import ChecksParity
 from backends.text import clean
+from widgets.text_utils import units
 
 if TYPE_CHECKING:
     from app.core.workbench import Workbench
@@ -93,7 +94,7 @@ async def wait_until_complete(bench: Workbench, match: ArrayMatch, stop: asyncio
         if busy and time.monotonic() - last_note > NOTE_EVERY:
             last_note = time.monotonic()
             part, task = busy[0]
-            progress = "" if task.progress is None else f", {task.progress:.0%}"
+            progress = "" if task.progress is None else f", {units.fraction(task.progress)}"
             state = "" if part.state is State.OPTIMAL else f" ({part.state.value})"
             bench.note(f"Waiting for {part.target}{state}: {task.kind}{progress}.")
         await wait_for_stop(stop, SCAN_EVERY if bench.host.capabilities.live else SIMULATED_SCAN_EVERY)
