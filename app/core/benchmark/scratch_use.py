@@ -25,6 +25,12 @@ _WAITS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 _EMPTY = 512
 """Minimum size in bytes of a file that is probed; a filesystem or partition table needs more."""
 
+_HFS_HEADER = 1024
+"""Position of the volume header of HFS Plus in bytes."""
+
+_HFS_VERSIONS = {b"H+": b"\0\4", b"HX": b"\0\5"}
+"""Version in the volume header, by the two bytes before it, for HFS Plus and HFSX."""
+
 
 class Lease(Enum):
     """Result of requesting a lease from the kernel (fcntl(2), F_SETLEASE)."""
@@ -121,7 +127,8 @@ async def _require_no_user(host: Host, descriptor: int, path: Path, shown: str, 
 
 async def _require_no_content(host: Host, descriptor: int, shown: str, *, interrupted: bool) -> None:
     signatures = await probe_path(host, f"/proc/{os.getpid()}/fd/{descriptor}")
-    kinds = list(dict.fromkeys(clean(signature.kind, 64) for signature in signatures if signature.kind != "unknown"))
+    found = [signature.kind for signature in signatures if signature.kind != "unknown"]
+    kinds = list(dict.fromkeys(clean(kind, 64) for kind in found if not _is_coincidence(kind, descriptor)))
     if kinds:
         raise RefusedError(
             (
@@ -130,9 +137,19 @@ async def _require_no_content(host: Host, descriptor: int, shown: str, *, interr
             ),
             hint="Use another file. If you do not need this one, remove it with rm.",
         )
-    if signatures and interrupted:
+    if len(found) < len(signatures) and interrupted:
         raise RefusedError(
             f"The scratch file {shown} was left by an interrupted run, and its content could not be probed"
             " (blkid, wipefs). It is neither written nor removed.",
             hint="If you do not need the file, remove it with rm.",
         )
+
+
+def _is_coincidence(kind: str, descriptor: int) -> bool:
+    """Return whether a signature is a part of random data that raidbench wrote.
+
+    libblkid recognises HFS Plus by two bytes, which one of 30,000 files with random data has. A real volume header has
+    its version in the next two bytes (Apple Technical Note TN1150).
+    """
+    header = os.pread(descriptor, 4, _HFS_HEADER)
+    return kind == "hfsplus" and header[:2] in _HFS_VERSIONS and header[2:] != _HFS_VERSIONS[header[:2]]

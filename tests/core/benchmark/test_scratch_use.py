@@ -21,7 +21,9 @@ from app.core.benchmark.scratch_use import Lease, end_lease, require_unused, tak
 from app.core.benchmark.scratch_xattr import is_own
 from backends.errors import RefusedError
 from backends.host import Completed, FileStat
+from backends.system.local import LocalHost
 from backends.topology.file_users import find_file_users
+from backends.topology.scan import probe_path
 from tests.backends.fakes import FakeHost
 from tests.backends.loops import needs_loops, needs_sight
 from tests.cli.conftest import ROOT
@@ -86,6 +88,33 @@ async def is_free(path: Path) -> bool:
 async def test_a_leftover_that_nothing_uses_is_written_and_removed(leftover: Path) -> None:
     assert await leftover_in_use(leftover) is None
     assert await is_free(leftover)
+
+
+def write_header(path: Path, start: bytes) -> None:
+    """Write the start of a volume header of HFS Plus over random data, with blocks of 4 KiB, so that blkid takes it."""
+    with path.open("r+b") as file:
+        file.seek(1024)
+        file.write(start)
+        file.seek(1024 + 40)
+        file.write((4096).to_bytes(4, "big"))
+
+
+AFTER_A_KILL = pytest.mark.parametrize("leftover", ["after a kill"], indirect=True)
+
+
+@AFTER_A_KILL
+@pytest.mark.parametrize("start", [b"H+", b"HX"])
+async def test_two_bytes_of_random_data_are_no_filesystem(leftover: Path, start: bytes) -> None:
+    write_header(leftover, start)
+    assert [signature.kind for signature in await probe_path(LocalHost(), str(leftover))] == ["hfsplus"]
+    assert await is_free(leftover)
+
+
+@AFTER_A_KILL
+@pytest.mark.parametrize("start", [b"H+\0\4", b"HX\0\5"])
+async def test_with_a_version_they_are_one(leftover: Path, start: bytes) -> None:
+    write_header(leftover, start)
+    assert "contains hfsplus, so another program has used it" in await refusal_of(leftover)
 
 
 # -- programs --------------------------------------------------------------------------------------------------------
