@@ -174,6 +174,19 @@ def test_the_rpm_marks_the_licences_as_such() -> None:
 
 
 @needs_shipped
+@needs("rpm")
+def test_the_rpm_asks_for_what_its_hooks_need_and_owns_its_folders() -> None:
+    file = DIST / f"raidbench-{VERSION}.x86_64.rpm"
+    needed, paths = (
+        subprocess.run(("rpm", "-qp", what, file), capture_output=True, text=True).stdout.splitlines()
+        for what in ("--requires", "--list")
+    )
+    assert {"/bin/sh", "glibc >= 2.17"} <= set(needed)
+    own = {str(Path(path).parent) for path in paths if "raidbench" in str(Path(path).parent)}
+    assert own <= set(paths)
+
+
+@needs_shipped
 def test_the_bill_of_materials_is_valid(tmp_path: Path) -> None:
     uv = ("sh", str(ROOT / "tools" / "bootstrap"), "uv")
     wanted = str(ROOT / "tests" / "package" / "validate.txt")

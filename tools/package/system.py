@@ -172,6 +172,7 @@ def contents(tree: Path, folder: Path) -> list[dict[str, Any]]:
             {"dst": f"/usr/{parent}/raidbench", "type": "dir", "file_info": {"mode": 0o755}}
             for parent in ("lib", "share/doc")
         ),
+        {"dst": "/usr/share/licenses/raidbench", "type": "dir", "packager": "rpm", "file_info": {"mode": 0o755}},
         {"dst": "/var/lib/raidbench", "type": "dir", "file_info": {"mode": 0o700}},
     ]
 
@@ -199,12 +200,13 @@ def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> di
         },
         "overrides": {
             kind: {
-                "depends": [needed],
+                "depends": [*needed],
                 "recommends": list(_RECOMMENDED),
                 "suggests": list(_SUGGESTED),
                 "scripts": {name: str(folder / f"{kind}-{name}") for name in HOOKS[kind] if name != "posttrans"},
             }
-            for kind, needed in (("deb", f"libc6 (>= {_OLDEST})"), ("rpm", f"glibc >= {_OLDEST}"))
+            # The hooks of a .rpm need a shell, which dpkg has in any case.
+            for kind, needed in (("deb", [f"libc6 (>= {_OLDEST})"]), ("rpm", [f"glibc >= {_OLDEST}", "/bin/sh"]))
         },
     }
 

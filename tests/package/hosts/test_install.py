@@ -90,11 +90,11 @@ def test_removing_it_leaves_what_the_administrator_made_and_nothing_else(fresh: 
         mkdir -p /etc/udev/rules.d && echo '# kept' >{rule}
         mkdir -p /var/lib/raidbench/journal && echo '{{}}' >/var/lib/raidbench/journal/kept
         {REMOVE} >/tmp/out 2>&1 || exit 1
-        grep -i stays /tmp/out
+        grep 'Not removed' /tmp/out
         {FILES} >/tmp/after
         diff /tmp/before /tmp/after | grep '^[<>]'
     """)
-    told, left = ([row for row in done.stdout.splitlines() if row.startswith(start)] for start in ("Stays", (">", "<")))
+    told, left = ([row for row in done.stdout.splitlines() if row.startswith(start)] for start in ("Not removed", (">", "<")))
     assert [row.split(": ")[1] for row in told] == [rule, "/var/lib/raidbench"], done.stderr
     assert [row for row in left if not row.startswith(("> /root/.local/state", "> /root/.local"))] == [
         *(f"> {folder}" for folder in ("/etc/udev", "/etc/udev/rules.d", rule) if f"> {folder}" in left),
@@ -112,10 +112,10 @@ def test_removing_it_waits_for_the_value_that_is_on_trial(fresh: Fresh, disk: Lo
         {INSTALL} >&2 && raidbench set {disk.sure()} read_ahead_kb=512 --trial 10 --yes >&2 && cat {attribute}
         {REMOVE} >/tmp/out 2>&1 || exit 1
         cat {attribute}
-        grep -o 'on trial: waiting' /tmp/out
+        grep -o 'A setting is on trial' /tmp/out
         ls /usr/lib/raidbench 2>/dev/null
     """)
-    assert done.stdout.splitlines() == ["512", before, "on trial: waiting"], done.stderr
+    assert done.stdout.splitlines() == ["512", before, "A setting is on trial"], done.stderr
     table.note(CLEAN.title, "removed during a trial", "waits, then the value reverts")
 
 
