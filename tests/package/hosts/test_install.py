@@ -94,7 +94,8 @@ def test_removing_it_leaves_what_the_administrator_made_and_nothing_else(fresh: 
         {FILES} >/tmp/after
         diff /tmp/before /tmp/after | grep '^[<>]'
     """)
-    told, left = ([row for row in done.stdout.splitlines() if row.startswith(start)] for start in ("Not removed", (">", "<")))
+    starts = ("Not removed", (">", "<"))
+    told, left = ([row for row in done.stdout.splitlines() if row.startswith(start)] for start in starts)
     assert [row.split(": ")[1] for row in told] == [rule, "/var/lib/raidbench"], done.stderr
     assert [row for row in left if not row.startswith(("> /root/.local/state", "> /root/.local"))] == [
         *(f"> {folder}" for folder in ("/etc/udev", "/etc/udev/rules.d", rule) if f"> {folder}" in left),
