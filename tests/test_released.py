@@ -10,6 +10,7 @@ import pytest
 from app.core.changes.arrays.array_journal import ArrayJournal, ArrayStage
 from app.core.config import load_config
 from app.core.session.archive_reader import unpacked_archive
+from app.core.session.events import NoteAdded
 from app.core.session.folders import session_folders
 from app.core.session.journal import Journal, read_records
 from app.core.session.paths import Paths
@@ -82,6 +83,16 @@ def test_a_session_has_its_runs_and_their_results(files: Path) -> None:
     assert [(one.end.figures.status, one.end.figures.read is not None) for one in runs[:3] if one.end] == [
         (RunStatus.OK, True)
     ] * 3
+
+
+def test_a_session_has_a_run_with_flushes_and_an_observation(files: Path) -> None:
+    session = sessions(files)["worked"]
+    (flushed,) = [run for run in session.runs if run.start.profile == "etcd"]
+    assert flushed.end is not None
+    assert flushed.end.figures.sync is not None
+    assert flushed.end.figures.sync.iops > 0
+    notes = [event.text for event in session.events if isinstance(event, NoteAdded)]
+    assert any(text.startswith("Observed by the kernel's counters:") for text in notes)
 
 
 def test_a_session_has_its_experiment(files: Path) -> None:

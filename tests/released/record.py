@@ -46,6 +46,8 @@ def record(folder: Path) -> None:
         run(state, "bench", ARRAY, *_JOB, "--repeat", "3")
         run(state, "baseline", "save", "recorded")
         run(state, "ab", DISK, "read_ahead_kb=256", *_JOB, "--pairs", "2", "--yes")
+        run(state, "bench", "/srv/vm", "--profile", "etcd", "--runtime", "2", "--ramp", "0", "--size", "64M")
+        run(state, "observe", ARRAY, "--for", "2s")
         run(state, "sweep", str(work / "plan.toml"), "--target", ARRAY, "--yes")
         run(state, "archive", "-o", str(work / "session.raidbench"))
         run(state, "export", "-o", str(work / "settings.toml"), ARRAY)
@@ -60,7 +62,8 @@ def record(folder: Path) -> None:
             copy(work / name, folder / name)
         copy(work / "capture" / "machine.json", folder / "capture" / "machine.json")
         for file in sorted(state.rglob("*")):
-            if file.is_file() and not _LEFT_OUT & {*file.parts, file.name, file.suffix}:
+            is_kept = not (_LEFT_OUT & {*file.parts, file.suffix} or file.name.startswith("."))  # a file half written
+            if file.is_file() and is_kept:
                 copy(file, folder / "state" / file.relative_to(state))
 
 
