@@ -152,7 +152,7 @@ def _disks(node: Node, picture: Topology) -> tuple[Target, ...]:
 def _usage_facts(gauge: PoolGauge, whose: str = "") -> Iterator[Fact]:
     for word, share in (("data", gauge.data), ("metadata", gauge.metadata)):
         if share is not None:
-            yield Fact(label=f"Used{whose}, {word}", value=f"{percent_text(share, 1)}")
+            yield Fact(label=f"Used{whose}, {word}", value=percent_text(share, 1))
 
 
 async def _present(host: Host) -> bool:

@@ -200,7 +200,7 @@ def configuration(tree: Path, folder: Path, architecture: str, epoch: int) -> di
         },
         "overrides": {
             kind: {
-                "depends": [*needed],
+                "depends": needed,
                 "recommends": list(_RECOMMENDED),
                 "suggests": list(_SUGGESTED),
                 "scripts": {name: str(folder / f"{kind}-{name}") for name in HOOKS[kind] if name != "posttrans"},

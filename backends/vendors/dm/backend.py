@@ -107,9 +107,7 @@ def _array(node: Node, picture: Topology, table: tuple[Segment, ...], states: tu
         uses=picture.uses(node.name),
         above=picture.above(node.name),
         facts=tuple(Fact(label=label, value=clean(value, 256)) for label, value in _lines(kind, table, paths) if value)
-        + tuple(
-            Fact(label=f"Used, {word}", value=f"{percent_text(share, 1)}") for word, share in _usage_shares(states)
-        ),
+        + tuple(Fact(label=f"Used, {word}", value=percent_text(share, 1)) for word, share in _usage_shares(states)),
     )
 
 

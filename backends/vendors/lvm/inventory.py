@@ -299,7 +299,7 @@ def _lines(volume: LvFacts, group: Mapping[str, LvFacts]) -> Iterable[tuple[str,
         yield "Store for changed data", room if filled is None else f"{room}, {percent_text(filled, 1)} used"
     for part in ("data", "metadata"):
         share = volume.share(f"{part}_percent") if volume.kind in ("thin", *POOLS) else None
-        yield f"Used, {part}", f"{percent_text(share, 1)}" if share is not None else None
+        yield f"Used, {part}", percent_text(share, 1) if share is not None else None
     action = fields.get("raid_sync_action")
     if action not in (None, "idle"):
         share = volume.share("sync_percent")

@@ -201,7 +201,7 @@ def _task_line(array: ArrayFacts) -> str | None:
         frozen = array.attributes.get("sync_action") == "frozen"
         return "frozen: no rebuild, resync or check starts until sync_action is idle" if frozen else None
     parts = [sync.action]
-    parts += [f"{percent_text(sync.progress, 1)}"] if sync.progress is not None else []
+    parts += [percent_text(sync.progress, 1)] if sync.progress is not None else []
     parts += ["waiting"] if sync.waiting else []
     parts += [f"{sync.speed_kib} KiB/s on each member"] if sync.speed_kib is not None else []
     parts += [f"{time_text(sync.left_seconds)} left"] if sync.left_seconds is not None else []
