@@ -19,8 +19,7 @@ PAIRS = (("next", "previous"), ("previous", "next"))
 HEAD = """\
 # Keys of the workbench
 
-`?` shows and finds keys, and `Ctrl-P` runs a command by name. `raidbench keys` lists names for
-`[keymap]`.
+`?` shows and finds keys, and `Ctrl-P` runs a command by name. `raidbench keys` lists names for `[keymap]`.
 
 <!-- Written by `python -m tests.test_keys_page`. -->
 

@@ -99,15 +99,21 @@ async def test_a_dialog_is_drawn_whole_once_and_not_laid_out_anew_for_the_size_t
         assert app.screen.size == (70, 20)
 
 
-async def test_a_widget_of_a_dialog_is_drawn_although_a_part_of_the_screen_below_is_drawn_at_the_same_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def record_drawing(monkeypatch: pytest.MonkeyPatch) -> list[Region]:
+    """Return a list to which the regions that are drawn from now on are added."""
     drawn: list[Region] = []
 
     def recorded(compositor: Compositor, **options: Any) -> object:
         drawn.extend(compositor._dirty_regions)
         return UPDATE(compositor, **options)
 
+    monkeypatch.setattr(Compositor, "render_update", recorded)
+    return drawn
+
+
+async def test_a_widget_of_a_dialog_is_drawn_although_a_part_of_the_screen_below_is_drawn_at_the_same_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     app = Stage(Details(facts("abcdefghij")))
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.pause()
@@ -116,7 +122,7 @@ async def test_a_widget_of_a_dialog_is_drawn_although_a_part_of_the_screen_below
         app.screen.refresh()
         await pilot.pause()
         button = app.screen.query(Button).first()
-        monkeypatch.setattr(Compositor, "render_update", recorded)
+        drawn = record_drawing(monkeypatch)
         with app.batch_update():
             button.refresh()
             await pilot.pause()
@@ -127,16 +133,10 @@ async def test_a_widget_of_a_dialog_is_drawn_although_a_part_of_the_screen_below
 
 
 async def test_a_widget_that_changes_after_a_layout_that_is_held_back_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[Region] = []
-
-    def recorded(compositor: Compositor, **options: Any) -> object:
-        drawn.extend(compositor._dirty_regions)
-        return UPDATE(compositor, **options)
-
     app = Stage(Details(facts("abcdefghij")))
     async with app.run_test(size=(40, 5)) as pilot:
         await pilot.pause()
-        monkeypatch.setattr(Compositor, "render_update", recorded)
+        drawn = record_drawing(monkeypatch)
         with app.batch_update():
             app.widget._set_dirty()
             app.screen.post_message(Update(app.widget))
