@@ -129,6 +129,9 @@ class Use:
     """Whether the same data are in use under another device name. Then `detail` completes "X is ..."."""
 
 
+HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
+"""Values of `Use.kind` whose `Use.detail` names the devices built on the used device."""
+
 FORMER = "former "
 """Prefix of a signature's kind if only a part of the content is left."""
 

@@ -35,7 +35,6 @@ from backends.settings import Reading, Setting
 from backends.system.caching import CachingHost, cached_since
 from backends.system.timeout_memory import with_timeout_memory
 from backends.text import clean
-from backends.topology.tree import node_path
 from backends.values import dataclass
 
 if TYPE_CHECKING:
@@ -409,6 +408,8 @@ def _unreported_timeouts(silences: Iterable[ToolTimeoutError], problems: Iterabl
     reported: set[tuple[str, ...]] = set()
     for error in silences:
         if error.devices not in reported and not any(error.message in message for message in messages):
+            from backends.topology.tree import node_path  # Commands that look at no device start without the topology.
+
             where = ", ".join(map(node_path, error.devices)) or PROGRAMS
             yield Problem(where=where, message=error.message, hint=error.hint)
         reported |= {error.devices} if error.devices else set()

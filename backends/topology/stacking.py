@@ -361,9 +361,6 @@ class MemberSignature:
         return self.labelled_phrase.format(label) if label and self.labelled_phrase else self.phrase
 
 
-HOLDER_KINDS = ("holder", "lvm", "bcache", "md", "stratis")
-"""Values of `Use.kind` whose `Use.detail` names the devices built on the used device."""
-
 SET = MemberSignature(verb="is", phrase="a member of a RAID or multipath set", remove="mdadm --zero-superblock, wipefs")
 """Meaning of the signature of a member of an array or container, or of a path of a multipath device."""
 

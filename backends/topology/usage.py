@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
-from backends.identity import Signature, Use
+from backends.identity import HOLDER_KINDS, Signature, Use
 from backends.text import clean
 from backends.topology.device_identity import SameDataDevice, files_of, identity, is_multipath, paths_of, relations
 from backends.topology.device_mapper import DeviceRange, Segments, snapshots_of, unreported_ranges
@@ -13,7 +13,7 @@ from backends.topology.loop_backing import Backing
 from backends.topology.mounts import Mount, unique_points
 from backends.topology.quiet_users import QuietUsers
 from backends.topology.replicas import unreported_replicas
-from backends.topology.stacking import HOLDER_KINDS, Pools, layer_uses, lvm_name, pool_of, volume_shown
+from backends.topology.stacking import Pools, layer_uses, lvm_name, pool_of, volume_shown
 from backends.topology.tree import Node, Tree, node_path
 from backends.values import dataclass
 

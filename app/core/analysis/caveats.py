@@ -13,7 +13,7 @@ from types import MappingProxyType
 from app.core.analysis.reasons import Caveat, Reason
 from app.core.analysis.sample_groups import engine_of
 from app.core.analysis.verdict import Verdict, VerdictResult
-from app.core.benchmark.conditions.facts import TASKS
+from app.core.benchmark.task_names import TASKS
 from app.core.session.results import Advice
 from app.core.session.state import RunRecord
 

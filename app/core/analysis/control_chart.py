@@ -23,7 +23,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp, expm1, fsum, log, log1p, sqrt
-from operator import mul
 from statistics import NormalDist
 
 from app.core.analysis.pair_design import LEVEL
@@ -130,6 +129,76 @@ def night_chart(
     return chart.result(len(nights))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scatter:
+    """Mean and scatter of the nights of a reference, as natural logarithms."""
+
+    nights: int
+    """Number of nights."""
+    mean: float
+    """Mean of their levels."""
+    sd: float
+    """Standard deviation of their levels."""
+    inflation: float
+    """Factor by which correlation makes a sum of these nights scatter more; 1 for uncorrelated nights."""
+
+
+class _Reference:
+    """Levels of normal nights, with the sums that give their scatter.
+
+    The sums make the cost of a night independent of the number of nights before it. They are of distances from the
+    first level, so that a small scatter of large levels is not lost to rounding.
+    """
+
+    def __init__(self, first: float) -> None:
+        self.levels = [first]
+        self._sum = 0.0
+        self._squares = 0.0
+        self._products = {1: 0.0, WEEK: 0.0}
+        """Sum of the products of nights that are so many nights apart."""
+
+    def extend(self, levels: Sequence[float]) -> None:
+        """Add the levels of further nights."""
+        for level in levels:
+            off = level - self.levels[0]
+            self._sum += off
+            self._squares += off * off
+            for apart in self._products:
+                if len(self.levels) >= apart:
+                    self._products[apart] += off * (self.levels[-apart] - self.levels[0])
+            self.levels.append(level)
+
+    def scatter(self) -> _Scatter:
+        """Return mean and scatter of two or more nights."""
+        number = len(self.levels)
+        mean = self._sum / number
+        squares = max(0.0, self._squares - number * mean * mean)
+        around = (self._products_around(mean, apart) / squares if squares else 0.0 for apart in (1, WEEK))
+        return _Scatter(
+            nights=number,
+            mean=self.levels[0] + mean,
+            sd=sqrt(squares / (number - 1)),
+            inflation=_inflation(number, *around),
+        )
+
+    def _products_around(self, mean: float, apart: int) -> float:
+        """Return the sum of the products of nights `apart` nights apart, as distances from `mean`."""
+        pairs = max(0, len(self.levels) - apart)
+        first, last = self.levels[:apart], self.levels[pairs:]
+        ends = sum(first) + sum(last) - (len(first) + len(last)) * self.levels[0]
+        return self._products[apart] - mean * (2 * self._sum - ends) + pairs * mean * mean
+
+
+def _inflation(number: int, last: float, weekly: float) -> float:
+    """Return the factor by which correlation makes a sum of so many nights scatter more; 1 for uncorrelated nights.
+
+    `last`, `weekly`: the correlation with the night before, and with that of a week before.
+    """
+    if last <= 1 / sqrt(number) or last <= weekly:
+        return 1.0
+    return sqrt((1 + last) / (1 - last))
+
+
 class _Chart:
     def __init__(
         self,
@@ -146,7 +215,7 @@ class _Chart:
         self._threshold = threshold
         self._loss = log1p(threshold / 100)
         self._judged_early = judged_early
-        self._reference = [_level(saved)]
+        self._reference = _Reference(_level(saved))
         self._waiting: list[float] = []
         self._ended: list[float] = []
         self._sum = 0.0
@@ -159,8 +228,9 @@ class _Chart:
 
     def add(self, night: int, values: Sequence[float]) -> None:
         """Add the next night, and update sum, verdict and reference."""
-        learning = len(self._reference) < LEARNING
-        self._against = 1 if learning else len(self._reference)
+        number = len(self._reference.levels)
+        learning = number < LEARNING
+        self._against = 1 if learning else number
         worse = self._judge_early(values) if learning else self._judge_by_chart(night, values)
         if not worse:
             self._begun = None
@@ -177,14 +247,14 @@ class _Chart:
 
         The interval is at least as wide as the scatter of the nights so far.
         """
-        between = session_scatter([*self._earlier, *map(exp, self._reference[1:])])
+        between = session_scatter([*self._earlier, *map(exp, self._reference.levels[1:])])
         judged = judge_later(
             self._saved,
             values,
             between=between,
             higher_is_better=self._sign > 0,
             threshold=self._threshold,
-            least=_chance_distance(self._reference),
+            least=_chance_distance(self._reference.levels),
         )
         self._standing, self._judged = judged.standing, lambda: judged
         worse = self._judged_early and self._standing is RegressionVerdict.WORSE
@@ -207,26 +277,23 @@ class _Chart:
                 self._ended, self._waiting = self._waiting, []
             else:
                 self._ended, self._waiting = [], [*self._ended, *self._waiting]
-        self._reference += [*self._waiting, level]
+        self._reference.extend([*self._waiting, level])
         self._waiting, self._since = [], None
 
     def _judge_by_chart(self, night: int, values: Sequence[float]) -> bool:
         level = _level(values)
-        mean, single, inflation = _scatter(self._reference)
-        single = max(single, self._loss / 10)
-        sd = single * inflation
-        number = len(self._reference)
-        below = self._sign * (mean - level)
+        scatter = self._reference.scatter()
+        single = max(scatter.sd, self._loss / 10)
+        sd = single * scatter.inflation
+        number = scatter.nights
+        below = self._sign * (scatter.mean - level)
         score = _score(below / sd / sqrt(1 + 1 / number), number - 1)
         added = min(score - self._allowance(sd, number), MOST)
         self._sum = max(0.0, self._sum + added)
         if below / single / sqrt(1 + 1 / number) > FAR and below > self._loss:
             self._sum = LIMIT
         if not self._sum:
-            self._standing, self._judged = (
-                RegressionVerdict.NOT_WORSE,
-                partial(_compare_nights, self._reference[:], [level]),
-            )
+            self._standing, self._judged = RegressionVerdict.NOT_WORSE, partial(_compare_nights, scatter, [level])
             self._recover(level, recurs=len(self._episodes) > 1)
             return False
         self._waiting.append(level)
@@ -235,7 +302,7 @@ class _Chart:
         if worse:
             self._sum = min(self._sum, LIMIT)
         self._standing = RegressionVerdict.NOT_DECIDED if self._sum >= MOST else RegressionVerdict.NOT_WORSE
-        self._judged = partial(_compare_nights, self._reference[:], self._waiting[:])
+        self._judged = partial(_compare_nights, scatter, self._waiting[:])
         return worse
 
     def _allowance(self, sd: float, number: int) -> float:
@@ -243,11 +310,11 @@ class _Chart:
 
     def result(self, nights: int) -> ControlChart:
         """Return the state of the chart after the last night."""
-        number = len(self._reference)
-        single, inflation = _scatter(self._reference)[1:] if number > 1 else (None, 1.0)
+        number = len(self._reference.levels)
+        scatter = self._reference.scatter() if number > 1 else None
         detectable_percent = None
-        if single is not None and number >= LEARNING:
-            sd = max(single, self._loss / 10) * inflation
+        if scatter is not None and number >= LEARNING:
+            sd = max(scatter.sd, self._loss / 10) * scatter.inflation
             wanted = self._allowance(sd, number) + LIMIT / (SIGHT - 1)
             loss = quantile(_NORMAL.cdf(wanted), number - 1) * sd * sqrt(1 + 1 / number)
             detectable_percent = (-expm1(-loss) if self._sign > 0 else expm1(loss)) * 100
@@ -256,7 +323,7 @@ class _Chart:
             nights=nights,
             reference_size=number,
             against=self._against,
-            sd=single,
+            sd=None if scatter is None else scatter.sd,
             since=self._since,
             begun=self._begun,
             episodes=tuple(self._episodes),
@@ -266,24 +333,6 @@ class _Chart:
 
 def _level(values: Sequence[float]) -> float:
     return fsum(map(log, values)) / len(values)
-
-
-def _scatter(logs: Sequence[float]) -> tuple[float, float, float]:
-    """Return mean, standard deviation, and the factor by which correlation makes a sum of these nights scatter more.
-
-    The factor is 1 for uncorrelated nights.
-    """
-    number = len(logs)
-    mean = fsum(logs) / number
-    off = [log - mean for log in logs]
-    squares = fsum(map(mul, off, off))
-    sd = sqrt(squares / (number - 1))
-    if not squares:
-        return mean, sd, 1.0
-    last = fsum(map(mul, off, off[1:])) / squares
-    if last <= 1 / sqrt(number) or last <= fsum(map(mul, off, off[WEEK:])) / squares:
-        return mean, sd, 1.0
-    return mean, sd, sqrt((1 + last) / (1 - last))
 
 
 def _chance_distance(logs: Sequence[float]) -> float:
@@ -299,16 +348,14 @@ def _score(t: float, dof: int) -> float:
     return score if t > 0 else -score
 
 
-def _compare_nights(reference: Sequence[float], nights: Sequence[float]) -> RegressionResult:
+def _compare_nights(reference: _Scatter, nights: Sequence[float]) -> RegressionResult:
     """Return the comparison of the mean of these nights with the mean of the reference.
 
     Its interval uses the scatter of the reference. Its verdict is always NOT_DECIDED; the caller sets the real one.
     """
-    mean, sd, inflation = _scatter(reference)
-    number = len(reference)
-    moved = fsum(nights) / len(nights) - mean
-    error = sd * inflation * sqrt(1 / len(nights) + 1 / number)
-    half = quantile(1 - LEVEL / 2, number - 1) * error
-    p = tails(moved / error, number - 1) if error else float(moved == 0)
-    interval = ConfidenceInterval(mean=moved, low=moved - half, high=moved + half, sd=sd, n=len(nights), p=p)
+    moved = fsum(nights) / len(nights) - reference.mean
+    error = reference.sd * reference.inflation * sqrt(1 / len(nights) + 1 / reference.nights)
+    half = quantile(1 - LEVEL / 2, reference.nights - 1) * error
+    p = tails(moved / error, reference.nights - 1) if error else float(moved == 0)
+    interval = ConfidenceInterval(mean=moved, low=moved - half, high=moved + half, sd=reference.sd, n=len(nights), p=p)
     return RegressionResult(standing=RegressionVerdict.NOT_DECIDED, interval=interval, of_sessions=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from app.core.benchmark.conditions.facts import TASKS
 from app.core.benchmark.device_stats import Member
+from app.core.benchmark.task_names import TASKS
 from app.core.session.results import Phase, RunEvent, RunResult, Sample
 from backends.host import Host
 from backends.text import clean

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from backends.change import Change, ChangeStep
 from backends.display_names import addresses, name_of
-from backends.identity import Use
+from backends.identity import HOLDER_KINDS, Use
 from backends.model import KERNEL, Array, Controller, Drive, Health, Inventory, Problem, Target
 from backends.settings import Reading, Span
-from backends.topology.stacking import HOLDER_KINDS
 
 if TYPE_CHECKING:  # listing devices must not import the session modules, which takes time
     from app.core.session.events import ChangeEnded, RunSection

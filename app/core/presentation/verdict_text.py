@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from app.core.analysis.pair_design import FEWEST_PAIRS
 from app.core.analysis.reasons import Caveat, OutlierPair, PlannedCount, Reason, SlowRuns
 from app.core.analysis.verdict import FEWEST_RUNS, Verdict, VerdictResult
-from app.core.benchmark.conditions.facts import TASKS
+from app.core.benchmark.task_names import TASKS
 from app.core.presentation.percent import effect_text, is_too_noisy, percent_text
 from widgets.text_utils import units
 

@@ -19,12 +19,12 @@ from backends.device_label import DeviceLabel, device_label_of
 from backends.did_you_mean import suggestion_hint
 from backends.display_names import find_by_name, name_of
 from backends.errors import NotFoundError, RaidbenchError, ToolFailedError
+from backends.identity import HOLDER_KINDS
 from backends.merge_inventory import join_parts
 from backends.model import KERNEL, Array, Controller, Device, Drive, Inventory, Problem, Target, Task
 from backends.protocol import PlansTogether, TaskReporter
 from backends.settings import Effect, Reading, Risk, Setting, worst
 from backends.text import clean
-from backends.topology.stacking import HOLDER_KINDS
 
 if TYPE_CHECKING:
     from backends.registry import MachineBackends

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from app.core.benchmark.conditions.facts import TASKS, Condition, RunFacts
+from app.core.benchmark.conditions.facts import Condition, RunFacts
 from app.core.benchmark.device_stats.diskstats import SECTOR
+from app.core.benchmark.task_names import TASKS
 from app.core.session.results import Advice
 from backends.model import BROKEN, GONE, Task
 from backends.sizes import size_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.core.benchmark.conditions.facts import TASKS
+from app.core.benchmark.task_names import TASKS
 from app.features.check.finding import FAULT, NOTE, WARN, Finding, RuleOutput, rule
 from app.features.check.snapshot import SystemSnapshot, fact, fact_limit, fact_number
 from backends.health import HealthFault, faults_of, health_at, warmest

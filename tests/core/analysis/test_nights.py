@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
+from math import exp, fsum, sqrt
+from operator import mul
 from random import Random
-from statistics import median
+from statistics import fmean, median
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from app.core.analysis.control_chart import LEARNING, SHORT, SIGHT, ControlChart, night_chart
+from app.core.analysis.control_chart import LEARNING, SHORT, SIGHT, WEEK, ControlChart, _Reference, night_chart
 from app.core.analysis.regression import RegressionVerdict
 
 
@@ -215,3 +218,21 @@ def test_the_interval_is_that_of_all_nights_that_lie_below() -> None:
     interval = chart.judgement.interval
     assert interval is not None
     assert (interval.n, round(interval.percent)) == (4, -10)
+
+
+@given(st.lists(st.floats(-5, 25), min_size=2, max_size=60))
+def test_the_scatter_from_sums_is_that_of_the_nights(levels: list[float]) -> None:
+    kept = _Reference(levels[0])
+    kept.extend(levels[1:])
+    scatter = kept.scatter()
+    off = [level - fmean(levels) for level in levels]
+    squares = fsum(each * each for each in off)
+    assert scatter.nights == len(levels)
+    assert scatter.mean == pytest.approx(fmean(levels))
+    assert scatter.sd == pytest.approx(sqrt(squares / (len(levels) - 1)), rel=1e-6, abs=1e-6)
+    if squares > 1e-6:
+        apart = {by: fsum(map(mul, off, off[by:])) / squares for by in (1, WEEK)}
+        assume(abs(apart[1] - max(1 / sqrt(len(levels)), apart[WEEK])) > 1e-6)
+        correlated = apart[1] > max(1 / sqrt(len(levels)), apart[WEEK])
+        wanted = sqrt((1 + apart[1]) / (1 - apart[1])) if correlated else 1.0
+        assert scatter.inflation == pytest.approx(wanted, rel=1e-4)

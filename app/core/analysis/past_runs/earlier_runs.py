@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from app.core.analysis.caveats import blocking_caveats
 from app.core.analysis.metric_kinds import FIGURES_BY_KEY, MetricKind, headline, value_of
-from app.core.fio.job import Job
 from app.core.session.events import InventorySeen, RunStarted, SessionStarted
 from app.core.session.results import RunResult
 from app.core.session.state import RunRecord
@@ -15,8 +15,6 @@ from app.core.session.sweep_record import SweepEnded, SweepResumed, SweepStarted
 from backends.identity import Identity
 from backends.model import Array, Controller, Drive, Inventory
 from backends.values import dataclass
-
-_NO_JOB = Job().texts()
 
 _ALWAYS_OTHER = ("boot_id",)
 """Provenance keys whose values change at each boot without any effect on results."""
@@ -224,7 +222,15 @@ def job_text(job: Mapping[str, str]) -> str:
 
     Defaults are left out, so a field that a later version adds does not change the text of older jobs.
     """
-    return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != _NO_JOB.get(key))
+    defaults = _default_texts()
+    return " ".join(f"{key}={value}" for key, value in sorted(job.items()) if value and value != defaults.get(key))
+
+
+@cache
+def _default_texts() -> Mapping[str, str]:
+    from app.core.fio.job import Job  # A command that reads all runs from the index needs no job.
+
+    return Job().texts()
 
 
 def _p99(figures: RunResult) -> float | None:
