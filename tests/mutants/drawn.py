@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,15 +69,18 @@ def slips_of(copy: Path, paths: Sequence[str]) -> list[Slip]:
 def run_drawn(paths: Sequence[str], number: int, seed: int, seconds: float) -> Iterator[Tried]:
     """Each of them in turn, on a copy of the checkout. Modules that lie side by side follow each other."""
     with copied() as copy:
-        tests: dict[str, tuple[str, ...]] = {}
+        passes: dict[str, bool] = {}
+        """Whether a file of tests passes in the copy; each is tried once, although many modules share it."""
         for slip in sorted(draw(slips_of(copy, paths), number, seed)):
-            if slip.path not in tests:
-                tests[slip.path] = passing(copy, importing_tests(slip.path))
-                forget(copy, [slip.path])
-            yield _tried(copy, slip, tests, seconds)
+            importing = importing_tests(slip.path)
+            if untried := [test for test in importing if test not in passes]:
+                passed = passing(copy, untried)
+                passes |= {test: test in passed for test in untried}
+            forget(copy, [slip.path])
+            yield _tried(copy, slip, [test for test in importing if passes[test]], seconds)
 
 
-def _tried(copy: Path, slip: Slip, tests: Mapping[str, Sequence[str]], seconds: float) -> Tried:
+def _tried(copy: Path, slip: Slip, tests: Sequence[str], seconds: float) -> Tried:
     file = copy / slip.path
     before = file.read_text(encoding="utf-8")
     try:
@@ -86,9 +89,9 @@ def _tried(copy: Path, slip: Slip, tests: Mapping[str, Sequence[str]], seconds: 
         else:
             apply(copy, slip.path, slip.operator, slip.occurrence)
         change = _change(before, file.read_text(encoding="utf-8"))
-        if not tests[slip.path]:
+        if not tests:
             return Tried(slip, change, "untested")
-        return Tried(slip, change, "killed" if notices(copy, tests[slip.path], seconds) else "survived")
+        return Tried(slip, change, "killed" if notices(copy, tests, seconds) else "survived")
     finally:
         file.write_text(before, encoding="utf-8")
 
