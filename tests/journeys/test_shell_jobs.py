@@ -16,7 +16,8 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="needs make
 SHELL = ("bash", "--norc", "--noprofile", "-i")
 DEMO = (*PROGRAM, "--demo", "linux", "--demo-speed", "1000")
 PROMPT = "ready> "
-LOADED = "18 drives"
+LOADED = "13 arrays · 18 drives"
+"""The end of the list as it is once every array is known. Before that, members are rows of their own."""
 
 
 def lines_before_and_after(made: Terminal, command: Sequence[str], size: tuple[int, int]) -> tuple[list[str], ...]:

@@ -97,6 +97,16 @@ def test_a_virtual_machine_is_fit_but_not_known_to_be_safe(answer: Callable[[str
     assert (done.status, "Safe: not known. This machine is virtual" in done.out) == (0, True), done.out
 
 
+def decided(cli: Cli, *words: str) -> Outcome:
+    """Return the outcome of a command that measures. Where other programs disturbed it, it measures again, twice."""
+    done = cli(*words)
+    for _ in range(2):
+        if not done.out.startswith("NOT DECIDED: "):
+            break
+        done = cli(*words)
+    return done
+
+
 @pytest.mark.fio
 @pytest.mark.root
 @needs("fio")
@@ -105,7 +115,7 @@ def test_a_real_filesystem_without_barriers_is_fast_but_not_safe(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "PAUSE_S", (0.1, 0.2))
-    monkeypatch.setattr(engine, "plan_fit", partial(engine.plan_fit, runs=5, seconds=2))
+    monkeypatch.setattr(engine, "plan_fit", partial(engine.plan_fit, runs=8, seconds=2))
     folder = tmp_path / "fs"
     with loop(Path(f"/dev/shm/raidbench-fit-{os.getpid()}"), size=1 << 30) as made:
         ext4(made.sure())
@@ -113,7 +123,7 @@ def test_a_real_filesystem_without_barriers_is_fast_but_not_safe(
             said = []
             for barrier in ("1", "0"):
                 run("mount", "-o", f"remount,barrier={barrier}", str(folder))
-                said.append(cli("fit", "postgres", str(folder), "--commits", "1"))
+                said.append(decided(cli, "fit", "postgres", str(folder), "--commits", "1"))
             assert not list(folder.glob("raidbench*"))
     assert (said[0].status, said[0].out.startswith("YES: ")) == (0, True), said[0].out
     assert (said[1].status, said[1].out.startswith("FAST, NOT SAFE: ")) == (5, True), said[1].out

@@ -40,6 +40,8 @@ async def seen_of(device: Loop, *jobs: str) -> tuple[Observation, dict[str, Any]
 
 
 READS = "--name=reads --rw=randread --bs=8k --rate_iops=300 --number_ios=1200 --iodepth=4"
+MOST_READ_AT_ONCE = 1 << 20
+"""Bytes of the longest request that the kernel makes of a read."""
 WRITES = "--name=writes --rw=randwrite --bs=16k --rate_iops=80 --number_ios=320 --fdatasync=1"
 
 
@@ -52,8 +54,9 @@ async def test_numbers_and_sizes_of_a_known_load_are_those_of_fio(device: Loop) 
     reads, writes = jobs["reads"]["read"]["total_ios"], jobs["writes"]["write"]["total_ios"]
     flushes = writes - 1  # none after the last
     assert (reads, writes) == (1200, 320)
-    assert done.reads == pytest.approx(reads, rel=0.02)
-    assert done.sectors_read * 512 / done.reads == pytest.approx(8192, rel=0.02)
+    others = done.reads - reads  # Other tests look at every block device meanwhile, loop devices too.
+    assert 0 <= others <= reads * 0.02
+    assert 0 <= done.sectors_read * 512 - reads * 8192 <= others * MOST_READ_AT_ONCE
     assert done.flushes == pytest.approx(flushes, rel=0.02)
     assert done.writes - done.flushes == pytest.approx(writes, rel=0.02)
     assert done.sectors_written * 512 / writes == pytest.approx(16384, rel=0.02)
