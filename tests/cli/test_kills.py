@@ -10,7 +10,7 @@ import pytest
 from tests.backends.loops import needs_loops
 from tests.cli.kills import run
 
-KILLS = int(os.environ.get("RAIDBENCH_KILLS", "25"))
+KILLS = int(os.environ.get("RAIDBENCH_KILLS", "15"))
 """How many; `make trust` asks for 300."""
 
 

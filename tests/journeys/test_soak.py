@@ -19,8 +19,8 @@ from tests.tui.stage import settled
 from widgets.choice_list import ChoiceDialog
 from widgets.screen_lifecycle import SafeScreen
 
-ROUNDS, FIRST = 200, 20
-MEGABYTES = 10.0
+ROUNDS, FIRST = 80, 20
+MEGABYTES = 5.0
 """How much memory may grow after the first rounds."""
 
 

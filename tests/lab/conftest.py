@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import shutil
 import signal
@@ -216,3 +217,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Turns(TURNS))
     if in_guest:
         config.pluginmanager.register(Recorder(OUT / record.OUTCOMES))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage less often, and never among the modules: each look takes the emulated processor long."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
